@@ -1,0 +1,77 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every Swift target of the house is compiled with.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// Rooms that touch memory that Swift does not manage say so at each place.
+let strictMemory: [SwiftSetting] = strict + [.strictMemorySafety()]
+
+let package = Package(
+    name: "PickerSync",
+    products: [
+        .executable(name: "pickersyncd", targets: ["pickersyncd"]),
+        .executable(name: "pickerctl", targets: ["pickerctl"]),
+        .library(name: "PickerSync", targets: ["PickerSync"]),
+        .library(name: "TerminalUI", targets: ["TerminalUI"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    ],
+    targets: [
+        // C libraries: a module map and a shim each.
+        .systemLibrary(
+            name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(
+            name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+        .systemLibrary(
+            name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+
+        // The rooms, lowest first. Imports point down only.
+        .target(name: "SyncCore", swiftSettings: strict),
+        .target(name: "EventLoop", dependencies: ["CUV"], swiftSettings: strictMemory),
+        .target(name: "FormFile", dependencies: ["SyncCore", "CYAML", "CPCRE2"], swiftSettings: strict),
+        .target(
+            name: "Store", dependencies: ["SyncCore", "CSQLite", "CSodium"],
+            swiftSettings: strictMemory),
+        .target(name: "PickerSync", dependencies: ["SyncCore"], swiftSettings: strict),
+        .target(name: "TerminalUI", dependencies: ["SyncCore"], swiftSettings: strict),
+        .target(
+            name: "DaemonCore", dependencies: ["SyncCore", "EventLoop", "FormFile", "Store"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "pickersyncd",
+            dependencies: [
+                "DaemonCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict,
+            linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+        .executableTarget(
+            name: "pickerctl",
+            dependencies: [
+                "SyncCore", "FormFile", "PickerSync", "TerminalUI",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict,
+            linkerSettings: [.unsafeFlags(["-static-executable"], .when(configuration: .release))]),
+
+        .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore"], swiftSettings: strict),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
+        .testTarget(
+            name: "StoreTests", dependencies: ["Store", "SyncCore", "CSQLite"], swiftSettings: strict),
+        .testTarget(
+            name: "FormFileTests", dependencies: ["FormFile", "SyncCore"], swiftSettings: strict),
+        .testTarget(
+            name: "PickerSyncTests", dependencies: ["PickerSync", "SyncCore"],
+            swiftSettings: strict),
+    ]
+)

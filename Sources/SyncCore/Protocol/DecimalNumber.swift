@@ -1,0 +1,185 @@
+/// An exact decimal number: `significand × 10^exponent`.
+///
+/// Numbers on the wire and in forms are decimals, so that 0.1 + 0.2 is 0.3 on every way in. The
+/// exponent remembers the precision that a number was written with (`0.10` has exponent -2), which
+/// is how `step`, `min` and `max` say how a value is shown; two numbers of the same value are
+/// equal whatever their exponents.
+///
+/// Bounds (PROTOCOL.md, Errors): a number written as an integer is exact to 64 bits; any other has
+/// at most 15 significant digits and an exponent within ±15.
+public struct DecimalNumber: Sendable {
+    /// The digits as a whole number.
+    public let significand: Int64
+    /// The power of ten, within -15…15.
+    public let exponent: Int8
+
+    /// The power of ten goes from minus this to this.
+    public static let exponentMax = 15
+    /// Significant digits of a number that is not written as an integer.
+    public static let digitsMax = 15
+
+    /// A whole number.
+    public init(_ integer: Int64) {
+        significand = integer
+        exponent = 0
+    }
+
+    /// `significand × 10^exponent`; `nil` where it lies outside the bounds even when trailing zeros
+    /// are moved between the two.
+    public init?(significand: Int128, exponent: Int) {
+        var digits = significand
+        var power = exponent
+        // Trailing zeros may move into the exponent where the digits would not fit otherwise.
+        while power < -Self.exponentMax || (power < 0 && digits.magnitude > Self.digitsBound),
+            digits % 10 == 0, power < 0
+        {
+            digits /= 10
+            power += 1
+        }
+        while power > 0, digits.magnitude < Self.integerBound / 10 {
+            digits *= 10
+            power -= 1
+        }
+        guard let narrow = Int64(exactly: digits) else { return nil }
+        guard power == 0 || digits.magnitude <= Self.digitsBound else { return nil }
+        guard abs(power) <= Self.exponentMax else { return nil }
+        self.significand = narrow
+        self.exponent = Int8(power)
+    }
+
+    private static let digitsBound: UInt128 = 999_999_999_999_999
+    private static let integerBound: UInt128 = 1 << 63
+
+    /// The number zero.
+    public static let zero = DecimalNumber(0)
+
+    /// How many digits after the point this was written with: `0.10` has 2, `3` has 0.
+    public var fractionDigits: Int { max(0, -Int(exponent)) }
+
+    /// The value where it is whole and fits 64 bits.
+    public var integer: Int64? {
+        let wide = scaled(to: 0)
+        return wide.flatMap { Int64(exactly: $0) }
+    }
+
+    /// The significand that stands for this value at another exponent; `nil` where digits would be
+    /// lost or 128 bits do not hold it.
+    public func scaled(to target: Int) -> Int128? {
+        var digits = Int128(significand)
+        var power = Int(exponent)
+        while power > target {
+            let (product, overflow) = digits.multipliedReportingOverflow(by: 10)
+            if overflow { return nil }
+            digits = product
+            power -= 1
+        }
+        while power < target {
+            guard digits % 10 == 0 else { return nil }
+            digits /= 10
+            power += 1
+        }
+        return digits
+    }
+
+    /// The same value with trailing zeros moved into the exponent: the form that is hashed.
+    private var reduced: (significand: Int64, exponent: Int) {
+        var digits = significand
+        var power = Int(exponent)
+        if digits == 0 { return (0, 0) }
+        while digits % 10 == 0 {
+            digits /= 10
+            power += 1
+        }
+        return (digits, power)
+    }
+}
+
+// MARK: - Comparison
+
+extension DecimalNumber: Hashable, Comparable {
+    /// Equality of values: `0.5` is `0.50`.
+    public static func == (left: DecimalNumber, right: DecimalNumber) -> Bool {
+        left.reduced == right.reduced
+    }
+
+    /// Hashes the value, not how it was written.
+    public func hash(into hasher: inout Hasher) {
+        let (digits, power) = reduced
+        hasher.combine(digits)
+        hasher.combine(power)
+    }
+
+    /// Order of values.
+    public static func < (left: DecimalNumber, right: DecimalNumber) -> Bool {
+        if left.significand.signum() != right.significand.signum() {
+            return left.significand.signum() < right.significand.signum()
+        }
+        let common = Int(min(left.exponent, right.exponent))
+        // 19 digits shifted by at most 30 places can leave 128 bits: the larger magnitude is then
+        // the one that overflowed, since the other is at the common exponent already.
+        switch (left.scaled(to: common), right.scaled(to: common)) {
+        case (let left?, let right?): return left < right
+        case (nil, _): return left.significand < 0
+        case (_, nil): return right.significand > 0
+        }
+    }
+}
+
+// MARK: - Arithmetic
+
+extension DecimalNumber {
+    /// The exact sum, with the finer of the two precisions; `nil` where it leaves the bounds.
+    public func adding(_ other: DecimalNumber) -> DecimalNumber? {
+        let common = Int(min(exponent, other.exponent))
+        guard let left = scaled(to: common), let right = other.scaled(to: common) else {
+            return nil
+        }
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? nil : DecimalNumber(significand: sum, exponent: common)
+    }
+
+    /// The exact difference, with the finer of the two precisions; `nil` where it leaves the bounds.
+    public func subtracting(_ other: DecimalNumber) -> DecimalNumber? {
+        other.negated.flatMap(adding)
+    }
+
+    /// The number with the other sign; `nil` for the smallest 64-bit integer.
+    public var negated: DecimalNumber? {
+        DecimalNumber(significand: -Int128(significand), exponent: Int(exponent))
+    }
+}
+
+// MARK: - Text
+
+extension DecimalNumber: CustomStringConvertible {
+    /// Plain notation with the precision that it was written with: `0.30`, `-4`, `1500`.
+    ///
+    /// This is valid JSON, and parsing it gives an equal number.
+    public var description: String {
+        var digits = String(significand.magnitude)
+        let sign = significand < 0 ? "-" : ""
+        if exponent >= 0 { return sign + digits + String(repeating: "0", count: Int(exponent)) }
+        let places = Int(-exponent)
+        if digits.utf8.count <= places {
+            digits = String(repeating: "0", count: places + 1 - digits.utf8.count) + digits
+        }
+        let split = digits.index(digits.endIndex, offsetBy: -places)
+        return sign + digits[..<split] + "." + digits[split...]
+    }
+
+    /// Plain notation with exactly `fractionDigits` digits after the point, or more where the value
+    /// needs them.
+    public func formatted(fractionDigits: Int) -> String {
+        var places = min(max(fractionDigits, 0), Self.exponentMax)
+        while places < Self.exponentMax, scaled(to: -places) == nil { places += 1 }
+        guard let digits = scaled(to: -places).flatMap({ Int64(exactly: $0) }) else {
+            return description
+        }
+        return DecimalNumber(unchecked: digits, exponent: Int8(-places)).description
+    }
+
+    private init(unchecked significand: Int64, exponent: Int8) {
+        self.significand = significand
+        self.exponent = exponent
+    }
+}
