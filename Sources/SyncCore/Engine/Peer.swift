@@ -1,0 +1,56 @@
+/// A moment as the shell measured it: the core has no clock of its own.
+public struct Moment: Sendable, Hashable {
+    /// Wall clock: milliseconds since 1970-01-01T00:00Z. It may jump; it is shown and it feeds the
+    /// hybrid logical clock, nothing is measured with it.
+    public var wallMilliseconds: Int64
+    /// Monotonic clock: nanoseconds since an arbitrary start. Deadlines and rates rest on it.
+    public var monotonicNanoseconds: UInt64
+
+    /// A moment of both clocks.
+    public init(wallMilliseconds: Int64, monotonicNanoseconds: UInt64) {
+        self.wallMilliseconds = wallMilliseconds
+        self.monotonicNanoseconds = monotonicNanoseconds
+    }
+}
+
+/// Names one connection of one run of the daemon; never used again in that run.
+public struct ConnectionID: Hashable, Comparable, Sendable {
+    /// The number that clients see as `connection`.
+    public let number: UInt64
+
+    /// The connection of that number.
+    public init(_ number: UInt64) {
+        self.number = number
+    }
+
+    public static func < (left: ConnectionID, right: ConnectionID) -> Bool {
+        left.number < right.number
+    }
+}
+
+/// Who is at the other end, as the kernel says (SO_PEERCRED, SO_PEERGROUPS: socket(7), unix(7)),
+/// read once when the connection is accepted.
+public struct Peer: Sendable, Hashable {
+    public var pid: Int32
+    public var uid: UInt32
+    public var gid: UInt32
+    /// Supplementary groups, `gid` not necessarily among them.
+    public var groups: [UInt32]
+    /// The login name; the uid in digits where the system knows no name.
+    public var user: String
+    /// Names of `gid` and of `groups`, as far as the system knows them.
+    public var groupNames: [String]
+
+    /// A peer with the given credentials.
+    public init(
+        pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32] = [], user: String,
+        groupNames: [String] = []
+    ) {
+        self.pid = pid
+        self.uid = uid
+        self.gid = gid
+        self.groups = groups
+        self.user = user
+        self.groupNames = groupNames
+    }
+}

@@ -1,0 +1,202 @@
+/// What the engine asks of the store, in the store's own words: rows of opaque bytes.
+///
+/// The core encodes and decodes every blob, so that the store knows SQLite and nothing of forms,
+/// and a new kind of control needs no migration. Each row's meaning:
+/// - a *form* is named by a dense `key` that is never used again within one store;
+/// - a *field* is one control's dot store with the metadata of its last change;
+/// - a *revision* is one transaction of one form: the notification as it went out, and a record of
+///   who did it and how it is undone;
+/// - an *idempotency key* keeps the answer of one request of one uid.
+
+/// Names a form inside one store.
+public typealias FormKey = Int64
+
+/// A form's row.
+public struct FormRow: Sendable, Hashable {
+    public var key: FormKey
+    /// The form's name, unique in the store (compared by bytes).
+    public var name: String
+    /// Names one unbroken line of revisions (PROTOCOL.md, Promises of the stream, 3).
+    public var log: String
+    /// The uid that created the form.
+    public var owner: UInt32
+    /// Grows by one with each change of the definition.
+    public var version: UInt64
+    /// The newest revision.
+    public var revision: UInt64
+    /// JSON text: the definition in force.
+    public var definition: [UInt8]
+    /// JSON text: the definition as it was last applied, before run-time options.
+    public var applied: [UInt8]
+    /// The form's causal context, encoded.
+    public var context: [UInt8]
+
+    /// A row of the given columns.
+    public init(
+        key: FormKey, name: String, log: String, owner: UInt32, version: UInt64,
+        revision: UInt64, definition: [UInt8], applied: [UInt8], context: [UInt8]
+    ) {
+        self.key = key
+        self.name = name
+        self.log = log
+        self.owner = owner
+        self.version = version
+        self.revision = revision
+        self.definition = definition
+        self.applied = applied
+        self.context = context
+    }
+}
+
+/// A field's row.
+public struct FieldRow: Sendable, Hashable {
+    public var form: FormKey
+    public var field: String
+    /// Dot store and metadata of the last change, encoded.
+    public var state: [UInt8]
+
+    /// A row of the given columns.
+    public init(form: FormKey, field: String, state: [UInt8]) {
+        self.form = form
+        self.field = field
+        self.state = state
+    }
+}
+
+/// A revision's row.
+public struct RevisionRow: Sendable, Hashable {
+    public var form: FormKey
+    public var revision: UInt64
+    /// When it was committed: milliseconds since 1970-01-01T00:00Z.
+    public var at: Int64
+    /// The notification as subscribers got it, its 4-byte length included.
+    public var frame: [UInt8]
+    /// JSON text: author, kind, touched fields and how to undo it.
+    public var record: [UInt8]
+
+    /// A row of the given columns.
+    public init(form: FormKey, revision: UInt64, at: Int64, frame: [UInt8], record: [UInt8]) {
+        self.form = form
+        self.revision = revision
+        self.at = at
+        self.frame = frame
+        self.record = record
+    }
+}
+
+/// An idempotency key's row; (uid, key) is unique.
+public struct KeyRow: Sendable, Hashable {
+    public var uid: UInt32
+    public var key: String
+    /// When it was used first: milliseconds since 1970-01-01T00:00Z.
+    public var at: Int64
+    /// Digest of the method and its parameters: the same key with others is refused.
+    public var digest: UInt64
+    /// JSON text: the `result` member of the first answer.
+    public var result: [UInt8]
+
+    /// A row of the given columns.
+    public init(uid: UInt32, key: String, at: Int64, digest: UInt64, result: [UInt8]) {
+        self.uid = uid
+        self.key = key
+        self.at = at
+        self.digest = digest
+        self.result = result
+    }
+}
+
+/// One step of a batch. Steps apply in order.
+public enum StoreOperation: Sendable, Hashable {
+    /// Inserts a form, or replaces all columns of the one with that key.
+    case putForm(FormRow)
+    /// The common case: a revision moved revision and context alone.
+    case putHead(form: FormKey, revision: UInt64, context: [UInt8])
+    /// Removes a form with its fields and revisions.
+    case deleteForm(FormKey)
+    /// Inserts or replaces a field.
+    case putField(FieldRow)
+    /// Removes a field.
+    case removeField(form: FormKey, field: String)
+    /// Adds a revision.
+    case appendRevision(RevisionRow)
+    /// Drops revisions of a form up to `through`, and all of it older than `before` (milliseconds).
+    case pruneRevisions(form: FormKey, through: UInt64, before: Int64)
+    /// Adds an idempotency key.
+    case putKey(KeyRow)
+    /// Drops keys used before that moment (milliseconds).
+    case pruneKeys(before: Int64)
+    /// The hybrid logical clock's newest stamp, encoded: it never goes back over a restart.
+    case putClock([UInt8])
+}
+
+/// Everything that one SQLite transaction makes durable: all of it, or nothing.
+public struct Batch: Sendable {
+    /// Counts batches of one run; `Input.committed` names it.
+    public var number: UInt64
+    public var operations: [StoreOperation]
+
+    /// A batch of the given steps.
+    public init(number: UInt64, operations: [StoreOperation]) {
+        self.number = number
+        self.operations = operations
+    }
+}
+
+/// The whole state: what the engine starts from, and what a store is written anew from after a
+/// failed commit.
+public struct StoreImage: Sendable {
+    public var forms: [FormRow]
+    public var fields: [FieldRow]
+    /// The newest revisions of each form, ascending by form and revision. At start: as many as
+    /// were asked for. In a rebuild: empty, the store carries over what it can still read.
+    public var revisions: [RevisionRow]
+    /// Idempotency keys that have not expired, without their results.
+    public var keys: [KeyDigest]
+    /// The hybrid logical clock's newest stamp, encoded; empty in a new store.
+    public var clock: [UInt8]
+
+    /// An image of the given rows.
+    public init(
+        forms: [FormRow] = [], fields: [FieldRow] = [], revisions: [RevisionRow] = [],
+        keys: [KeyDigest] = [], clock: [UInt8] = []
+    ) {
+        self.forms = forms
+        self.fields = fields
+        self.revisions = revisions
+        self.keys = keys
+        self.clock = clock
+    }
+}
+
+/// Says that a key exists in the store, without its result.
+public struct KeyDigest: Sendable, Hashable {
+    public var uid: UInt32
+    public var key: String
+    public var at: Int64
+
+    /// A key of that uid.
+    public init(uid: UInt32, key: String, at: Int64) {
+        self.uid = uid
+        self.key = key
+        self.at = at
+    }
+}
+
+/// A read that needs the store: what the engine does not keep in memory.
+public enum StoreQuery: Sendable, Hashable {
+    /// Revisions from `from` on, ascending, until `rowsMax` rows or `bytesMax` bytes of frames
+    /// (at least one row).
+    case revisions(form: FormKey, from: UInt64, rowsMax: Int, bytesMax: Int)
+    /// Revisions below `before`, descending, at most `rowsMax`.
+    case history(form: FormKey, before: UInt64, rowsMax: Int)
+    /// The answer that was given under a key.
+    case key(uid: UInt32, key: String)
+}
+
+/// What the store found.
+public enum StoreAnswer: Sendable, Hashable {
+    case revisions([RevisionRow])
+    case key(KeyRow?)
+    /// It could not be read; one line for the log.
+    case failed(String)
+}

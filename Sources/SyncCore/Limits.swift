@@ -1,0 +1,131 @@
+/// Every bound of the daemon in one place, each with its unit and the reason for its value.
+///
+/// A bound is charged to whoever causes it: a connection, a uid, a form. `pickersyncd --help` and
+/// `server.status` list them; the configuration's `limits` sets them by these names.
+public struct Limits: Sendable, Hashable {
+    /// Bytes of one frame's JSON text.
+    public var maxFrame = 1 << 20
+    /// Connections of all users together.
+    public var connectionsMax = 16_384
+    /// Connections of one uid.
+    public var connectionsPerUserMax = 12_288
+    /// Subscriptions of one uid.
+    public var subscriptionsPerUserMax = 24_576
+    /// Bytes of answers that a connection has not taken before it is read no further.
+    public var answerBytesMax = 256 << 10
+    /// Bytes of requests that wait behind a commit or a fetch before a connection is read no further.
+    public var inboxBytesMax = 256 << 10
+    /// Bytes of encoded changes of one form kept in memory for subscribers that are behind.
+    public var changeLogBytesMax = 4 << 20
+    /// Revisions of one form that the store keeps for `since`, history and undo.
+    public var historyRevisionsMax = 10_000
+    /// Days that the store keeps them.
+    public var historyDaysMax = 7
+    /// Forms in the daemon.
+    public var formsMax = 1_000
+    /// Forms that one uid may have created.
+    public var formsPerUserMax = 500
+    /// Controls in a form.
+    public var fieldsMax = 10_000
+    /// Options of all pickers of a form together.
+    public var optionsMax = 50_000
+    /// Changes in one transaction.
+    public var changesMax = 10_000
+    /// Requests in one JSON-RPC batch.
+    public var requestBatchMax = 1_000
+    /// Bytes of a draft that somebody is holding.
+    public var draftBytesMax = 4 << 10
+    /// Drafts a second from one connection.
+    public var draftsPerSecondMax = 30
+    /// Hours that an idempotency key is kept.
+    public var keyHours = 24
+    /// Idempotency keys of one uid that are kept.
+    public var keysPerUserMax = 1_000_000
+    /// Transactions of a form that can be undone.
+    public var undoDepthMax = 500
+    /// Milliseconds between two writes with `durability = interval`.
+    public var intervalMilliseconds = 100
+
+    /// The bounds as shipped.
+    public init() {}
+}
+
+/// One bound as help, status and configuration show it.
+public struct LimitDescription: Sendable {
+    /// The name in the configuration and in `server.status`.
+    public let name: String
+    /// What is counted.
+    public let unit: String
+    /// Why there is such a bound.
+    public let reason: String
+    /// The values that make sense.
+    public let range: ClosedRange<Int>
+    /// Where the value lives.
+    public let path: WritableKeyPath<Limits, Int> & Sendable
+}
+
+extension Limits {
+    /// All bounds, in the order in which they are shown.
+    public static let all: [LimitDescription] = [
+        .init(
+            "maxFrame", "bytes", "one message; a longer one ends the connection", 4096...(64 << 20),
+            \.maxFrame),
+        .init(
+            "connectionsMax", "connections", "descriptors and memory of the daemon", 1...1_000_000,
+            \.connectionsMax),
+        .init(
+            "connectionsPerUserMax", "connections", "no user takes every place", 1...1_000_000,
+            \.connectionsPerUserMax),
+        .init(
+            "subscriptionsPerUserMax", "subscriptions", "work for each change", 1...1_000_000,
+            \.subscriptionsPerUserMax),
+        .init(
+            "answerBytesMax", "bytes", "answers that a client does not take", 4096...(64 << 20),
+            \.answerBytesMax),
+        .init(
+            "inboxBytesMax", "bytes", "requests that wait behind a commit", 4096...(64 << 20),
+            \.inboxBytesMax),
+        .init(
+            "changeLogBytesMax", "bytes", "changes kept in memory, a form", 4096...(1 << 30),
+            \.changeLogBytesMax),
+        .init(
+            "historyRevisionsMax", "revisions", "size of the store, a form", 1...10_000_000,
+            \.historyRevisionsMax),
+        .init("historyDaysMax", "days", "age of the history", 1...36_500, \.historyDaysMax),
+        .init("formsMax", "forms", "memory of the daemon", 1...1_000_000, \.formsMax),
+        .init(
+            "formsPerUserMax", "forms", "no user takes every place", 1...1_000_000,
+            \.formsPerUserMax),
+        .init("fieldsMax", "controls", "size of a form", 1...100_000, \.fieldsMax),
+        .init("optionsMax", "options", "size of a form", 1...1_000_000, \.optionsMax),
+        .init("changesMax", "changes", "time of one transaction", 1...100_000, \.changesMax),
+        .init(
+            "requestBatchMax", "requests", "time of one JSON-RPC batch", 1...100_000,
+            \.requestBatchMax),
+        .init(
+            "draftBytesMax", "bytes", "a draft is broadcast, never kept", 16...(64 << 10),
+            \.draftBytesMax),
+        .init(
+            "draftsPerSecondMax", "drafts", "a hand on a slider, a connection", 1...1_000,
+            \.draftsPerSecondMax),
+        .init("keyHours", "hours", "how late a retry may come", 1...720, \.keyHours),
+        .init("keysPerUserMax", "keys", "size of the store", 100...10_000_000, \.keysPerUserMax),
+        .init("undoDepthMax", "transactions", "memory, a form", 1...10_000, \.undoDepthMax),
+        .init(
+            "intervalMilliseconds", "ms", "what a crash may cost with durability interval",
+            1...60_000, \.intervalMilliseconds),
+    ]
+}
+
+extension LimitDescription {
+    fileprivate init(
+        _ name: String, _ unit: String, _ reason: String, _ range: ClosedRange<Int>,
+        _ path: WritableKeyPath<Limits, Int> & Sendable
+    ) {
+        self.name = name
+        self.unit = unit
+        self.reason = reason
+        self.range = range
+        self.path = path
+    }
+}
