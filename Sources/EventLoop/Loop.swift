@@ -1,0 +1,197 @@
+// The event loop: one thread, one `uv_loop_t`, one read buffer.
+//
+// Always holds: whoever has a `Loop` is on its thread, because it is handed out only inside
+// `withLoop`, and neither it nor a handle is Sendable. Two doors lead to other threads: `Waker` and
+// `Work`. When `withLoop` returns, each handle is closed and `uv_loop_close` has answered 0.
+
+internal import CUV
+internal import Glibc
+
+/// One libuv event loop, confined to the thread that made it.
+///
+/// An iteration of the loop goes: timers, the hook `onIterationEnd`, wait for and deliver I/O, close
+/// callbacks. The hook runs last before each wait, so it sees everything that the iteration did.
+@safe public final class Loop {
+    private enum Phase { case open, running, closed }
+
+    /// Bytes that one read may deliver. Each pipe of the loop reads into the same buffer, which is
+    /// why a callback must not keep what it was lent.
+    static let readBufferBytes = 65_536
+
+    let raw: UnsafeMutablePointer<uv_loop_t>
+    let readBuffer: UnsafeMutableRawBufferPointer
+    private var phase = Phase.open
+    private var hasStopRequest = false
+    private var hook: IterationHook?
+
+    /// Called once for each iteration, after its I/O and timers and before the loop waits, and once
+    /// more before `run` returns, so that what the last callbacks left is not forgotten.
+    ///
+    /// It neither keeps the loop alive nor makes it turn: a loop with nothing to do still sleeps.
+    public var onIterationEnd: (() -> Void)?
+
+    /// Runs `body` with a new loop, then closes every handle that is still open, waits for the work
+    /// under way and closes the loop.
+    ///
+    /// A scope, and not an initialiser, since leaving it by `return` or by an error must end the
+    /// handles alike. SIGPIPE is ignored in the whole process from here on.
+    /// Calls `uv_loop_init` and `uv_loop_close`.
+    public static func withLoop<Success>(_ body: (Loop) throws -> Success) throws -> Success {
+        let loop = try Loop()
+        defer { loop.finish() }
+        return try body(loop)
+    }
+
+    private init() throws(UVError) {
+        let ignored = cuv_ignore_sigpipe()
+        precondition(ignored == 0, "SIGPIPE can always be ignored")
+        unsafe raw = .allocate(capacity: 1)
+        unsafe raw.initialize(to: uv_loop_t())
+        unsafe readBuffer = .allocate(byteCount: Self.readBufferBytes, alignment: 16)
+        let status = unsafe uv_loop_init(raw)
+        guard status == 0 else {
+            phase = .closed
+            throw UVError(status: status, "uv_loop_init")
+        }
+        hook = IterationHook(loop: self)
+    }
+
+    deinit {
+        precondition(phase == .closed, "a loop is closed before it is let go")
+        unsafe readBuffer.deallocate()
+        unsafe raw.deallocate()
+    }
+
+    // MARK: Running
+
+    /// Runs until nothing keeps the loop alive or `stop` was called: `uv_run`, `UV_RUN_DEFAULT`.
+    public func run() {
+        repeat { turn(UV_RUN_DEFAULT) } while isAlive && !hasStopRequest
+        hasStopRequest = false
+    }
+
+    /// Waits for events at most once and delivers them: `uv_run`, `UV_RUN_ONCE`.
+    /// - Returns: whether anything still keeps the loop alive.
+    @discardableResult
+    public func runOnce() -> Bool {
+        turn(UV_RUN_ONCE)
+        hasStopRequest = false
+        return isAlive
+    }
+
+    /// Delivers what is ready and never waits: `uv_run`, `UV_RUN_NOWAIT`.
+    /// - Returns: whether anything still keeps the loop alive.
+    @discardableResult
+    public func runNoWait() -> Bool {
+        turn(UV_RUN_NOWAIT)
+        hasStopRequest = false
+        return isAlive
+    }
+
+    /// Makes `run` return after this iteration, or at once if it is called before: `uv_stop`.
+    public func stop() {
+        precondition(phase != .closed, "the loop is closed")
+        hasStopRequest = true
+        unsafe uv_stop(raw)
+    }
+
+    /// Whether an active handle or a request under way keeps the loop alive: `uv_loop_alive`.
+    public var isAlive: Bool { unsafe phase != .closed && uv_loop_alive(raw) != 0 }
+
+    private func turn(_ mode: uv_run_mode) {
+        precondition(phase == .open, "a loop runs once at a time, and not after its scope")
+        phase = .running
+        _ = unsafe uv_run(raw, mode)
+        phase = .open
+        onIterationEnd?()
+    }
+
+    // MARK: Time
+
+    /// Milliseconds on a clock that only goes forward, as read at the start of this iteration.
+    ///
+    /// All callbacks of one iteration see the same time, and reading it costs nothing: `uv_now`.
+    public var nowMilliseconds: UInt64 {
+        precondition(phase != .closed, "the loop is closed")
+        return unsafe uv_now(raw)
+    }
+
+    /// Reads the clock again in the middle of a long iteration: `uv_update_time`.
+    public func updateNow() {
+        precondition(phase != .closed, "the loop is closed")
+        unsafe uv_update_time(raw)
+    }
+
+    /// Nanoseconds on a clock that only goes forward, read now: `uv_hrtime`.
+    public static var hrtimeNanoseconds: UInt64 { uv_hrtime() }
+
+    /// Milliseconds since 1970 in UTC, which may be set back: clock_gettime(2), CLOCK_REALTIME.
+    public static var wallMilliseconds: Int64 {
+        var time = timespec()
+        let status = unsafe clock_gettime(CLOCK_REALTIME, &time)
+        precondition(status == 0, "the real-time clock can always be read")
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    // MARK: The end
+
+    /// How many handles are active: what a test expects to be 0 when its story has ended.
+    public var openHandleCount: Int {
+        precondition(phase != .closed, "the loop is closed")
+        var count = 0
+        unsafe withUnsafeMutablePointer(to: &count) { pointer in
+            unsafe uv_walk(raw, countOpenHandle, pointer)
+        }
+        return count
+    }
+
+    private func finish() {
+        onIterationEnd = nil
+        closeHandles()
+        // A close callback may open another handle: close and turn until nothing is left.
+        while isAlive {
+            turn(UV_RUN_ONCE)
+            closeHandles()
+        }
+        hook = nil
+        let status = unsafe uv_loop_close(raw)
+        precondition(status == 0, "a loop is closed when all its handles are")
+        phase = .closed
+    }
+
+    private func closeHandles() { unsafe uv_walk(raw, closeHandle, nil) }
+}
+
+/// The `uv_prepare_t` behind `Loop.onIterationEnd`. It holds no reference on the loop's liveness.
+@safe final class IterationHook: Handle {
+    fileprivate init(loop: Loop) {
+        let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
+        unsafe prepare.initialize(to: uv_prepare_t())
+        unsafe super.init(loop: loop, storage: UnsafeMutableRawPointer(prepare))
+        // Neither call can fail: both only touch the loop's lists.
+        let status = unsafe uv_prepare_init(loop.raw, prepare)
+        precondition(status == 0, "uv_prepare_init does not fail")
+        activate()
+        let started = unsafe uv_prepare_start(prepare) { prepare in
+            guard let data = unsafe prepare?.pointee.data else { return }
+            unsafe Unmanaged<IterationHook>.fromOpaque(data).takeUnretainedValue()
+                .loop.onIterationEnd?()
+        }
+        precondition(started == 0, "uv_prepare_start does not fail with a callback")
+        keepsLoopAlive = false
+    }
+}
+
+private func closeHandle(_ raw: UnsafeMutablePointer<uv_handle_t>?, _: UnsafeMutableRawPointer?) {
+    guard let data = unsafe raw?.pointee.data else { return }
+    unsafe Unmanaged<Handle>.fromOpaque(data).takeUnretainedValue().close()
+}
+
+private func countOpenHandle(
+    _ raw: UnsafeMutablePointer<uv_handle_t>?, _ count: UnsafeMutableRawPointer?
+) {
+    guard let data = unsafe raw?.pointee.data, let count = unsafe count else { return }
+    let handle = unsafe Unmanaged<Handle>.fromOpaque(data).takeUnretainedValue()
+    guard !handle.isClosing, !(handle is IterationHook) else { return }
+    unsafe count.assumingMemoryBound(to: Int.self).pointee += 1
+}

@@ -1,0 +1,48 @@
+// A file descriptor with one owner. Always holds: whoever has the value has the only right to close
+// the descriptor, and it is closed exactly once, on every path.
+
+internal import Glibc
+
+/// A file descriptor that closes itself when its owner lets go of it.
+///
+/// It cannot be copied, so that the compiler finds both the leak on an error path and the second
+/// close, which in a daemon hits a descriptor that meanwhile belongs to another connection.
+/// Calls close(2).
+public struct OwnedDescriptor: ~Copyable, Sendable {
+    /// The number, borrowed: valid while this value lives.
+    public let rawValue: CInt
+
+    /// Takes over an open descriptor, for example one that systemd passed.
+    public init(adopting rawValue: CInt) {
+        precondition(rawValue >= 0, "a descriptor is not negative")
+        self.rawValue = rawValue
+    }
+
+    deinit { _ = close(rawValue) }
+
+    /// Gives up the ownership: from here on the caller closes the descriptor.
+    public consuming func relinquish() -> CInt {
+        let rawValue = self.rawValue
+        discard self
+        return rawValue
+    }
+}
+
+extension OwnedDescriptor {
+    /// Lets no program that is executed later inherit the descriptor: fcntl(2), FD_CLOEXEC.
+    public borrowing func setCloseOnExec() throws(SystemError) {
+        let flags = fcntl(rawValue, F_GETFD)
+        guard flags >= 0, fcntl(rawValue, F_SETFD, flags | FD_CLOEXEC) == 0 else {
+            throw SystemError(errno: errno, operation: "fcntl")
+        }
+    }
+
+    /// Makes calls on the descriptor return at once or wait: fcntl(2), O_NONBLOCK.
+    public borrowing func setNonBlocking(_ isNonBlocking: Bool) throws(SystemError) {
+        let flags = fcntl(rawValue, F_GETFL)
+        let wanted = isNonBlocking ? flags | O_NONBLOCK : flags & ~O_NONBLOCK
+        guard flags >= 0, fcntl(rawValue, F_SETFL, wanted) == 0 else {
+            throw SystemError(errno: errno, operation: "fcntl")
+        }
+    }
+}

@@ -1,0 +1,207 @@
+// A connection over a Unix socket.
+//
+// Always holds: bytes read are lent for the call only, from the loop's one buffer; bytes written are
+// held until the write's completion, which comes once, also after `close`; a read of 0 bytes is "not
+// now" and never the end.
+
+internal import CUV
+
+/// A connected stream socket on the loop: `uv_pipe_t`.
+@safe public final class Pipe: Handle {
+    private let pipe: UnsafeMutablePointer<uv_pipe_t>
+    private var isReading = false
+
+    /// Bytes from the peer, at least one, valid only during the call.
+    public var onRead: ((UnsafeRawBufferPointer) -> Void)?
+    /// The peer has ended its side; what it is sent may still arrive. Reading has stopped.
+    public var onEnd: (() -> Void)?
+    /// The connection failed; nothing more will be read. Close it.
+    public var onError: ((UVError) -> Void)?
+
+    /// Takes over a connected stream socket, or one end of a pipe, and makes it non-blocking.
+    ///
+    /// The descriptor is closed with the pipe, or at once when this throws.
+    /// Calls `uv_pipe_init` and `uv_pipe_open`.
+    public init(loop: Loop, adopting descriptor: consuming OwnedDescriptor) throws(UVError) {
+        unsafe pipe = .allocate(capacity: 1)
+        unsafe pipe.initialize(to: uv_pipe_t())
+        unsafe super.init(loop: loop, storage: UnsafeMutableRawPointer(pipe))
+        let initialised = unsafe uv_pipe_init(loop.raw, pipe, 0)
+        precondition(initialised == 0, "uv_pipe_init does not fail")
+        activate()
+        let opened = unsafe uv_pipe_open(pipe, descriptor.rawValue)
+        guard opened == 0 else {
+            // Libuv holds this object until the close callback, so it outlives the failed init.
+            close()
+            throw UVError(status: opened, "uv_pipe_open")
+        }
+        _ = descriptor.relinquish()
+    }
+
+    private var stream: UnsafeMutablePointer<uv_stream_t> {
+        unsafe UnsafeMutableRawPointer(pipe).assumingMemoryBound(to: uv_stream_t.self)
+    }
+
+    override func dropCallbacks() {
+        unsafe onRead = nil
+        onEnd = nil
+        onError = nil
+    }
+
+    // MARK: Reading
+
+    /// Delivers what the peer sends, from now on; harmless when it already does: `uv_read_start`.
+    public func readStart() throws(UVError) {
+        guard phase == .active else { throw UVError(code: .canceled, operation: "uv_read_start") }
+        guard !isReading else { return }
+        let status = unsafe uv_read_start(stream, lendReadBuffer, bytesArrived)
+        guard status == 0 else { throw UVError(status: status, "uv_read_start") }
+        isReading = true
+    }
+
+    /// Delivers nothing more until `readStart`, so that the peer is slowed down by the kernel:
+    /// `uv_read_stop`.
+    public func readStop() {
+        guard phase == .active, isReading else { return }
+        isReading = false
+        unsafe uv_read_stop(stream)
+    }
+
+    fileprivate func received(_ count: Int, _ buffer: UnsafePointer<uv_buf_t>?) {
+        guard phase == .active, count != 0 else { return }
+        if count > 0 {
+            guard let base = unsafe buffer?.pointee.base else { return }
+            unsafe onRead?(UnsafeRawBufferPointer(start: base, count: count))
+            return
+        }
+        readStop()
+        if count == Int(UV_EOF.rawValue) {
+            onEnd?()
+        } else {
+            onError?(UVError(status: CInt(count), "read"))
+        }
+    }
+
+    // MARK: Writing
+
+    /// Bytes given to `write` that the kernel has not taken yet: `uv_stream_get_write_queue_size`.
+    public var writeQueueSize: Int {
+        unsafe phase == .active ? uv_stream_get_write_queue_size(stream) : 0
+    }
+
+    /// Writes what the kernel takes at once, and never queues: `uv_try_write`.
+    /// - Returns: how many bytes were taken, from the front; 0 if the peer has to read first or a
+    ///   `write` is under way.
+    public func tryWrite(_ segments: [WriteSegment]) throws(UVError) -> Int {
+        guard phase == .active else { throw UVError(code: .canceled, operation: "uv_try_write") }
+        guard segments.contains(where: { $0.count > 0 }) else { return 0 }
+        let status = unsafe withBuffers(segments) { unsafe uv_try_write(stream, $0, $1) }
+        if status == UV_EAGAIN.rawValue { return 0 }
+        guard status >= 0 else { throw UVError(status: status, "uv_try_write") }
+        return Int(status)
+    }
+
+    /// Writes bytes that the caller lends for the call, as `tryWrite` of segments does.
+    public func tryWrite(_ bytes: UnsafeRawBufferPointer) throws(UVError) -> Int {
+        guard phase == .active else { throw UVError(code: .canceled, operation: "uv_try_write") }
+        guard let base = bytes.baseAddress, bytes.count > 0 else { return 0 }
+        // The C struct is not const-correct; libuv only reads.
+        var buffer = unsafe uv_buf_t(
+            base: UnsafeMutableRawPointer(mutating: base).assumingMemoryBound(to: CChar.self),
+            len: bytes.count)
+        let status = unsafe uv_try_write(stream, &buffer, 1)
+        if status == UV_EAGAIN.rawValue { return 0 }
+        guard status >= 0 else { throw UVError(status: status, "uv_try_write") }
+        return Int(status)
+    }
+
+    /// Writes all bytes, in order after those of earlier calls, and holds their owners meanwhile:
+    /// `uv_write`.
+    /// - Parameter completion: called once, in a later iteration: with nil when the kernel has taken
+    ///   everything, with `ECANCELED` when the pipe was closed first. Never called if this throws.
+    public func write(
+        _ segments: [WriteSegment], completion: ((UVError?) -> Void)? = nil
+    ) throws(UVError) {
+        guard phase == .active else { throw UVError(code: .canceled, operation: "uv_write") }
+        let request = WriteRequest(segments: segments, completion: completion)
+        let raw = unsafe request.retainedByLibrary()
+        let status = unsafe withBuffers(segments) {
+            unsafe uv_write(raw, stream, $0, $1, writeEnded)
+        }
+        guard status == 0 else {
+            request.refused()
+            throw UVError(status: status, "uv_write")
+        }
+    }
+
+    /// Writes bytes that nobody else holds; they are copied once.
+    public func write(
+        _ bytes: [UInt8], completion: ((UVError?) -> Void)? = nil
+    ) throws(UVError) {
+        try write([SharedBytes(bytes).segment], completion: completion)
+    }
+
+    /// Ends our side once everything queued is written; the peer may still send: `uv_shutdown`.
+    /// - Parameter completion: called once, in a later iteration, as that of `write`.
+    public func shutdown(completion: ((UVError?) -> Void)? = nil) throws(UVError) {
+        guard phase == .active else { throw UVError(code: .canceled, operation: "uv_shutdown") }
+        let request = ShutdownRequest(completion: completion)
+        let raw = unsafe request.retainedByLibrary()
+        let status = unsafe uv_shutdown(raw, stream, shutdownEnded)
+        guard status == 0 else {
+            request.refused()
+            throw UVError(status: status, "uv_shutdown")
+        }
+    }
+
+    /// The list as libuv wants it, for the duration of the call: libuv copies it.
+    private func withBuffers(
+        _ segments: [WriteSegment], _ body: (UnsafeMutablePointer<uv_buf_t>?, CUnsignedInt) -> CInt
+    ) -> CInt {
+        unsafe withUnsafeTemporaryAllocation(of: uv_buf_t.self, capacity: segments.count) { list in
+            for (index, segment) in segments.enumerated() {
+                let base = unsafe UnsafeMutableRawPointer(mutating: segment.base)
+                unsafe list.initializeElement(
+                    at: index,
+                    to: uv_buf_t(
+                        base: base.assumingMemoryBound(to: CChar.self), len: segment.count))
+            }
+            return unsafe body(list.baseAddress, CUnsignedInt(segments.count))
+        }
+    }
+
+    // MARK: The peer
+
+    /// Who connected, as the kernel saw it then. See `PeerCredentials`.
+    public func peerCredentials() throws(SystemError) -> PeerCredentials {
+        try PeerCredentials(of: descriptor())
+    }
+
+    /// The supplementary groups of who connected. See `PeerCredentials.groups(of:)`.
+    public func peerGroups() throws(SystemError) -> [UInt32] {
+        try PeerCredentials.groups(of: descriptor())
+    }
+
+    private func descriptor() throws(SystemError) -> CInt {
+        var number: uv_os_fd_t = -1
+        let status = unsafe phase == .active ? uv_fileno(raw, &number) : UV_EBADF.rawValue
+        guard status == 0 else { throw SystemError(errno: -status, operation: "uv_fileno") }
+        return number
+    }
+}
+
+private func lendReadBuffer(
+    _ raw: UnsafeMutablePointer<uv_handle_t>?, _: Int, _ buffer: UnsafeMutablePointer<uv_buf_t>?
+) {
+    guard let data = unsafe raw?.pointee.data, let buffer = unsafe buffer else { return }
+    let lent = unsafe Unmanaged<Pipe>.fromOpaque(data).takeUnretainedValue().loop.readBuffer
+    unsafe buffer.pointee.base = lent.baseAddress?.assumingMemoryBound(to: CChar.self)
+    unsafe buffer.pointee.len = lent.count
+}
+
+private func bytesArrived(
+    _ raw: UnsafeMutablePointer<uv_stream_t>?, _ count: Int, _ buffer: UnsafePointer<uv_buf_t>?
+) {
+    guard let data = unsafe raw?.pointee.data else { return }
+    unsafe Unmanaged<Pipe>.fromOpaque(data).takeUnretainedValue().received(count, buffer)
+}

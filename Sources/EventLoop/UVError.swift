@@ -1,0 +1,77 @@
+// What libuv answered when it refused. Always holds: the code is negative, as libuv gives it.
+
+internal import CUV
+
+/// A refusal by libuv: which call, and why.
+///
+/// Codes are compared by value, so that a caller asks `error.code == .brokenPipe` and never looks
+/// at a text.
+public struct UVError: Error, Hashable, Sendable {
+    /// A libuv error number (negative, `UV_E…`), as in libuv's errors page.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The number as libuv returns it, below zero.
+        public let rawValue: CInt
+
+        /// Takes a number as libuv returned it.
+        public init(rawValue: CInt) { self.rawValue = rawValue }
+    }
+
+    /// Why.
+    public let code: Code
+
+    /// The libuv function that refused.
+    public let operation: String
+
+    /// A refusal of one function.
+    public init(code: Code, operation: String) {
+        precondition(code.rawValue < 0, "a libuv error is negative")
+        self.code = code
+        self.operation = operation
+    }
+
+    init(status: CInt, _ operation: String) {
+        self.init(code: Code(rawValue: status), operation: operation)
+    }
+}
+
+extension UVError.Code {
+    /// The peer has closed its end (EPIPE).
+    public static let brokenPipe = Self(rawValue: UV_EPIPE.rawValue)
+    /// The handle was closed, or the request cancelled, before the operation was done (ECANCELED).
+    public static let canceled = Self(rawValue: UV_ECANCELED.rawValue)
+    /// The peer ended the connection without reading what was sent (ECONNRESET).
+    public static let connectionReset = Self(rawValue: UV_ECONNRESET.rawValue)
+    /// The operation would block (EAGAIN).
+    public static let tryAgain = Self(rawValue: UV_EAGAIN.rawValue)
+    /// The descriptor is not of the right kind (EINVAL).
+    public static let invalidArgument = Self(rawValue: UV_EINVAL.rawValue)
+    /// The descriptor is not open (EBADF).
+    public static let badDescriptor = Self(rawValue: UV_EBADF.rawValue)
+    /// The stream is not connected (ENOTCONN).
+    public static let notConnected = Self(rawValue: UV_ENOTCONN.rawValue)
+}
+
+extension UVError: CustomStringConvertible {
+    /// The symbol of the code, such as `EPIPE` (`uv_err_name_r`).
+    public var name: String {
+        unsafe Self.text { unsafe uv_err_name_r(code.rawValue, $0, $1) }
+    }
+
+    /// One line: the function and the reason (`uv_strerror_r`).
+    public var description: String {
+        let reason = unsafe Self.text { unsafe uv_strerror_r(code.rawValue, $0, $1) }
+        return "\(operation): \(reason)"
+    }
+
+    /// The `_r` functions write into our buffer; the plain ones leak for a code they do not know.
+    private static func text(
+        _ write: (UnsafeMutablePointer<CChar>, Int) -> UnsafeMutablePointer<CChar>?
+    ) -> String {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+            guard let base = buffer.baseAddress else { return "" }
+            unsafe base.initialize(repeating: 0, count: buffer.count)
+            _ = unsafe write(base, buffer.count)
+            return unsafe String(cString: base)
+        }
+    }
+}

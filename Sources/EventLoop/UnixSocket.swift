@@ -1,0 +1,152 @@
+// Unix stream sockets before the loop has them: bind, connect, probe, remove, adopt.
+//
+// Always holds: each descriptor is close-on-exec from its first moment; a socket file never has, not
+// even for an instant, permissions that were not asked for.
+
+internal import CUV
+internal import Glibc
+
+/// What a daemon does with the path of its socket before it serves: unix(7).
+///
+/// `uv_pipe_bind` would cut a long path silently and `uv_close` would unlink it, so binding is done
+/// here and the loop gets a descriptor.
+public enum UnixSocket {
+    /// What `probe` found at a path.
+    public enum Probe: Hashable, Sendable {
+        /// Somebody listens.
+        case answering
+        /// There is a file, but nobody listens: what a daemon that crashed leaves behind.
+        case abandoned
+        /// There is nothing.
+        case absent
+    }
+
+    /// Bytes that a path may have, without its terminating NUL.
+    public static let pathBytesMax = UnixAddress.pathBytesMax - 1
+
+    /// Makes a socket at a path that does not exist, and listens on it.
+    ///
+    /// The mode is on the socket before the bind, so the file appears with it, less the umask; bits
+    /// that the umask took are added afterwards (Linux makes the file's mode from that of the
+    /// socket). Nothing is removed: probe and remove first, under a `LockFile`.
+    /// Calls socket(2), fchmod(2), bind(2), chmod(2), listen(2).
+    /// - Parameters:
+    ///   - mode: permission bits of the file; to connect is to write.
+    ///   - backlog: connections that may wait to be accepted.
+    /// - Throws: `ENAMETOOLONG` for a path above `pathBytesMax`, `EADDRINUSE` if the path exists.
+    public static func listen(
+        at path: String, mode: UInt32, backlog: CInt = 1_024
+    ) throws(SystemError) -> OwnedDescriptor {
+        let address = try UnixAddress(path: path)
+        let socket = try open(SOCK_STREAM, blocking: false)
+        let permissions = mode_t(mode & 0o777)
+        guard fchmod(socket.rawValue, permissions) == 0 else {
+            throw SystemError(errno: errno, operation: "fchmod", path: path)
+        }
+        guard unsafe address.withSockaddr({ unsafe bind(socket.rawValue, $0, $1) }) == 0 else {
+            throw SystemError(errno: errno, operation: "bind", path: path)
+        }
+        guard unsafe chmod(path, permissions) == 0 else {
+            throw removing(path, SystemError(errno: errno, operation: "chmod", path: path))
+        }
+        guard Glibc.listen(socket.rawValue, backlog) == 0 else {
+            throw removing(path, SystemError(errno: errno, operation: "listen", path: path))
+        }
+        return socket
+    }
+
+    /// Takes over a socket that the service manager passed, made close-on-exec.
+    /// - Throws: `ENOTSOCK`, or `EINVAL` if it is no Unix stream socket that listens; the descriptor
+    ///   stays open then, since it is not what the caller thinks.
+    public static func adoptListening(_ number: CInt) throws(SystemError) -> OwnedDescriptor {
+        let domain = try option(number, SO_DOMAIN)
+        let kind = try option(number, SO_TYPE)
+        let isListening = try option(number, SO_ACCEPTCONN) != 0
+        guard domain == AF_UNIX, kind == CInt(SOCK_STREAM.rawValue), isListening else {
+            throw SystemError(errno: EINVAL, operation: "listening socket")
+        }
+        let flags = fcntl(number, F_GETFD)
+        guard flags >= 0, fcntl(number, F_SETFD, flags | FD_CLOEXEC) == 0 else {
+            throw SystemError(errno: errno, operation: "fcntl")
+        }
+        return OwnedDescriptor(adopting: number)
+    }
+
+    /// Connects, and waits while the listener's queue is full: connect(2).
+    public static func connect(to path: String) throws(SystemError) -> OwnedDescriptor {
+        let address = try UnixAddress(path: path)
+        let socket = try open(SOCK_STREAM, blocking: true)
+        guard unsafe address.withSockaddr({ unsafe Glibc.connect(socket.rawValue, $0, $1) }) == 0
+        else {
+            throw SystemError(errno: errno, operation: "connect", path: path)
+        }
+        return socket
+    }
+
+    /// Whether anybody answers at a path, without waiting: connect(2).
+    ///
+    /// The connection is dropped at once, so a live listener sees a peer that says nothing.
+    public static func probe(_ path: String) throws(SystemError) -> Probe {
+        let address = try UnixAddress(path: path)
+        let socket = try open(SOCK_STREAM, blocking: false)
+        guard unsafe address.withSockaddr({ unsafe Glibc.connect(socket.rawValue, $0, $1) }) != 0
+        else {
+            return .answering
+        }
+        switch errno {
+        // The queue is full, so there is one.
+        case EAGAIN: return .answering
+        case ECONNREFUSED: return .abandoned
+        case ENOENT: return .absent
+        case let number: throw SystemError(errno: number, operation: "connect", path: path)
+        }
+    }
+
+    /// Removes a socket file, and nothing that is not one: lstat(2), unlink(2).
+    /// - Returns: false if there was nothing.
+    /// - Throws: `ENOTSOCK` if the path is of something else.
+    @discardableResult
+    public static func remove(_ path: String) throws(SystemError) -> Bool {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else {
+            if errno == ENOENT { return false }
+            throw SystemError(errno: errno, operation: "lstat", path: path)
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw SystemError(errno: ENOTSOCK, operation: "unlink", path: path)
+        }
+        guard unsafe unlink(path) == 0 else {
+            throw SystemError(errno: errno, operation: "unlink", path: path)
+        }
+        return true
+    }
+
+    static func open(
+        _ kind: __socket_type, blocking: Bool
+    ) throws(SystemError) -> OwnedDescriptor {
+        let flags = SOCK_CLOEXEC.rawValue | (blocking ? 0 : SOCK_NONBLOCK.rawValue)
+        let number = socket(AF_UNIX, CInt(kind.rawValue | flags), 0)
+        guard number >= 0 else { throw SystemError(errno: errno, operation: "socket") }
+        return OwnedDescriptor(adopting: number)
+    }
+
+    private static func option(_ number: CInt, _ name: CInt) throws(SystemError) -> CInt {
+        var value: CInt = 0
+        var length = socklen_t(MemoryLayout<CInt>.size)
+        guard unsafe getsockopt(number, SOL_SOCKET, name, &value, &length) == 0 else {
+            throw SystemError(errno: errno, operation: "getsockopt")
+        }
+        return value
+    }
+
+    /// A file that we bound a moment ago is not left behind by what failed after it.
+    private static func removing(_ path: String, _ error: SystemError) -> SystemError {
+        _ = unsafe unlink(path)
+        return error
+    }
+}
+
+extension SystemError {
+    /// ERANGE: the room given was too small.
+    static func isRange(_ number: CInt) -> Bool { number == ERANGE }
+}
