@@ -73,5 +73,6 @@ let package = Package(
         .testTarget(
             name: "PickerSyncTests", dependencies: ["PickerSync", "SyncCore"],
             swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )

@@ -1,0 +1,110 @@
+# PickerSync: one form, many terminals.
+#
+#   make run       build and show the main job
+#   make test      install what tests need and run them all
+#   make install   PREFIX=/usr/local DESTDIR=
+#   make help      every target
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SWIFT ?= swift
+BUILD ?= .build
+JOBS ?= $(shell nproc)
+
+bindir = $(DESTDIR)$(PREFIX)/bin
+systemdsystem = $(DESTDIR)$(PREFIX)/lib/systemd/system
+systemduser = $(DESTDIR)$(PREFIX)/lib/systemd/user
+sysusers = $(DESTDIR)$(PREFIX)/lib/sysusers.d
+tmpfiles = $(DESTDIR)$(PREFIX)/lib/tmpfiles.d
+sharedir = $(DESTDIR)$(PREFIX)/share/pickersync
+docdir = $(DESTDIR)$(PREFIX)/share/doc/pickersync
+bashcompletions = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zshcompletions = $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions
+fishcompletions = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+release = $(BUILD)/release
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+.PHONY: dependencies
+dependencies:
+	@scripts/dependencies build
+
+.PHONY: test-dependencies
+test-dependencies:
+	@scripts/dependencies build test
+
+.PHONY: build
+build: dependencies ## a release build of daemon and command line
+	$(SWIFT) build --build-path $(BUILD) -c release --product pickersyncd
+	$(SWIFT) build --build-path $(BUILD) -c release --product pickerctl
+
+.PHONY: run
+run: build ## a private daemon with an example form, shown
+	@PICKERSYNC_BIN=$(release) scripts/demo
+
+.PHONY: test
+test: test-dependencies ## every test, the short searches among them
+	$(SWIFT) build --build-path $(BUILD) --build-tests
+	$(SWIFT) test --build-path $(BUILD) --skip-build
+	@$(MAKE) --no-print-directory check-units
+
+.PHONY: test-asan
+test-asan: test-dependencies ## every test under the address sanitizer
+	$(SWIFT) build --build-path $(BUILD)-asan --build-tests --sanitize=address -Xswiftc -use-ld=lld
+	$(SWIFT) test --build-path $(BUILD)-asan --skip-build --sanitize=address -Xswiftc -use-ld=lld
+
+.PHONY: simulate
+simulate: dependencies ## the long search: SEEDS=20000 FIRST=1
+	PICKERSYNC_SIMULATION_SEEDS=$${SEEDS:-20000} PICKERSYNC_SIMULATION_FIRST=$${FIRST:-1} \
+	    $(SWIFT) test --build-path $(BUILD) --filter SimulationTests
+
+.PHONY: lint
+lint: ## the style, strictly
+	$(SWIFT) format lint --strict --configuration .swift-format -r Package.swift Sources Tests
+
+.PHONY: format
+format: ## mends what can be mended of it
+	$(SWIFT) format -i --configuration .swift-format -r Package.swift Sources Tests
+
+.PHONY: check-units
+check-units: ## systemd-analyze over the shipped units
+	@scripts/check-units
+
+.PHONY: install
+install: ## into DESTDIR and PREFIX; builds first unless it was built
+	@test -x $(release)/pickersyncd -a -x $(release)/pickerctl || $(MAKE) build
+	install -D -m 755 -s $(release)/pickersyncd $(bindir)/pickersyncd
+	install -D -m 755 -s $(release)/pickerctl $(bindir)/pickerctl
+	install -d $(systemdsystem) $(systemduser) $(sysusers) $(tmpfiles)
+	@for unit in systemd/*.service systemd/*.socket; do \
+	    sed 's|@bindir@|$(PREFIX)/bin|g' $$unit > $(systemdsystem)/$${unit##*/} || exit 1; \
+	done
+	@for unit in systemd/user/*.service systemd/user/*.socket; do \
+	    sed 's|@bindir@|$(PREFIX)/bin|g' $$unit > $(systemduser)/$${unit##*/} || exit 1; \
+	done
+	@for file in systemd/sysusers.d/*.conf; do install -m 644 $$file $(sysusers)/; done
+	@for file in systemd/tmpfiles.d/*.conf; do \
+	    [ -e $$file ] && install -m 644 $$file $(tmpfiles)/ || true; done
+	install -d $(sharedir)/forms $(sharedir)/schema $(docdir)
+	install -m 644 Examples/forms/*.yaml $(sharedir)/forms/
+	install -m 644 docs/schema/form.schema.json $(sharedir)/schema/
+	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md $(docdir)/
+	install -d $(bashcompletions) $(zshcompletions) $(fishcompletions)
+	$(release)/pickerctl completions bash > $(bashcompletions)/pickerctl
+	$(release)/pickerctl completions zsh > $(zshcompletions)/_pickerctl
+	$(release)/pickerctl completions fish > $(fishcompletions)/pickerctl.fish
+
+.PHONY: uninstall
+uninstall: ## what install put there
+	rm -f $(bindir)/pickersyncd $(bindir)/pickerctl
+	rm -f $(systemdsystem)/pickersyncd.service $(systemdsystem)/pickersyncd.socket
+	rm -f $(systemduser)/pickersyncd.service $(systemduser)/pickersyncd.socket
+	rm -f $(sysusers)/pickersync.conf $(tmpfiles)/pickersync.conf
+	rm -f $(bashcompletions)/pickerctl $(zshcompletions)/_pickerctl $(fishcompletions)/pickerctl.fish
+	rm -rf $(sharedir) $(docdir)
+
+.PHONY: clean
+clean: ## all that was built
+	rm -rf $(BUILD) $(BUILD)-asan

@@ -1,0 +1,163 @@
+/// The encoded changes of one form, newest last: what subscribers are written from.
+///
+/// A subscriber is a cursor (the next revision that it is to see), not a queue: it costs the same
+/// whether it is up to date or has stopped reading. The log is a ring of chunks bounded in bytes;
+/// whoever falls off its end is brought up to date by one coalesced change (PROTOCOL.md, Promises
+/// of the stream, 2).
+///
+/// Always: revisions are contiguous from `first` to `next - 1`, one frame each; frames of one
+/// chunk stand one behind the other.
+struct ChangeLog {
+    /// One revision's frame.
+    private struct Entry {
+        var chunk: FrameChunk
+        var start: Int
+        var end: Int
+        /// Which fields it touches, for subscribers with a filter; `nil` means all (a definition).
+        var touched: FieldNumbers?
+    }
+
+    /// A chunk starts small, so that a thousand quiet forms stay cheap, and grows to this.
+    private static let chunkBytesMax = 64 << 10
+    private static let chunkBytesMin = 2 << 10
+
+    private var entries: [Entry] = []
+    /// Entries before this index have been dropped; compacted now and then.
+    private var head = 0
+    private var bytes = 0
+    /// The oldest revision that is still here; `next` where there is none.
+    private(set) var first: UInt64
+    /// The revision that will be appended next.
+    private(set) var next: UInt64
+
+    /// An empty log whose next revision is `next`.
+    init(next: UInt64) {
+        first = next
+        self.next = next
+    }
+
+    /// Appends the frame of revision `next` and drops the oldest chunks beyond `bytesMax`.
+    mutating func append(_ frame: [UInt8], touched: FieldNumbers?, bytesMax: Int) {
+        let chunk = chunkWithRoom(for: frame.count, bytesMax: bytesMax)
+        let range = chunk.append(frame)
+        entries.append(
+            Entry(chunk: chunk, start: range.lowerBound, end: range.upperBound, touched: touched))
+        bytes += frame.count
+        next += 1
+        trim(to: bytesMax)
+    }
+
+    /// Drops everything and goes on at `next`: another line of revisions begins.
+    mutating func restart(next: UInt64) {
+        self = ChangeLog(next: next)
+    }
+
+    private func chunkWithRoom(for count: Int, bytesMax: Int) -> FrameChunk {
+        guard let last = entries.last else {
+            return FrameChunk(capacity: max(Self.chunkBytesMin, count))
+        }
+        if last.chunk.room >= count { return last.chunk }
+        let grown = min(last.chunk.capacity * 2, Self.chunkBytesMax, max(bytesMax / 4, 1))
+        return FrameChunk(capacity: max(grown, count))
+    }
+
+    /// Drops whole chunks from the old end while the log holds more than `bytesMax`, but never the
+    /// newest frame.
+    private mutating func trim(to bytesMax: Int) {
+        while bytes > bytesMax, head < entries.count {
+            let oldest = entries[head].chunk
+            guard oldest !== entries[entries.count - 1].chunk else { break }
+            while entries[head].chunk === oldest {
+                bytes -= entries[head].end - entries[head].start
+                head += 1
+                first += 1
+            }
+        }
+        if head > 1024, head > entries.count / 2 {
+            entries.removeFirst(head)
+            head = 0
+        }
+    }
+
+    /// Adds to `output` what a subscriber at `cursor` has not seen, to about `bytesMax` bytes in
+    /// all, and moves the cursor. The cursor must not be older than `first`.
+    func read(
+        from cursor: inout UInt64, filter: FieldNumbers?, into output: inout Output, bytesMax: Int
+    ) {
+        precondition(cursor >= first, "a cursor off the end is brought up to date, not read")
+        if let filter {
+            readFiltered(from: &cursor, filter: filter, into: &output, bytesMax: bytesMax)
+            return
+        }
+        while cursor < next, output.byteCount < bytesMax {
+            let entry = entries[index(of: cursor)]
+            let end = lastIndex(inChunkOf: index(of: cursor))
+            let lastEntry = entries[end]
+            // Nearly always the whole rest of the chunk fits, and one slice is all there is to do.
+            if output.byteCount + lastEntry.end - entry.start <= bytesMax {
+                output.append(entry.chunk, entry.start..<lastEntry.end)
+                cursor += UInt64(end - index(of: cursor)) + 1
+            } else {
+                output.append(entry.chunk, entry.start..<entry.end)
+                cursor += 1
+            }
+        }
+    }
+
+    private func readFiltered(
+        from cursor: inout UInt64, filter: FieldNumbers, into output: inout Output, bytesMax: Int
+    ) {
+        while cursor < next, output.byteCount < bytesMax {
+            let entry = entries[index(of: cursor)]
+            if entry.touched?.intersects(filter) ?? true {
+                output.append(entry.chunk, entry.start..<entry.end)
+            }
+            cursor += 1
+        }
+    }
+
+    private func index(of revision: UInt64) -> Int { head + Int(revision - first) }
+
+    /// The last entry that stands in the same chunk: by galloping from the newest end, since
+    /// subscribers are nearly always close to it.
+    private func lastIndex(inChunkOf index: Int) -> Int {
+        let chunk = entries[index].chunk
+        if entries[entries.count - 1].chunk === chunk { return entries.count - 1 }
+        var low = index
+        var high = entries.count - 1
+        while low + 1 < high {
+            let middle = low + (high - low) / 2
+            if entries[middle].chunk === chunk { low = middle } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// A set of fields by their dense numbers in one form: sorted, compared by merging.
+///
+/// Numbers are given out once a form and run (`FieldNames`), so that they outlive a change of the
+/// definition.
+struct FieldNumbers: Sendable, Hashable {
+    /// Ascending and distinct.
+    private(set) var numbers: [Int32]
+
+    /// The set of the given numbers.
+    init(_ numbers: some Sequence<Int>) {
+        var sorted = numbers.map(Int32.init)
+        sorted.sort()
+        self.numbers = []
+        self.numbers.reserveCapacity(sorted.count)
+        for number in sorted where self.numbers.last != number { self.numbers.append(number) }
+    }
+
+    /// Whether both have a field in common.
+    func intersects(_ other: FieldNumbers) -> Bool {
+        var left = 0
+        var right = 0
+        while left < numbers.count, right < other.numbers.count {
+            if numbers[left] == other.numbers[right] { return true }
+            if numbers[left] < other.numbers[right] { left += 1 } else { right += 1 }
+        }
+        return false
+    }
+}

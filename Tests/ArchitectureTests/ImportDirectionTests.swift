@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+/// The rooms and what each may import of ours and of the system (ARCHITECTURE.md, Rooms).
+private let rooms: [String: Set<String>] = [
+    "SyncCore": [],
+    "EventLoop": ["CUV", "Glibc"],
+    "FormFile": ["SyncCore", "CYAML", "CPCRE2", "Glibc"],
+    "Store": ["SyncCore", "CSQLite", "CSodium", "Glibc"],
+    "PickerSync": ["SyncCore", "Glibc"],
+    "TerminalUI": ["SyncCore"],
+    "DaemonCore": ["SyncCore", "EventLoop", "FormFile", "Store", "Glibc"],
+    "pickersyncd": ["DaemonCore", "SyncCore", "ArgumentParser", "Glibc"],
+    "pickerctl": ["SyncCore", "FormFile", "PickerSync", "TerminalUI", "ArgumentParser", "Glibc"],
+]
+
+private let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+private func swiftFiles(below folder: URL) throws -> [URL] {
+    let walker = try #require(
+        FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+    return walker.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        .sorted { $0.path < $1.path }
+}
+
+private let importLine =
+    /^\s*(?:@\w+\s+)*(?:(?:public|package|internal|private)\s+)?import\s+(?:struct\s+)?(\w+)/
+
+@Test("imports point down only", arguments: rooms.keys.sorted())
+func importsPointDown(room: String) throws {
+    let folder = root.appending(path: "Sources/\(room)")
+    let allowed = try #require(rooms[room])
+    let files = try swiftFiles(below: folder)
+    #expect(!files.isEmpty, "\(room) has no source: is the list of rooms out of date?")
+    for file in files {
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+            guard let match = line.firstMatch(of: importLine) else { continue }
+            let module = String(match.1)
+            #expect(
+                allowed.contains(module),
+                "\(room)/\(file.lastPathComponent) imports \(module); it may import \(allowed.sorted())"
+            )
+        }
+    }
+}
+
+@Test("every folder of Sources is a room of the list or a C library")
+func roomsAreKnown() throws {
+    let folders = try FileManager.default.contentsOfDirectory(
+        atPath: root.appending(path: "Sources").path)
+    let clibraries: Set<String> = ["CUV", "CSQLite", "CYAML", "CPCRE2", "CSodium", "CSystem"]
+    for folder in folders where !clibraries.contains(folder) {
+        #expect(rooms[folder] != nil, "Sources/\(folder) is in no room of the test")
+    }
+}
+
+/// Words that stand for something left undone or switched off.
+private let bans: [(name: String, pattern: Regex<Substring>)] = [
+    ("a mark for later", /\b(?:TODO|FIXME|XXX|HACK)\b/),
+    ("a forced try", /\btry!/),
+    ("a crash with a sentence where a precondition belongs", /fatalError\(/),
+    ("a GNU macro that changes glibc's types", /define\s+_GNU_SOURCE/),
+]
+
+@Test("nothing in Sources is left for later or forced")
+func bannedWords() throws {
+    for file in try swiftFiles(below: root.appending(path: "Sources")) {
+        let text = try String(contentsOf: file, encoding: .utf8)
+        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            for ban in bans {
+                #expect(
+                    line.firstMatch(of: ban.pattern) == nil,
+                    "\(file.lastPathComponent):\(number + 1): \(ban.name)")
+            }
+            #expect(
+                line.count <= 100 || line.contains("https://"),
+                "\(file.lastPathComponent):\(number + 1) is longer than 100 columns")
+        }
+    }
+}
+
+@Test("each unchecked place says why it is safe")
+func uncheckedPlacesSayWhy() throws {
+    let marks = /@unchecked Sendable|nonisolated\(unsafe\)/
+    for file in try swiftFiles(below: root.appending(path: "Sources")) {
+        let lines = try String(contentsOf: file, encoding: .utf8)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        for (number, line) in lines.enumerated() where line.firstMatch(of: marks) != nil {
+            if line.trimmingCharacters(in: .whitespaces).hasPrefix("//") { continue }
+            let before = lines[max(0, number - 8)..<number]
+            #expect(
+                before.contains { $0.contains("//") } || line.contains("//"),
+                "\(file.lastPathComponent):\(number + 1): an unchecked place without its because")
+        }
+    }
+}
