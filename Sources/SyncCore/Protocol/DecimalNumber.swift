@@ -24,27 +24,49 @@ public struct DecimalNumber: Sendable {
         exponent = 0
     }
 
-    /// `significand × 10^exponent`; `nil` where it lies outside the bounds even when trailing zeros
-    /// are moved between the two.
+    /// `significand × 10^exponent`; `nil` where the value lies outside the bounds however zeros are
+    /// moved between the two.
+    ///
+    /// A whole number of 64 bits always gets exponent 0; otherwise the exponent given is kept
+    /// where it can be.
     public init?(significand: Int128, exponent: Int) {
         var digits = significand
         var power = exponent
-        // Trailing zeros may move into the exponent where the digits would not fit otherwise.
-        while power < -Self.exponentMax || (power < 0 && digits.magnitude > Self.digitsBound),
-            digits % 10 == 0, power < 0
+        if digits == 0 {
+            self.init(
+                unchecked: 0, exponent: Int8(min(max(power, -Self.exponentMax), 0)))
+            return
+        }
+        if power > 0, let whole = Self.whole(digits, power) {
+            self.init(whole)
+            return
+        }
+        // Zeros at the end may move into the exponent where the digits would not fit otherwise, …
+        while power < -Self.exponentMax || (power != 0 && digits.magnitude > Self.digitsBound),
+            digits % 10 == 0
         {
             digits /= 10
             power += 1
         }
-        while power > 0, digits.magnitude < Self.integerBound / 10 {
+        // … and out of it where the exponent would not.
+        while power > Self.exponentMax, digits.magnitude <= Self.digitsBound / 10 {
             digits *= 10
             power -= 1
         }
         guard let narrow = Int64(exactly: digits) else { return nil }
         guard power == 0 || digits.magnitude <= Self.digitsBound else { return nil }
-        guard abs(power) <= Self.exponentMax else { return nil }
-        self.significand = narrow
-        self.exponent = Int8(power)
+        guard power.magnitude <= Self.exponentMax else { return nil }
+        self.init(unchecked: narrow, exponent: Int8(power))
+    }
+
+    /// `digits × 10^power` where 64 bits hold it. `digits` is not zero, so few steps settle it.
+    private static func whole(_ digits: Int128, _ power: Int) -> Int64? {
+        var whole = digits
+        for _ in 0..<power {
+            guard whole.magnitude <= integerBound else { return nil }
+            whole *= 10
+        }
+        return Int64(exactly: whole)
     }
 
     private static let digitsBound: UInt128 = 999_999_999_999_999
@@ -152,13 +174,15 @@ extension DecimalNumber {
 // MARK: - Text
 
 extension DecimalNumber: CustomStringConvertible {
-    /// Plain notation with the precision that it was written with: `0.30`, `-4`, `1500`.
+    /// Plain notation with the precision that it was written with: `0.30`, `-4`, `1500`; only
+    /// beyond 64-bit integers with an exponent: `5e19`.
     ///
     /// This is valid JSON, and parsing it gives an equal number.
     public var description: String {
         var digits = String(significand.magnitude)
         let sign = significand < 0 ? "-" : ""
-        if exponent >= 0 { return sign + digits + String(repeating: "0", count: Int(exponent)) }
+        if exponent > 0 { return sign + digits + "e" + String(exponent) }
+        if exponent == 0 { return sign + digits }
         let places = Int(-exponent)
         if digits.utf8.count <= places {
             digits = String(repeating: "0", count: places + 1 - digits.utf8.count) + digits

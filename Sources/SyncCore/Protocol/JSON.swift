@@ -31,6 +31,11 @@ public struct JSONObject: Sendable {
         for (name, value) in members { self[name] = value }
     }
 
+    /// Makes room for so many members.
+    public mutating func reserveCapacity(_ count: Int) {
+        members.reserveCapacity(count)
+    }
+
     /// Adds a member that is known not to be there yet.
     ///
     /// For decoders, which have refused duplicate names already.
@@ -91,7 +96,8 @@ extension JSON: Hashable {
         case .bool(let flag): hasher.combine(flag)
         case .number(let number): hasher.combine(number)
         case .string(let string):
-            for byte in string.utf8 { hasher.combine(byte) }
+            var text = string
+            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         case .array(let elements): hasher.combine(elements)
         case .object(let object): hasher.combine(object)
         }
@@ -101,7 +107,19 @@ extension JSON: Hashable {
 extension JSONObject: Hashable {
     /// Equality as sets of members: order is presentation.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
-        left.count == right.count && left.members.allSatisfy { right[$0.name] == $0.value }
+        guard left.count == right.count else { return false }
+        if zip(left.members, right.members).allSatisfy({ $0.name.isSameBytes(as: $1.name) }) {
+            return zip(left.members, right.members).allSatisfy { $0.value == $1.value }
+        }
+        // Sorted, since a linear search for each of a hostile object's names would be quadratic.
+        return zip(left.sortedByName, right.sortedByName).allSatisfy {
+            $0.name.isSameBytes(as: $1.name) && $0.value == $1.value
+        }
+    }
+
+    /// The members in the order of their names' bytes.
+    private var sortedByName: [(name: String, value: JSON)] {
+        members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
     /// Hashes what `==` compares: the count alone, since members have no order here.

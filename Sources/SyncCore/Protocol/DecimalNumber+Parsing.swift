@@ -1,0 +1,87 @@
+// Decimal numbers from text, by the grammar of JSON.
+
+extension DecimalNumber {
+    /// Parses a number as JSON writes it (`-1`, `0.10`, `2.5e3`); `nil` for other text and for
+    /// numbers outside the bounds.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        var tape = JSONTape()
+        let number: DecimalNumber? = bytes.withUnsafeBufferPointer { buffer in
+            let raw = UnsafeRawBufferPointer(buffer)
+            guard let first = bytes.first, let last = bytes.last,
+                first == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= first,
+                (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= last,
+                (try? tape.scan(raw)) != nil
+            else { return nil }
+            return (try? tape.withRoot(of: raw) { root throws(JSONError) in try root.number() })
+                .flatMap { $0 }
+        }
+        guard let number else { return nil }
+        self = number
+    }
+
+    /// A number from text that is known to follow the grammar of JSON; `nil` out of bounds.
+    @inline(__always)
+    init?(grammatical text: UnsafeBufferPointer<UInt8>, isInteger: Bool) {
+        guard isInteger, text.count <= 18 else {
+            self.init(longOrFractional: text)
+            return
+        }
+        // Up to 18 digits cannot overflow.
+        var value: Int64 = 0
+        let isNegative = text[0] == UInt8(ascii: "-")
+        for index in (isNegative ? 1 : 0)..<text.count {
+            value = value &* 10 &+ Int64(text[index] &- UInt8(ascii: "0"))
+        }
+        self.init(isNegative ? -value : value)
+    }
+
+    /// Significant digits that are gathered; what lies behind must be zeros.
+    private static let gatheredMax = 36
+    /// Beyond this an exponent means the same: out of bounds, or zero.
+    private static let exponentBound = 1_000_000
+
+    private init?(longOrFractional text: UnsafeBufferPointer<UInt8>) {
+        var digits: Int128 = 0
+        var gathered = 0
+        var power = 0
+        var isFraction = false
+        var index = text[0] == UInt8(ascii: "-") ? 1 : 0
+        loop: while index < text.count {
+            let byte = text[index]
+            switch byte {
+            case UInt8(ascii: "."):
+                isFraction = true
+            case UInt8(ascii: "e"), UInt8(ascii: "E"):
+                break loop
+            default:
+                let digit = Int128(byte - UInt8(ascii: "0"))
+                if gathered == Self.gatheredMax {
+                    guard digit == 0 else { return nil }
+                    if !isFraction { power += 1 }
+                } else {
+                    digits = digits * 10 + digit
+                    if digits != 0 { gathered += 1 }
+                    if isFraction { power -= 1 }
+                }
+            }
+            index += 1
+        }
+        power += Self.exponent(text[index...])
+        self.init(significand: text[0] == UInt8(ascii: "-") ? -digits : digits, exponent: power)
+    }
+
+    /// The exponent written in `e+12`, 0 where there is none, never beyond `exponentBound`.
+    private static func exponent(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
+        var value = 0
+        var isNegative = false
+        for byte in text.dropFirst() {
+            switch byte {
+            case UInt8(ascii: "-"): isNegative = true
+            case UInt8(ascii: "+"): break
+            default: value = min(value * 10 + Int(byte - UInt8(ascii: "0")), exponentBound)
+            }
+        }
+        return isNegative ? -value : value
+    }
+}

@@ -1,0 +1,90 @@
+// A JSON tree from text and back: the way in for everything that is not the hot path.
+
+extension JSON {
+    /// Parses one JSON text of UTF-8 bytes, as strictly as the wire does (see `JSONTape.scan`).
+    ///
+    /// A number that `DecimalNumber` cannot hold throws with `isOutOfBounds`.
+    public init(
+        parsing bytes: UnsafeRawBufferPointer, depthMax: Int = JSON.depthMax
+    ) throws(JSONError) {
+        var tape = JSONTape()
+        try tape.scan(bytes, depthMax: depthMax)
+        self = try tape.withRoot(of: bytes) { root throws(JSONError) in try root.json() }
+    }
+
+    /// Parses one JSON text of UTF-8 bytes.
+    public init(parsing bytes: [UInt8], depthMax: Int = JSON.depthMax) throws(JSONError) {
+        self = try bytes.withUnsafeBufferPointer { buffer throws(JSONError) in
+            try JSON(parsing: UnsafeRawBufferPointer(buffer), depthMax: depthMax)
+        }
+    }
+
+    /// Parses one JSON text.
+    public init(parsing text: String, depthMax: Int = JSON.depthMax) throws(JSONError) {
+        self = try JSON(parsing: Array(text.utf8), depthMax: depthMax)
+    }
+
+    /// Appends the value as compact JSON.
+    public func encode(into bytes: inout [UInt8]) {
+        var taken: [UInt8] = []
+        swap(&taken, &bytes)
+        var writer = JSONWriter(appendingTo: taken)
+        taken = []
+        writer.value(self)
+        bytes = writer.take()
+    }
+
+    /// The value as compact JSON.
+    public var encoded: [UInt8] {
+        var writer = JSONWriter()
+        writer.value(self)
+        return writer.take()
+    }
+
+    /// The value as compact JSON text.
+    public var encodedText: String { String(decoding: encoded, as: UTF8.self) }
+
+    /// The value as JSON text for people: two spaces a level, a member a line, no newline at the
+    /// end. Empty containers stay on one line.
+    public var prettyText: String {
+        var bytes: [UInt8] = []
+        appendPretty(to: &bytes, level: 0)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func appendPretty(to bytes: inout [UInt8], level: Int) {
+        func newline(_ level: Int) {
+            bytes.append(UInt8(ascii: "\n"))
+            bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * level))
+        }
+        switch self {
+        case .array(let elements) where !elements.isEmpty:
+            bytes.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                newline(level + 1)
+                element.appendPretty(to: &bytes, level: level + 1)
+            }
+            newline(level)
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let object) where !object.isEmpty:
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in object.members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                newline(level + 1)
+                JSON.string(member.name).encode(into: &bytes)
+                bytes.append(contentsOf: ": ".utf8)
+                member.value.appendPretty(to: &bytes, level: level + 1)
+            }
+            newline(level)
+            bytes.append(UInt8(ascii: "}"))
+        default:
+            encode(into: &bytes)
+        }
+    }
+}
+
+extension JSON: CustomStringConvertible {
+    /// The value as compact JSON text.
+    public var description: String { encodedText }
+}

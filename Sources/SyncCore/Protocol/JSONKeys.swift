@@ -1,0 +1,176 @@
+/// The search for two members of one name, with bounded work.
+///
+/// Names are compared once their escapes are resolved (`"a"` is `"\u0061"`). A small object is
+/// compared pair by pair without an allocation; a large one is sorted, so that a hostile object of
+/// a hundred thousand names costs n log n comparisons.
+struct JSONKeys {
+    let base: UnsafePointer<UInt8>
+    let entries: UnsafePointer<JSONTape.Entry>
+
+    /// Up to this many members pairs are compared.
+    private static let pairsMax = 16
+
+    /// The entry of a name that an earlier member of the object has already; `nil` where there is
+    /// none.
+    func firstRepeated(in object: Int) -> Int? {
+        Int(entries[object].count) <= Self.pairsMax
+            ? firstRepeatedByPairs(in: object) : firstRepeatedBySorting(in: object)
+    }
+
+    private func firstRepeatedByPairs(in object: Int) -> Int? {
+        let end = Int(entries[object].next)
+        var name = Int(entries[object + 2].next)
+        while name < end {
+            var earlier = object + 1
+            while earlier < name {
+                if areSame(earlier, name) { return name }
+                earlier = Int(entries[earlier + 1].next)
+            }
+            name = Int(entries[name + 1].next)
+        }
+        return nil
+    }
+
+    private func firstRepeatedBySorting(in object: Int) -> Int? {
+        var names: [Int] = []
+        names.reserveCapacity(Int(entries[object].count))
+        let end = Int(entries[object].next)
+        var name = object + 1
+        while name < end {
+            names.append(name)
+            name = Int(entries[name + 1].next)
+        }
+        names.sort { left, right in
+            let order = compare(left, right)
+            return order == 0 ? left < right : order < 0
+        }
+        var first: Int?
+        for index in names.indices.dropFirst() where areSame(names[index - 1], names[index]) {
+            first = min(first ?? names[index], names[index])
+        }
+        return first
+    }
+
+    @inline(__always)
+    private func areSame(_ left: Int, _ right: Int) -> Bool {
+        let (one, other) = (entries[left], entries[right])
+        if one.isComplex || other.isComplex { return compare(left, right) == 0 }
+        guard one.end - one.start == other.end - other.start else { return false }
+        return areSameBytes(
+            base + Int(one.start), base + Int(other.start), count: Int(one.end - one.start))
+    }
+
+    /// Negative, zero or positive. Any total order will do; the shorter text comes first where both
+    /// stand for themselves would not be one beside escaped names, so bytes decide throughout.
+    private func compare(_ left: Int, _ right: Int) -> Int {
+        var one = UnescapedBytes(base: base, entry: entries[left])
+        var other = UnescapedBytes(base: base, entry: entries[right])
+        while true {
+            switch (one.next(), other.next()) {
+            case (nil, nil): return 0
+            case (nil, _): return -1
+            case (_, nil): return 1
+            case (let left?, let right?):
+                if left != right { return Int(left) - Int(right) }
+            }
+        }
+    }
+}
+
+/// Whether two runs of bytes are the same, eight at a time.
+@inline(__always)
+func areSameBytes(
+    _ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int
+) -> Bool {
+    let (one, other) = (UnsafeRawPointer(left), UnsafeRawPointer(right))
+    var offset = 0
+    while offset + 8 <= count {
+        guard
+            one.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                == other.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        else { return false }
+        offset += 8
+    }
+    while offset < count {
+        guard left[offset] == right[offset] else { return false }
+        offset += 1
+    }
+    return true
+}
+
+/// The bytes of a scanned string with its escapes resolved, one at a time.
+///
+/// The scanner has checked the string; no escape here can be wrong.
+struct UnescapedBytes: IteratorProtocol {
+    private let base: UnsafePointer<UInt8>
+    private var position: Int
+    private let end: Int
+    /// Bytes of a resolved escape that are still to be handed out, the next one lowest.
+    private var pending: UInt32 = 0
+
+    init(base: UnsafePointer<UInt8>, entry: JSONTape.Entry) {
+        self.base = base
+        position = Int(entry.start)
+        end = Int(entry.end)
+    }
+
+    mutating func next() -> UInt8? {
+        if pending != 0 {
+            defer { pending >>= 8 }
+            return UInt8(truncatingIfNeeded: pending)
+        }
+        guard position < end else { return nil }
+        let byte = base[position]
+        position += 1
+        guard byte == UInt8(ascii: "\\") else { return byte }
+        return escaped()
+    }
+
+    private mutating func escaped() -> UInt8 {
+        let byte = base[position]
+        position += 1
+        switch byte {
+        case UInt8(ascii: "b"): return 0x08
+        case UInt8(ascii: "f"): return 0x0C
+        case UInt8(ascii: "n"): return 0x0A
+        case UInt8(ascii: "r"): return 0x0D
+        case UInt8(ascii: "t"): return 0x09
+        case UInt8(ascii: "u"): return scalar()
+        default: return byte
+        }
+    }
+
+    /// The first byte of the scalar whose four digits stand here; the others become pending. They
+    /// are never zero, which is why an empty `pending` is 0.
+    private mutating func scalar() -> UInt8 {
+        var value = unit()
+        if value & 0xFC00 == 0xD800 {
+            position += 2
+            value = 0x1_0000 + (value & 0x3FF) << 10 + (unit() & 0x3FF)
+        }
+        switch value {
+        case ..<0x80:
+            return UInt8(value)
+        case ..<0x800:
+            pending = 0x80 | value & 0x3F
+            return UInt8(0xC0 | value >> 6)
+        case ..<0x1_0000:
+            pending = 0x80 | value >> 6 & 0x3F | (0x80 | value & 0x3F) << 8
+            return UInt8(0xE0 | value >> 12)
+        default:
+            pending =
+                0x80 | value >> 12 & 0x3F | (0x80 | value >> 6 & 0x3F) << 8
+                | (0x80 | value & 0x3F) << 16
+            return UInt8(0xF0 | value >> 18)
+        }
+    }
+
+    private mutating func unit() -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            value = value << 4 | (hexadecimalDigit(base[position]) ?? 0)
+            position += 1
+        }
+        return value
+    }
+}

@@ -1,0 +1,366 @@
+/// The strict scanner of RFC 8259: one pass over contiguous bytes, no recursion, no copies.
+///
+/// It fills a tape (see `JSONTape`). The grammar is a state machine over what may come next;
+/// the container around the present place is remembered in the tape itself.
+///
+///     value ──> next ──`,`──> value | name        firstElement ──`]`──> next
+///                 └──`]` `}`──> next | done        firstName ────`}`──> next
+struct JSONScanner {
+    let base: UnsafePointer<UInt8>
+    let count: Int
+    let depthMax: Int
+    private var position = 0
+    private var depth = 0
+    /// The innermost open container's index plus one; 0 at the top.
+    private var open: UInt32 = 0
+    private var expected = Expected.value
+
+    private enum Expected {
+        case value, firstElement, name, firstName, next, done
+    }
+
+    init(base: UnsafePointer<UInt8>, count: Int, depthMax: Int) {
+        self.base = base
+        self.count = count
+        self.depthMax = depthMax
+    }
+
+    /// Scans the whole text, or says what is wrong with it first.
+    mutating func scan(into entries: inout [JSONTape.Entry]) throws(JSONError) {
+        if count >= 3, base[0] == 0xEF, base[1] == 0xBB, base[2] == 0xBF {
+            throw failure(.byteOrderMark)
+        }
+        while expected != .done {
+            skipSpace()
+            guard position < count else { throw failure(.unexpectedEnd) }
+            let byte = base[position]
+            switch expected {
+            case .value:
+                try value(byte, &entries)
+            case .firstElement:
+                if byte == UInt8(ascii: "]") {
+                    try close(&entries)
+                } else {
+                    try value(byte, &entries)
+                }
+            case .firstName:
+                if byte == UInt8(ascii: "}") {
+                    try close(&entries)
+                } else {
+                    try name(byte, &entries)
+                }
+            case .name:
+                try name(byte, &entries)
+            case .next:
+                try next(byte, &entries)
+            case .done:
+                break
+            }
+        }
+        skipSpace()
+        guard position == count else { throw failure(.trailingBytes) }
+    }
+
+    private func failure(_ reason: JSONError.Reason) -> JSONError {
+        JSONError(offset: position, reason: reason)
+    }
+
+    @inline(__always)
+    private mutating func skipSpace() {
+        while position < count {
+            switch base[position] {
+            case 0x20, 0x0A, 0x0D, 0x09: position += 1
+            default: return
+            }
+        }
+    }
+
+    // MARK: - Structure
+
+    @inline(__always)
+    private mutating func value(
+        _ byte: UInt8, _ entries: inout [JSONTape.Entry]
+    ) throws(JSONError) {
+        switch byte {
+        case UInt8(ascii: "\""):
+            try string(&entries)
+            finished(&entries)
+        case UInt8(ascii: "{"):
+            try begin(.object, &entries)
+            expected = .firstName
+        case UInt8(ascii: "["):
+            try begin(.array, &entries)
+            expected = .firstElement
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            try number(&entries)
+            finished(&entries)
+        case UInt8(ascii: "t"):
+            try literal("true", .true, &entries)
+            finished(&entries)
+        case UInt8(ascii: "f"):
+            try literal("false", .false, &entries)
+            finished(&entries)
+        case UInt8(ascii: "n"):
+            try literal("null", .null, &entries)
+            finished(&entries)
+        default:
+            throw failure(.unexpectedByte)
+        }
+    }
+
+    /// One value more in the container around it; at the top, the end.
+    @inline(__always)
+    private mutating func finished(_ entries: inout [JSONTape.Entry]) {
+        if open == 0 {
+            expected = .done
+        } else {
+            entries[Int(open) - 1].count += 1
+            expected = .next
+        }
+    }
+
+    private mutating func begin(
+        _ kind: JSONTape.Kind, _ entries: inout [JSONTape.Entry]
+    ) throws(JSONError) {
+        guard depth < depthMax else { throw failure(.tooDeep) }
+        depth += 1
+        entries.append(
+            JSONTape.Entry(
+                start: UInt32(position), end: 0, next: open, count: 0, kind: kind,
+                isComplex: false))
+        open = UInt32(entries.count)
+        position += 1
+    }
+
+    private mutating func close(_ entries: inout [JSONTape.Entry]) throws(JSONError) {
+        let index = Int(open) - 1
+        position += 1
+        depth -= 1
+        let around = entries[index].next
+        entries[index].next = UInt32(entries.count)
+        entries[index].end = UInt32(position)
+        if entries[index].kind == .object, entries[index].count > 1 {
+            let repeated = entries.withUnsafeBufferPointer { buffer in
+                JSONKeys(base: base, entries: buffer.baseAddress!).firstRepeated(in: index)
+            }
+            if let repeated {
+                throw JSONError(offset: Int(entries[repeated].start) - 1, reason: .duplicateKey)
+            }
+        }
+        open = around
+        finished(&entries)
+    }
+
+    @inline(__always)
+    private mutating func name(
+        _ byte: UInt8, _ entries: inout [JSONTape.Entry]
+    ) throws(JSONError) {
+        guard byte == UInt8(ascii: "\"") else { throw failure(.unexpectedByte) }
+        try string(&entries)
+        skipSpace()
+        guard position < count else { throw failure(.unexpectedEnd) }
+        guard base[position] == UInt8(ascii: ":") else { throw failure(.unexpectedByte) }
+        position += 1
+        expected = .value
+    }
+
+    @inline(__always)
+    private mutating func next(
+        _ byte: UInt8, _ entries: inout [JSONTape.Entry]
+    ) throws(JSONError) {
+        let isObject = entries[Int(open) - 1].kind == .object
+        if byte == UInt8(ascii: ",") {
+            position += 1
+            expected = isObject ? .name : .value
+        } else if byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
+            try close(&entries)
+        } else {
+            throw failure(.unexpectedByte)
+        }
+    }
+
+    // MARK: - Scalars
+
+    private mutating func literal(
+        _ text: StaticString, _ kind: JSONTape.Kind, _ entries: inout [JSONTape.Entry]
+    ) throws(JSONError) {
+        let start = position
+        for index in 0..<text.utf8CodeUnitCount {
+            guard position < count else { throw failure(.unexpectedEnd) }
+            guard base[position] == text.utf8Start[index] else { throw failure(.unexpectedByte) }
+            position += 1
+        }
+        append(kind, from: start, to: position, isComplex: false, &entries)
+    }
+
+    @inline(__always)
+    private func append(
+        _ kind: JSONTape.Kind, from start: Int, to end: Int, isComplex: Bool,
+        _ entries: inout [JSONTape.Entry]
+    ) {
+        entries.append(
+            JSONTape.Entry(
+                start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: end),
+                next: UInt32(truncatingIfNeeded: entries.count + 1), count: 0, kind: kind,
+                isComplex: isComplex))
+    }
+
+    private mutating func number(_ entries: inout [JSONTape.Entry]) throws(JSONError) {
+        let start = position
+        var isComplex = false
+        if base[position] == UInt8(ascii: "-") { position += 1 }
+        if position < count, base[position] == UInt8(ascii: "0") {
+            position += 1
+            if position < count, isDigit(base[position]) { throw failure(.invalidNumber) }
+        } else {
+            try digits()
+        }
+        if position < count, base[position] == UInt8(ascii: ".") {
+            isComplex = true
+            position += 1
+            try digits()
+        }
+        if position < count, base[position] | 0x20 == UInt8(ascii: "e") {
+            isComplex = true
+            position += 1
+            if position < count,
+                base[position] == UInt8(ascii: "+") || base[position] == UInt8(ascii: "-")
+            {
+                position += 1
+            }
+            try digits()
+        }
+        append(.number, from: start, to: position, isComplex: isComplex, &entries)
+    }
+
+    /// One digit or more.
+    private mutating func digits() throws(JSONError) {
+        guard position < count else { throw failure(.unexpectedEnd) }
+        guard isDigit(base[position]) else { throw failure(.invalidNumber) }
+        repeat { position += 1 } while position < count && isDigit(base[position])
+    }
+
+    private func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+
+    private mutating func string(_ entries: inout [JSONTape.Entry]) throws(JSONError) {
+        position += 1
+        let start = position
+        var hasEscapes = false
+        while true {
+            skipPlain()
+            guard position < count else { throw failure(.unexpectedEnd) }
+            let byte = base[position]
+            if byte == UInt8(ascii: "\"") { break }
+            if byte == UInt8(ascii: "\\") {
+                hasEscapes = true
+                try escape()
+            } else if byte < 0x20 {
+                throw failure(.controlCharacter)
+            } else {
+                try multibyte(byte)
+            }
+        }
+        append(.string, from: start, to: position, isComplex: hasEscapes, &entries)
+        position += 1
+    }
+
+    /// Goes on over ASCII that stands for itself, eight bytes at a time where there are as many.
+    ///
+    /// The test for "a byte in the word is less than n" is from Anderson's Bit Twiddling Hacks; it
+    /// may report a byte above a true one falsely, never miss one, and the single steps settle it.
+    @inline(__always)
+    private mutating func skipPlain() {
+        while position + 8 <= count {
+            let word = UnsafeRawPointer(base).loadUnaligned(
+                fromByteOffset: position, as: UInt64.self)
+            let ones: UInt64 = 0x0101_0101_0101_0101
+            let quotes = word ^ (ones &* 0x22)
+            let slashes = word ^ (ones &* 0x5C)
+            let special =
+                (word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones) | word
+            guard special & (ones &* 0x80) == 0 else { break }
+            position += 8
+        }
+        while position < count {
+            let byte = base[position]
+            if byte < 0x20 || byte >= 0x80 || byte == 0x22 || byte == 0x5C { return }
+            position += 1
+        }
+    }
+
+    private mutating func escape() throws(JSONError) {
+        guard position + 1 < count else {
+            position = count
+            throw failure(.unexpectedEnd)
+        }
+        switch base[position + 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
+            UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            position += 2
+        case UInt8(ascii: "u"):
+            let start = position
+            let unit = try hexadecimal()
+            guard unit & 0xF800 == 0xD800 else { return }
+            guard unit < 0xDC00 else {
+                throw JSONError(offset: start, reason: .loneSurrogate)
+            }
+            guard position < count else { throw failure(.unexpectedEnd) }
+            guard base[position] == UInt8(ascii: "\\") else {
+                throw JSONError(offset: start, reason: .loneSurrogate)
+            }
+            guard position + 1 < count else { throw failure(.unexpectedEnd) }
+            guard base[position + 1] == UInt8(ascii: "u"), try hexadecimal() & 0xFC00 == 0xDC00
+            else { throw JSONError(offset: start, reason: .loneSurrogate) }
+        default:
+            throw failure(.invalidEscape)
+        }
+    }
+
+    /// Reads `\uXXXX` at the present place and goes behind it.
+    private mutating func hexadecimal() throws(JSONError) -> UInt32 {
+        position += 2
+        var unit: UInt32 = 0
+        for _ in 0..<4 {
+            guard position < count else { throw failure(.unexpectedEnd) }
+            guard let digit = hexadecimalDigit(base[position]) else {
+                throw failure(.invalidEscape)
+            }
+            unit = unit << 4 | digit
+            position += 1
+        }
+        return unit
+    }
+
+    /// Goes over one scalar of two to four bytes (RFC 3629, section 4).
+    private mutating func multibyte(_ lead: UInt8) throws(JSONError) {
+        let length: Int
+        var second: ClosedRange<UInt8> = 0x80...0xBF
+        switch lead {
+        case 0xC2...0xDF: length = 2
+        case 0xE0: (length, second) = (3, 0xA0...0xBF)
+        case 0xED: (length, second) = (3, 0x80...0x9F)
+        case 0xE1...0xEC, 0xEE...0xEF: length = 3
+        case 0xF0: (length, second) = (4, 0x90...0xBF)
+        case 0xF1...0xF3: length = 4
+        case 0xF4: (length, second) = (4, 0x80...0x8F)
+        default: throw failure(.invalidUTF8)
+        }
+        guard position + length <= count, second.contains(base[position + 1]) else {
+            throw failure(.invalidUTF8)
+        }
+        for offset in 2..<max(length, 2) where base[position + offset] & 0xC0 != 0x80 {
+            throw failure(.invalidUTF8)
+        }
+        position += length
+    }
+}
+
+/// The value of a hexadecimal digit; `nil` for any other byte.
+func hexadecimalDigit(_ byte: UInt8) -> UInt32? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A") + 10)
+    default: nil
+    }
+}

@@ -1,0 +1,329 @@
+// What the daemon tells without being asked (PROTOCOL.md, Notifications): encoders of the params
+// for the engine, decoders for clients.
+
+/// A notification, typed.
+public enum ServerNotification: Hashable, Sendable {
+    case stateChanged(StateChanged)
+    case formChanged(FormChanged)
+    case presenceChanged(PresenceChanged)
+    case goodbye(Goodbye)
+
+    /// The name on the wire.
+    public var method: StaticString {
+        switch self {
+        case .stateChanged: "state.changed"
+        case .formChanged: "form.changed"
+        case .presenceChanged: "presence.changed"
+        case .goodbye: "goodbye"
+        }
+    }
+
+    /// Writes the params.
+    public func encodeParams(into writer: inout JSONWriter) {
+        switch self {
+        case .stateChanged(let params): params.encode(into: &writer)
+        case .formChanged(let params): params.encode(into: &writer)
+        case .presenceChanged(let params): params.encode(into: &writer)
+        case .goodbye(let params): params.encode(into: &writer)
+        }
+    }
+
+    /// Reads the params of a method; `nil` for a method that is new to us.
+    public init?(method: String, params: JSON) throws(DecodeError) {
+        switch method {
+        case "state.changed": self = .stateChanged(try StateChanged(decoding: params))
+        case "form.changed": self = .formChanged(try FormChanged(decoding: params))
+        case "presence.changed": self = .presenceChanged(try PresenceChanged(decoding: params))
+        case "goodbye": self = .goodbye(try Goodbye(decoding: params))
+        default: return nil
+        }
+    }
+}
+
+/// Params of `state.changed`: one revision, or several folded into one.
+public struct StateChanged: Hashable, Sendable {
+    public var form: String
+    public var revision: Revision
+    public var context: String
+    public var changes: [FieldChange]
+    /// The first revision that is folded into this one; `nil` where it stands for itself.
+    public var coalescedFrom: Revision?
+
+    /// A change of values.
+    public init(
+        form: String, revision: Revision, context: String, changes: [FieldChange],
+        coalescedFrom: Revision? = nil
+    ) {
+        self.form = form
+        self.revision = revision
+        self.context = context
+        self.changes = changes
+        self.coalescedFrom = coalescedFrom
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.member("revision", revision)
+        writer.member("context", context)
+        changes.encodeMember(into: &writer)
+        writer.coalesced(coalescedFrom)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "params")
+        self.init(
+            form: try reader.string("form"), revision: try reader.integer("revision"),
+            context: try reader.string("context"), changes: try reader.changes(),
+            coalescedFrom: reader["coalesced"]?["from"]?.integerValue)
+    }
+}
+
+/// Params of `form.changed`: a new definition with the values that it changed, or the end.
+public struct FormChanged: Hashable, Sendable {
+    public var form: String
+    public var revision: Revision
+    public var content: Content
+
+    /// What became of the form.
+    public enum Content: Hashable, Sendable {
+        case defined(Definition)
+        /// The form is gone, and every subscription to it.
+        case deleted
+    }
+
+    /// A definition as it is notified. To those who only watch forms it comes without values: no
+    /// context, no changes.
+    public struct Definition: Hashable, Sendable {
+        public var version: Int64
+        public var context: String?
+        public var definition: JSON
+        public var changes: [FieldChange]
+        /// The first revision that is folded into this one; `nil` where it stands for itself.
+        public var coalescedFrom: Revision?
+
+        /// A definition with the values that it changed.
+        public init(
+            version: Int64, context: String?, definition: JSON, changes: [FieldChange],
+            coalescedFrom: Revision? = nil
+        ) {
+            self.version = version
+            self.context = context
+            self.definition = definition
+            self.changes = changes
+            self.coalescedFrom = coalescedFrom
+        }
+    }
+
+    /// A change of a form.
+    public init(form: String, revision: Revision, content: Content) {
+        self.form = form
+        self.revision = revision
+        self.content = content
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("form", form)
+        switch content {
+        case .deleted:
+            writer.member("revision", revision)
+            writer.member("deleted", true)
+        case .defined(let content):
+            writer.member("version", content.version)
+            writer.member("revision", revision)
+            writer.member("context", content.context)
+            writer.member("definition", content.definition)
+            content.changes.encodeMember(into: &writer)
+            writer.coalesced(content.coalescedFrom)
+        }
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "params")
+        form = try reader.string("form")
+        revision = try reader.integer("revision")
+        if reader["deleted"]?.boolValue == true {
+            content = .deleted
+        } else {
+            content = .defined(
+                Definition(
+                    version: try reader.integer("version"),
+                    context: reader["context"]?.stringValue,
+                    definition: reader["definition"] ?? .null, changes: try reader.changes(),
+                    coalescedFrom: reader["coalesced"]?["from"]?.integerValue))
+        }
+    }
+}
+
+/// Params of `presence.changed`: the peers that changed.
+public struct PresenceChanged: Hashable, Sendable {
+    public var form: String
+    public var peers: [Peer]
+
+    /// Where somebody is.
+    public struct Peer: Hashable, Sendable {
+        public var connection: Int64
+        public var user: String
+        public var client: String?
+        public var tty: String?
+        /// The control that has the focus; `nil` for none.
+        public var focus: String?
+        /// What is being put in there and is not sent yet.
+        public var draft: JSON?
+        /// They left.
+        public var isGone: Bool
+
+        /// A peer with each of its members.
+        public init(
+            connection: Int64, user: String, client: String?, tty: String?, focus: String?,
+            draft: JSON? = nil, isGone: Bool = false
+        ) {
+            self.connection = connection
+            self.user = user
+            self.client = client
+            self.tty = tty
+            self.focus = focus
+            self.draft = draft
+            self.isGone = isGone
+        }
+    }
+
+    /// A change of presence.
+    public init(form: String, peers: [Peer]) {
+        self.form = form
+        self.peers = peers
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.key("peers")
+        writer.beginArray()
+        for peer in peers {
+            writer.beginObject()
+            writer.member("connection", peer.connection)
+            writer.member("user", peer.user)
+            writer.member("client", peer.client)
+            writer.member("tty", peer.tty)
+            writer.member("focus", peer.focus.map(JSON.string) ?? .null)
+            writer.member("draft", peer.draft)
+            if peer.isGone { writer.member("gone", true) }
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "params")
+        form = try reader.string("form")
+        peers = try reader.each("peers") { json, path throws(DecodeError) in
+            let peer = try WireReader(json, path)
+            return Peer(
+                connection: try peer.integer("connection"), user: try peer.string("user"),
+                client: peer["client"]?.stringValue, tty: peer["tty"]?.stringValue,
+                focus: peer["focus"]?.stringValue, draft: peer["draft"],
+                isGone: peer["gone"]?.boolValue ?? false)
+        }
+    }
+}
+
+/// Params of `goodbye`: last before the daemon closes.
+public struct Goodbye: Hashable, Sendable {
+    public var reason: Reason
+    /// When to come back, in milliseconds.
+    public var retryAfterMs: Int64?
+
+    /// Why the daemon closes.
+    public enum Reason: Hashable, Sendable {
+        case restart, shutdown, slow, policy
+        /// A reason that is new to us.
+        case other(String)
+
+        /// The name on the wire.
+        public var text: String {
+            switch self {
+            case .restart: "restart"
+            case .shutdown: "shutdown"
+            case .slow: "slow"
+            case .policy: "policy"
+            case .other(let text): text
+            }
+        }
+
+        /// The reason of a name on the wire.
+        public init(text: String) {
+            switch text {
+            case "restart": self = .restart
+            case "shutdown": self = .shutdown
+            case "slow": self = .slow
+            case "policy": self = .policy
+            default: self = .other(text)
+            }
+        }
+    }
+
+    /// A goodbye.
+    public init(reason: Reason, retryAfterMs: Int64? = nil) {
+        self.reason = reason
+        self.retryAfterMs = retryAfterMs
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("reason", reason.text)
+        writer.member("retryAfterMs", retryAfterMs)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "params")
+        self.init(
+            reason: Reason(text: try reader.string("reason")),
+            retryAfterMs: reader["retryAfterMs"]?.integerValue)
+    }
+}
+
+// MARK: - Parts
+
+extension [FieldChange] {
+    /// Writes the member `changes`.
+    func encodeMember(into writer: inout JSONWriter) {
+        writer.key("changes")
+        writer.beginArray()
+        for change in self { change.encode(into: &writer) }
+        writer.endArray()
+    }
+}
+
+extension JSONWriter {
+    /// Writes the member `coalesced: {from}`; nothing for `nil`.
+    mutating func coalesced(_ from: Revision?) {
+        guard let from else { return }
+        key("coalesced")
+        beginObject()
+        member("from", from)
+        endObject()
+    }
+}
+
+extension WireReader {
+    /// The member `changes`; a missing one has none.
+    func changes() throws(DecodeError) -> [FieldChange] {
+        guard self["changes"] != nil else { return [] }
+        return try each("changes") { json, path throws(DecodeError) in
+            try FieldChange(decoding: json, path: path)
+        }
+    }
+}

@@ -1,0 +1,338 @@
+/// The methods of protocol 1 (PROTOCOL.md, Methods). The raw value is the name on the wire.
+public enum Method: String, CaseIterable, Hashable, Sendable {
+    case hello
+    case ping
+    case formList = "form.list"
+    case formWatch = "form.watch"
+    case formGet = "form.get"
+    case formApply = "form.apply"
+    case formSetOptions = "form.setOptions"
+    case formDelete = "form.delete"
+    case stateGet = "state.get"
+    case stateSet = "state.set"
+    case stateSubscribe = "state.subscribe"
+    case stateUnsubscribe = "state.unsubscribe"
+    case stateHistory = "state.history"
+    case stateUndo = "state.undo"
+    case stateRedo = "state.redo"
+    case stateReveal = "state.reveal"
+    case presenceUpdate = "presence.update"
+    case serverStatus = "server.status"
+}
+
+/// What a client asks for: a method with its params, typed.
+public enum Request: Hashable, Sendable {
+    case hello(Hello)
+    case ping
+    case formList
+    case formWatch
+    /// `form.get` of a form.
+    case formGet(form: String)
+    case formApply(FormApply)
+    case formSetOptions(FormSetOptions)
+    case formDelete(FormDelete)
+    case stateGet(StateGet)
+    case stateSet(StateSet)
+    case stateSubscribe(StateSubscribe)
+    /// `state.unsubscribe` from a form.
+    case stateUnsubscribe(form: String)
+    case stateHistory(StateHistory)
+    case stateUndo(StateUndo)
+    case stateRedo(StateUndo)
+    case stateReveal(StateReveal)
+    case presenceUpdate(PresenceUpdate)
+    case serverStatus
+}
+
+extension Request {
+    /// The method asked for.
+    public var method: Method {
+        switch self {
+        case .hello: .hello
+        case .ping: .ping
+        case .formList: .formList
+        case .formWatch: .formWatch
+        case .formGet: .formGet
+        case .formApply: .formApply
+        case .formSetOptions: .formSetOptions
+        case .formDelete: .formDelete
+        case .stateGet: .stateGet
+        case .stateSet: .stateSet
+        case .stateSubscribe: .stateSubscribe
+        case .stateUnsubscribe: .stateUnsubscribe
+        case .stateHistory: .stateHistory
+        case .stateUndo: .stateUndo
+        case .stateRedo: .stateRedo
+        case .stateReveal: .stateReveal
+        case .presenceUpdate: .presenceUpdate
+        case .serverStatus: .serverStatus
+        }
+    }
+
+    /// The key under which the daemon remembers the answer; `nil` where none was given, and for
+    /// methods that take none.
+    public var idempotencyKey: String? {
+        switch self {
+        case .formApply(let params): params.idempotencyKey
+        case .formSetOptions(let params): params.idempotencyKey
+        case .formDelete(let params): params.idempotencyKey
+        case .stateSet(let params): params.idempotencyKey
+        case .stateUndo(let params), .stateRedo(let params): params.idempotencyKey
+        default: nil
+        }
+    }
+}
+
+/// Params of `hello`.
+public struct Hello: Hashable, Sendable {
+    /// The major version of the protocol that the client speaks.
+    public var protocolVersion: Int64
+    /// The program, such as `pickerctl/1.0`.
+    public var client: String
+    /// Groups connections of one uid for undo.
+    public var session: String?
+    /// The terminal that the client claims.
+    public var tty: String?
+
+    /// A greeting by protocol 1.
+    public init(
+        protocolVersion: Int64 = 1, client: String, session: String? = nil, tty: String? = nil
+    ) {
+        self.protocolVersion = protocolVersion
+        self.client = client
+        self.session = session
+        self.tty = tty
+    }
+}
+
+/// Params of `form.apply`.
+public struct FormApply: Hashable, Sendable {
+    /// The definition, an object (FORM.md).
+    public var definition: JSON
+    /// Only say what would happen.
+    public var isDryRun: Bool
+    /// Apply only over this version of the definition, 0 for a form that is not there; otherwise
+    /// `conflict`.
+    public var ifVersion: Int64?
+    public var idempotencyKey: String?
+
+    /// An apply, unconditional unless said otherwise.
+    public init(
+        definition: JSON, isDryRun: Bool = false, ifVersion: Int64? = nil,
+        idempotencyKey: String? = nil
+    ) {
+        self.definition = definition
+        self.isDryRun = isDryRun
+        self.ifVersion = ifVersion
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+/// Params of `form.setOptions`.
+public struct FormSetOptions: Hashable, Sendable {
+    public var form: String
+    public var field: String
+    /// The options, an array as in a definition.
+    public var options: [JSON]
+    public var idempotencyKey: String?
+
+    /// A replacement of one picker's options.
+    public init(form: String, field: String, options: [JSON], idempotencyKey: String? = nil) {
+        self.form = form
+        self.field = field
+        self.options = options
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+/// Params of `form.delete`.
+public struct FormDelete: Hashable, Sendable {
+    public var form: String
+    public var idempotencyKey: String?
+
+    /// A removal of a form.
+    public init(form: String, idempotencyKey: String? = nil) {
+        self.form = form
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+/// Params of `state.get`.
+public struct StateGet: Hashable, Sendable {
+    public var form: String
+    /// Globs of the fields asked for; `nil` for all.
+    public var fields: [String]?
+
+    /// A reading of a form.
+    public init(form: String, fields: [String]? = nil) {
+        self.form = form
+        self.fields = fields
+    }
+}
+
+/// Params of `state.set`: one transaction.
+public struct StateSet: Hashable, Sendable {
+    public var form: String
+    public var changes: [Change]
+    /// The token of what the sender had seen: `nil` means 'over what is there now', the empty
+    /// token 'I have seen nothing'.
+    public var context: String?
+    /// `require: "current"`: refuse what would overwrite something unseen.
+    public var requireCurrent: Bool
+    /// Further fields that must be as the sender saw them.
+    public var requireFields: [String]
+    public var idempotencyKey: String?
+
+    /// A transaction.
+    public init(
+        form: String, changes: [Change], context: String? = nil, requireCurrent: Bool = false,
+        requireFields: [String] = [], idempotencyKey: String? = nil
+    ) {
+        self.form = form
+        self.changes = changes
+        self.context = context
+        self.requireCurrent = requireCurrent
+        self.requireFields = requireFields
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+/// A change of one field within a transaction.
+public struct Change: Hashable, Sendable {
+    public var field: String
+    /// The token of what the sender had seen of this field; it goes before the request's.
+    public var context: String?
+    public var action: Action
+
+    /// What is done to the field.
+    public enum Action: Hashable, Sendable {
+        /// Set it. A value of wheels may name some components only.
+        case value(JSON)
+        case increment(DecimalNumber)
+        case toggle
+        case move(Direction, wraps: Bool)
+        /// Unset it, back to its default.
+        case reset
+        case press
+        /// Add tags to a multiple picker.
+        case add([JSON])
+        /// Remove tags from a multiple picker.
+        case remove([JSON])
+    }
+
+    /// Where a picker's selection moves to, disabled options left out.
+    public enum Direction: String, CaseIterable, Hashable, Sendable {
+        case next, previous, first, last
+    }
+
+    /// A change, over the request's context unless it has its own.
+    public init(field: String, context: String? = nil, _ action: Action) {
+        self.field = field
+        self.context = context
+        self.action = action
+    }
+}
+
+/// Params of `state.subscribe`.
+public struct StateSubscribe: Hashable, Sendable {
+    public var form: String
+    /// Globs of the fields asked for; `nil` for all.
+    public var fields: [String]?
+    /// The last revision that the subscriber has seen, and the log that it belongs to.
+    public var since: Since?
+    /// Notify presence as well.
+    public var presence: Bool
+
+    /// A place in a log.
+    public struct Since: Hashable, Sendable {
+        public var log: String
+        public var revision: Revision
+
+        /// The place behind a revision.
+        public init(log: String, revision: Revision) {
+            self.log = log
+            self.revision = revision
+        }
+    }
+
+    /// A subscription.
+    public init(
+        form: String, fields: [String]? = nil, since: Since? = nil, presence: Bool = false
+    ) {
+        self.form = form
+        self.fields = fields
+        self.since = since
+        self.presence = presence
+    }
+}
+
+/// Params of `state.history`.
+public struct StateHistory: Hashable, Sendable {
+    public var form: String
+    public var field: String?
+    /// Only revisions below this one.
+    public var before: Revision?
+    /// How many entries at most.
+    public var limit: Int64?
+
+    /// A page of history.
+    public init(
+        form: String, field: String? = nil, before: Revision? = nil, limit: Int64? = nil
+    ) {
+        self.form = form
+        self.field = field
+        self.before = before
+        self.limit = limit
+    }
+}
+
+/// Params of `state.undo` and `state.redo`.
+public struct StateUndo: Hashable, Sendable {
+    public var form: String
+    public var field: String?
+    public var scope: Scope
+    public var idempotencyKey: String?
+
+    /// Whose transactions are taken back.
+    public enum Scope: String, CaseIterable, Hashable, Sendable {
+        case mine, anyone
+    }
+
+    /// An undo, of my own edits unless said otherwise.
+    public init(
+        form: String, field: String? = nil, scope: Scope = .mine, idempotencyKey: String? = nil
+    ) {
+        self.form = form
+        self.field = field
+        self.scope = scope
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+/// Params of `state.reveal`.
+public struct StateReveal: Hashable, Sendable {
+    public var form: String
+    public var field: String
+
+    /// A reading of a secure value.
+    public init(form: String, field: String) {
+        self.form = form
+        self.field = field
+    }
+}
+
+/// Params of `presence.update`.
+public struct PresenceUpdate: Hashable, Sendable {
+    public var form: String
+    /// The control that has the focus; `nil` for none.
+    public var focus: String?
+    /// What is being put in there and is not sent yet.
+    public var draft: JSON?
+
+    /// Where a person is.
+    public init(form: String, focus: String?, draft: JSON? = nil) {
+        self.form = form
+        self.focus = focus
+        self.draft = draft
+    }
+}

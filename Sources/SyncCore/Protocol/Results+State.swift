@@ -1,0 +1,278 @@
+// What the daemon answers to the methods of `state`: see Results.swift.
+
+/// The result of `state.get`.
+public struct StateSnapshot: Hashable, Sendable {
+    public var form: String
+    public var log: String
+    public var revision: Revision
+    /// The token of what the snapshot shows.
+    public var context: String
+    public var fields: [NamedField]
+
+    /// A reading of a form.
+    public init(
+        form: String, log: String, revision: Revision, context: String, fields: [NamedField]
+    ) {
+        self.form = form
+        self.log = log
+        self.revision = revision
+        self.context = context
+        self.fields = fields
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.member("log", log)
+        writer.member("revision", revision)
+        writer.member("context", context)
+        writer.key("fields")
+        fields.encode(into: &writer)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "result")
+        self.init(
+            form: try reader.string("form"), log: try reader.string("log"),
+            revision: try reader.integer("revision"), context: try reader.string("context"),
+            fields: try [NamedField](decoding: try reader.value("fields"), path: "result.fields"))
+    }
+}
+
+/// The result of `state.set`, `state.undo` and `state.redo`.
+public struct SetResult: Hashable, Sendable {
+    public var form: String
+    public var revision: Revision
+    /// The token of the request with the new dot.
+    public var context: String
+    /// The fields that were changed.
+    public var fields: [NamedField]
+    /// Of undo and redo, the fields that somebody has overwritten since; `nil` for a set.
+    public var skipped: [String]?
+
+    /// What a transaction did.
+    public init(
+        form: String, revision: Revision, context: String, fields: [NamedField],
+        skipped: [String]? = nil
+    ) {
+        self.form = form
+        self.revision = revision
+        self.context = context
+        self.fields = fields
+        self.skipped = skipped
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.member("revision", revision)
+        writer.member("context", context)
+        writer.key("fields")
+        fields.encode(into: &writer)
+        writer.member("skipped", skipped)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "result")
+        self.init(
+            form: try reader.string("form"), revision: try reader.integer("revision"),
+            context: try reader.string("context"),
+            fields: try [NamedField](decoding: try reader.value("fields"), path: "result.fields"),
+            skipped: reader["skipped"] == nil ? nil : try reader.strings("skipped"))
+    }
+}
+
+/// The result of `state.subscribe`.
+public struct SubscribeResult: Hashable, Sendable {
+    public var form: String
+    public var log: String
+    public var revision: Revision
+    public var context: String
+    /// Whether notifications go on behind `since`.
+    public var isResumed: Bool
+    /// The snapshot to start from; `nil` where the subscription was resumed.
+    public var fields: [NamedField]?
+
+    /// The beginning of a subscription.
+    public init(
+        form: String, log: String, revision: Revision, context: String, isResumed: Bool,
+        fields: [NamedField]?
+    ) {
+        self.form = form
+        self.log = log
+        self.revision = revision
+        self.context = context
+        self.isResumed = isResumed
+        self.fields = fields
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.member("log", log)
+        writer.member("revision", revision)
+        writer.member("context", context)
+        writer.member("resumed", isResumed)
+        if let fields {
+            writer.key("fields")
+            fields.encode(into: &writer)
+        }
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "result")
+        self.init(
+            form: try reader.string("form"), log: try reader.string("log"),
+            revision: try reader.integer("revision"), context: try reader.string("context"),
+            isResumed: try reader.bool("resumed"), fields: nil)
+        if let json = reader["fields"] {
+            fields = try [NamedField](decoding: json, path: "result.fields")
+        }
+    }
+}
+
+/// The result of `state.history`, newest first.
+public struct HistoryPage: Hashable, Sendable {
+    public var entries: [Entry]
+    /// Whether there are older entries.
+    public var more: Bool
+
+    /// One transaction.
+    public struct Entry: Hashable, Sendable {
+        public var revision: Revision
+        public var at: Timestamp?
+        public var by: WireAuthor?
+        /// What it was, such as `set`, `undo`, `apply`, `press`.
+        public var kind: String
+        public var changes: [Change]
+
+        /// A transaction with each of its members.
+        public init(
+            revision: Revision, at: Timestamp?, by: WireAuthor?, kind: String, changes: [Change]
+        ) {
+            self.revision = revision
+            self.at = at
+            self.by = by
+            self.kind = kind
+            self.changes = changes
+        }
+    }
+
+    /// What a transaction did to a field.
+    public struct Change: Hashable, Sendable {
+        public var field: String
+        /// `nil` for a secret.
+        public var value: JSON?
+        public var was: JSON?
+        /// The value lost against one that was set at the same time.
+        public var isConcurrent: Bool
+
+        /// A change from what was to a value.
+        public init(field: String, value: JSON?, was: JSON?, isConcurrent: Bool = false) {
+            self.field = field
+            self.value = value
+            self.was = was
+            self.isConcurrent = isConcurrent
+        }
+    }
+
+    /// A page.
+    public init(entries: [Entry], more: Bool) {
+        self.entries = entries
+        self.more = more
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("entries")
+        writer.beginArray()
+        for entry in entries { entry.encode(into: &writer) }
+        writer.endArray()
+        writer.member("more", more)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "result")
+        entries = try reader.each("entries") { json, path throws(DecodeError) in
+            try Entry(decoding: json, path: path)
+        }
+        more = try reader.bool("more")
+    }
+}
+
+extension HistoryPage.Entry {
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("revision", revision)
+        writer.member("at", at)
+        if let by {
+            writer.key("by")
+            by.encode(into: &writer)
+        }
+        writer.member("kind", kind)
+        writer.key("changes")
+        writer.beginArray()
+        for change in changes {
+            writer.beginObject()
+            writer.member("field", change.field)
+            writer.member("value", change.value)
+            writer.member("was", change.was)
+            if change.isConcurrent { writer.member("concurrent", true) }
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON, path: String = "entry") throws(DecodeError) {
+        let reader = try WireReader(json, path)
+        var by: WireAuthor?
+        if let author = reader["by"] { by = try WireAuthor(decoding: author, path: "\(path).by") }
+        self.init(
+            revision: try reader.integer("revision"), at: try reader.moment("at"), by: by,
+            kind: try reader.string("kind"),
+            changes: try reader.each("changes") { json, path throws(DecodeError) in
+                let change = try WireReader(json, path)
+                return HistoryPage.Change(
+                    field: try change.string("field"), value: change["value"], was: change["was"],
+                    isConcurrent: change["concurrent"]?.boolValue ?? false)
+            })
+    }
+}
+
+/// The result of `state.reveal`.
+public struct RevealResult: Hashable, Sendable {
+    /// The value in plain text; null where none is set.
+    public var value: JSON
+
+    /// A secure value.
+    public init(value: JSON) {
+        self.value = value
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("value", value)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        value = try WireReader(json, "result").value("value")
+    }
+}

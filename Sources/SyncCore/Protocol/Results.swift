@@ -1,0 +1,270 @@
+// What the daemon answers, method by method: encoders for the engine, decoders for clients, side by
+// side so that the two cannot drift apart. Decoders pass over members that are new to them.
+
+/// The result of a method that has nothing to tell: `{}`.
+public struct EmptyResult: Hashable, Sendable {
+    /// The one value.
+    public init() {}
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.endObject()
+    }
+}
+
+/// The result of `hello`.
+public struct HelloResult: Hashable, Sendable {
+    public var protocolVersion: Int64
+    /// The daemon, such as `pickersyncd/1.0`.
+    public var server: String
+    public var replica: String
+    public var features: [String]
+    public var you: Peer
+    /// Bounds by name, such as `maxFrame` in bytes.
+    public var limits: [NamedLimit]
+
+    /// What the daemon knows of the connection.
+    public struct Peer: Hashable, Sendable {
+        public var connection: Int64
+        public var uid: UInt32
+        public var gid: UInt32
+        public var pid: Int32
+        public var user: String
+
+        /// A peer with each of its members.
+        public init(connection: Int64, uid: UInt32, gid: UInt32, pid: Int32, user: String) {
+            self.connection = connection
+            self.uid = uid
+            self.gid = gid
+            self.pid = pid
+            self.user = user
+        }
+    }
+
+    /// A bound with its name.
+    public struct NamedLimit: Hashable, Sendable {
+        public var name: String
+        public var max: Int64
+
+        /// A bound.
+        public init(_ name: String, _ max: Int64) {
+            self.name = name
+            self.max = max
+        }
+    }
+
+    /// A greeting with each of its members.
+    public init(
+        protocolVersion: Int64 = 1, server: String, replica: String, features: [String],
+        you: Peer, limits: [NamedLimit]
+    ) {
+        self.protocolVersion = protocolVersion
+        self.server = server
+        self.replica = replica
+        self.features = features
+        self.you = you
+        self.limits = limits
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("protocol", protocolVersion)
+        writer.member("server", server)
+        writer.member("replica", replica)
+        writer.member("features", features)
+        writer.key("you")
+        writer.beginObject()
+        writer.member("connection", you.connection)
+        writer.member("uid", Int64(you.uid))
+        writer.member("gid", Int64(you.gid))
+        writer.member("pid", Int64(you.pid))
+        writer.member("user", you.user)
+        writer.endObject()
+        writer.key("limits")
+        writer.beginObject()
+        for limit in limits {
+            writer.key(named: limit.name)
+            writer.integer(limit.max)
+        }
+        writer.endObject()
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "result")
+        let you = try WireReader(try reader.value("you"), "result.you")
+        self.init(
+            protocolVersion: try reader.integer("protocol"), server: try reader.string("server"),
+            replica: try reader.string("replica"), features: try reader.strings("features"),
+            you: Peer(
+                connection: try you.integer("connection"), uid: try you.exactly("uid"),
+                gid: try you.exactly("gid"), pid: try you.exactly("pid"),
+                user: try you.string("user")),
+            limits: (reader["limits"]?.objectValue?.members ?? []).compactMap { name, value in
+                value.integerValue.map { NamedLimit(name, $0) }
+            })
+    }
+}
+
+/// The result of `form.list` and `form.watch`.
+public struct FormList: Hashable, Sendable {
+    public var forms: [Summary]
+
+    /// What is told of a form.
+    public struct Summary: Hashable, Sendable {
+        public var form: String
+        public var title: String?
+        public var version: Int64
+        public var revision: Revision
+        /// How many fields it has.
+        public var fields: Int64
+        /// How many connections are subscribed.
+        public var subscribers: Int64
+
+        /// A summary with each of its members.
+        public init(
+            form: String, title: String?, version: Int64, revision: Revision, fields: Int64,
+            subscribers: Int64
+        ) {
+            self.form = form
+            self.title = title
+            self.version = version
+            self.revision = revision
+            self.fields = fields
+            self.subscribers = subscribers
+        }
+    }
+
+    /// A list of forms.
+    public init(forms: [Summary]) {
+        self.forms = forms
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("forms")
+        writer.beginArray()
+        for form in forms {
+            writer.beginObject()
+            writer.member("form", form.form)
+            writer.member("title", form.title)
+            writer.member("version", form.version)
+            writer.member("revision", form.revision)
+            writer.member("fields", form.fields)
+            writer.member("subscribers", form.subscribers)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        forms = try WireReader(json, "result").each("forms") { json, path throws(DecodeError) in
+            let reader = try WireReader(json, path)
+            return Summary(
+                form: try reader.string("form"), title: reader["title"]?.stringValue,
+                version: try reader.integer("version"), revision: try reader.integer("revision"),
+                fields: try reader.integer("fields"),
+                subscribers: try reader.integer("subscribers"))
+        }
+    }
+}
+
+/// The result of `form.get`.
+public struct FormResult: Hashable, Sendable {
+    public var form: String
+    public var version: Int64
+    public var log: String
+    public var revision: Revision
+    public var definition: JSON
+
+    /// A form's definition.
+    public init(form: String, version: Int64, log: String, revision: Revision, definition: JSON) {
+        self.form = form
+        self.version = version
+        self.log = log
+        self.revision = revision
+        self.definition = definition
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.member("version", version)
+        writer.member("log", log)
+        writer.member("revision", revision)
+        writer.member("definition", definition)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "result")
+        self.init(
+            form: try reader.string("form"), version: try reader.integer("version"),
+            log: try reader.string("log"), revision: try reader.integer("revision"),
+            definition: try reader.value("definition"))
+    }
+}
+
+/// The result of `form.apply` and `form.setOptions`: what becomes of each field.
+public struct ApplyResult: Hashable, Sendable {
+    public var form: String
+    public var version: Int64
+    public var revision: Revision
+    /// Whether the form is new.
+    public var isCreated: Bool
+    public var added: [String]
+    public var kept: [String]
+    public var invalid: [String]
+    public var reset: [String]
+    public var removed: [String]
+
+    /// What an apply did, or would do.
+    public init(
+        form: String, version: Int64, revision: Revision, isCreated: Bool, added: [String] = [],
+        kept: [String] = [], invalid: [String] = [], reset: [String] = [], removed: [String] = []
+    ) {
+        self.form = form
+        self.version = version
+        self.revision = revision
+        self.isCreated = isCreated
+        self.added = added
+        self.kept = kept
+        self.invalid = invalid
+        self.reset = reset
+        self.removed = removed
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.member("version", version)
+        writer.member("revision", revision)
+        writer.member("created", isCreated)
+        writer.member("added", added)
+        writer.member("kept", kept)
+        writer.member("invalid", invalid)
+        writer.member("reset", reset)
+        writer.member("removed", removed)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "result")
+        self.init(
+            form: try reader.string("form"), version: try reader.integer("version"),
+            revision: try reader.integer("revision"), isCreated: try reader.bool("created"),
+            added: try reader.strings("added"), kept: try reader.strings("kept"),
+            invalid: try reader.strings("invalid"), reset: try reader.strings("reset"),
+            removed: try reader.strings("removed"))
+    }
+}

@@ -1,0 +1,83 @@
+/// Which characters of somebody else's text are harmless, and how the others are shown.
+///
+/// Whatever text a form or a value carries is data (FORM.md): a control character must never reach
+/// a terminal or a log raw, nor may a character that turns the direction of what follows ("Trojan
+/// Source", Boucher and Anderson 2021) or that a reader of lines takes for a line's end.
+public enum SafeText {
+    /// Whether a scalar is a control character: C0, DEL or C1.
+    public static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+    }
+
+    /// Whether a scalar is shown as an escape: controls, line and paragraph separators, and the
+    /// twelve characters of the Unicode property Bidi_Control.
+    public static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x00...0x1F, 0x7F...0x9F: true
+        case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    /// How many bytes at a place of UTF-8 text form a harmful character, and which; `nil` where
+    /// the one that begins here is harmless (a byte inside a character begins none).
+    @inline(__always)
+    static func harmful(
+        at position: Int, in bytes: UnsafeBufferPointer<UInt8>
+    ) -> (scalar: UInt32, length: Int)? {
+        let byte = bytes[position]
+        if byte < 0x20 || byte == 0x7F { return (UInt32(byte), 1) }
+        guard byte == 0xC2 || byte == 0xD8 || byte == 0xE2 else { return nil }
+        return harmfulMultibyte(byte, at: position, in: bytes)
+    }
+
+    private static func harmfulMultibyte(
+        _ lead: UInt8, at position: Int, in bytes: UnsafeBufferPointer<UInt8>
+    ) -> (scalar: UInt32, length: Int)? {
+        guard position + 1 < bytes.count else { return nil }
+        let second = UInt32(bytes[position + 1] & 0x3F)
+        var value = UInt32(lead & 0x1F) << 6 | second
+        var length = 2
+        if lead == 0xE2 {
+            guard position + 2 < bytes.count else { return nil }
+            value = 0x2000 | second << 6 | UInt32(bytes[position + 2] & 0x3F)
+            length = 3
+        }
+        guard let scalar = Unicode.Scalar(value), isHarmful(scalar) else { return nil }
+        return (value, length)
+    }
+}
+
+extension String {
+    /// Whether there is no control character (C0, DEL, C1) in it.
+    ///
+    /// `allowingNewlineAndTab` is for the one type of value that may hold them: text with
+    /// `multiline`.
+    public func isFreeOfControls(allowingNewlineAndTab: Bool = false) -> Bool {
+        unicodeScalars.allSatisfy { scalar in
+            if allowingNewlineAndTab, scalar == "\n" || scalar == "\t" { return true }
+            return !SafeText.isControl(scalar)
+        }
+    }
+
+    /// The text with every harmful character (see `SafeText.isHarmful`) shown as `\u{1B}`.
+    ///
+    /// `keepingNewlineAndTab` is for text that is laid out in lines by the caller. A backslash that
+    /// the text has itself stays as it is: this is for eyes, not for reading back.
+    public func escapedForDisplay(keepingNewlineAndTab: Bool = false) -> String {
+        func mustEscape(_ scalar: Unicode.Scalar) -> Bool {
+            if keepingNewlineAndTab, scalar == "\n" || scalar == "\t" { return false }
+            return SafeText.isHarmful(scalar)
+        }
+        guard unicodeScalars.contains(where: mustEscape) else { return self }
+        var shown = ""
+        for scalar in unicodeScalars {
+            if mustEscape(scalar) {
+                shown += "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+            } else {
+                shown.unicodeScalars.append(scalar)
+            }
+        }
+        return shown
+    }
+}

@@ -1,0 +1,149 @@
+/// Moments on the wire: RFC 3339 in UTC with milliseconds, such as `2026-11-21T10:18:51.000Z`.
+///
+/// Kept as milliseconds since 1970-01-01T00:00:00Z, leap seconds left out as POSIX does. The
+/// calendar is the proleptic Gregorian one.
+public struct Timestamp: Hashable, Comparable, Sendable {
+    /// Milliseconds since the epoch.
+    public let milliseconds: Int64
+
+    /// The moment so many milliseconds after the epoch.
+    public init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    /// Earlier is less.
+    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+        left.milliseconds < right.milliseconds
+    }
+
+    private static let millisecondsADay: Int64 = 86_400_000
+    /// 0000-01-01T00:00:00.000Z, the first moment that RFC 3339 can write.
+    public static let min = Timestamp(milliseconds: -62_167_219_200_000)
+    /// 9999-12-31T23:59:59.999Z, the last moment that RFC 3339 can write.
+    public static let max = Timestamp(milliseconds: 253_402_300_799_999)
+}
+
+// MARK: - Text
+
+extension Timestamp: CustomStringConvertible {
+    /// The moment by RFC 3339; one before `min` or after `max` is written as that.
+    public var description: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(24)
+        appendText(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the 24 bytes of the description.
+    public func appendText(to bytes: inout [UInt8]) {
+        let moment = Swift.min(
+            Swift.max(milliseconds, Self.min.milliseconds), Self.max.milliseconds)
+        let day = moment.flooredDivision(by: Self.millisecondsADay)
+        let time = moment - day * Self.millisecondsADay
+        let date = Self.date(day: day)
+        func append(_ value: Int64, _ digits: Int64, _ end: StaticString) {
+            var unit: Int64 = 1
+            for _ in 1..<digits { unit *= 10 }
+            while unit > 0 {
+                bytes.append(UInt8(ascii: "0") + UInt8(value / unit % 10))
+                unit /= 10
+            }
+            bytes.append(end.utf8Start[0])
+        }
+        append(date.year, 4, "-")
+        append(date.month, 2, "-")
+        append(date.day, 2, "T")
+        append(time / 3_600_000, 2, ":")
+        append(time / 60_000 % 60, 2, ":")
+        append(time / 1000 % 60, 2, ".")
+        append(time % 1000, 3, "Z")
+    }
+
+    /// Parses RFC 3339 in UTC: `T` and `Z` in either case, a fraction of any length, of which
+    /// milliseconds are kept. `nil` for other text, dates that no calendar has, leap seconds and
+    /// offsets other than `Z`, `+00:00` and `-00:00`.
+    public init?(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        func number(_ digits: Int, in range: ClosedRange<Int64>) -> Int64? {
+            var value: Int64 = 0
+            for _ in 0..<digits {
+                guard let byte = rest.popFirst(), byte &- UInt8(ascii: "0") < 10 else { return nil }
+                value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+            }
+            return range.contains(value) ? value : nil
+        }
+        func mark(_ marks: StaticString) -> Bool {
+            guard let byte = rest.popFirst() else { return false }
+            return UnsafeBufferPointer(start: marks.utf8Start, count: marks.utf8CodeUnitCount)
+                .contains(byte)
+        }
+        guard let year = number(4, in: 0...9999), mark("-"),
+            let month = number(2, in: 1...12), mark("-"),
+            let day = number(2, in: 1...Self.days(inMonth: month, of: year)), mark("Tt"),
+            let hour = number(2, in: 0...23), mark(":"), let minute = number(2, in: 0...59),
+            mark(":"), let second = number(2, in: 0...59)
+        else { return nil }
+        var fraction: Int64 = 0
+        if rest.first == UInt8(ascii: ".") {
+            rest.removeFirst()
+            var unit: Int64 = 100
+            guard let first = rest.first, first &- UInt8(ascii: "0") < 10 else { return nil }
+            while let byte = rest.first, byte &- UInt8(ascii: "0") < 10 {
+                fraction += Int64(byte - UInt8(ascii: "0")) * unit
+                unit /= 10
+                rest.removeFirst()
+            }
+        }
+        guard
+            rest.elementsEqual("Z".utf8) || rest.elementsEqual("z".utf8)
+                || rest.elementsEqual("+00:00".utf8) || rest.elementsEqual("-00:00".utf8)
+        else { return nil }
+        let seconds = (Self.day(year: year, month: month, day: day) * 24 + hour) * 3600
+        milliseconds = (seconds + minute * 60 + second) * 1000 + fraction
+    }
+}
+
+// MARK: - Calendar
+
+extension Timestamp {
+    /// Days since 1970-01-01 of a date. Source: Howard Hinnant, "chrono-Compatible Low-Level Date
+    /// Algorithms", days_from_civil; years begin in March there, so that the leap day is last.
+    static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let year = month <= 2 ? year - 1 : year
+        let era = year.flooredDivision(by: 400)
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    /// The date so many days after 1970-01-01. Source: as above, civil_from_days.
+    static func date(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = day + 719_468
+        let era = shifted.flooredDivision(by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+    }
+
+    private static func days(inMonth month: Int64, of year: Int64) -> Int64 {
+        switch month {
+        case 4, 6, 9, 11: 30
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        default: 31
+        }
+    }
+}
+
+extension Int64 {
+    /// The quotient rounded towards minus infinity. `divisor` is positive.
+    fileprivate func flooredDivision(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

@@ -1,0 +1,132 @@
+/// An error as it travels: `{"code", "message", "data": {"kind", …}}` (PROTOCOL.md, Errors).
+///
+/// Only the members that its kind names are set; an empty list is not written.
+public struct WireError: Error, Hashable, Sendable {
+    /// What went wrong, for a program.
+    public var kind: ErrorKind
+    /// One line for a person: what, why, what to do next.
+    public var message: String
+    /// `data.form`: the form it is about.
+    public var form: String?
+    /// `data.field`: the field it is about.
+    public var field: String?
+    /// `data.path`: the member of the params, such as `changes[0].value`.
+    public var path: String?
+    /// `data.expected`: what would have been right, in words.
+    public var expected: String?
+    /// `data.fields`: what is there now, of a conflict.
+    public var fields: [NamedField] = []
+    /// `data.similar`: the nearest names to one that is not there, nearest first.
+    public var similar: [String] = []
+    /// `data.limit`: the name of the quota.
+    public var limit: String?
+    /// `data.max`: the most that the quota allows.
+    public var max: Int64?
+    /// `data.report`: the number under which the daemon logged an internal error.
+    public var report: Int64?
+    /// `data.problems`: each thing that is wrong with a definition.
+    public var problems: [WireProblem] = []
+
+    /// An error of a kind with a line for a person.
+    public init(
+        _ kind: ErrorKind, _ message: String, form: String? = nil, field: String? = nil,
+        path: String? = nil, expected: String? = nil
+    ) {
+        self.kind = kind
+        self.message = message
+        self.form = form
+        self.field = field
+        self.path = path
+        self.expected = expected
+    }
+
+    /// A `limit` error: `name` is the quota, `max` the most that it allows.
+    public static func limit(_ name: String, max: Int64, _ message: String) -> WireError {
+        var error = WireError(.limit, message)
+        error.limit = name
+        error.max = max
+        return error
+    }
+}
+
+/// One thing that is wrong with a definition.
+public struct WireProblem: Hashable, Sendable {
+    /// Where, such as `sections[1].fields[0].options[2].tag`.
+    public var path: String
+    /// What is wrong and what was expected, in one line.
+    public var message: String
+
+    /// A problem at a path.
+    public init(path: String, message: String) {
+        self.path = path
+        self.message = message
+    }
+}
+
+extension WireError: CustomStringConvertible {
+    /// The line for a person.
+    public var description: String { message }
+}
+
+// MARK: - Text
+
+extension WireError {
+    /// Writes the error object, the value of a response's `error`.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("code")
+        writer.integer(kind.code)
+        writer.key("message")
+        writer.string(message)
+        writer.key("data")
+        writer.beginObject()
+        writer.key("kind")
+        writer.string(kind.rawValue)
+        writer.member("form", form)
+        writer.member("field", field)
+        writer.member("path", path)
+        writer.member("expected", expected)
+        if !fields.isEmpty {
+            writer.key("fields")
+            fields.encode(into: &writer)
+        }
+        if !similar.isEmpty { writer.member("similar", similar) }
+        writer.member("limit", limit)
+        writer.member("max", max)
+        writer.member("report", report)
+        if !problems.isEmpty {
+            writer.key("problems")
+            writer.beginArray()
+            for problem in problems {
+                writer.beginObject()
+                writer.member("path", problem.path)
+                writer.member("message", problem.message)
+                writer.endObject()
+            }
+            writer.endArray()
+        }
+        writer.endObject()
+        writer.endObject()
+    }
+
+    /// Reads an error object as a client does: members that are missing or new are passed over.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "error")
+        let code = try reader.integer("code")
+        let data = reader["data"] ?? .null
+        let named = data["kind"]?.stringValue.flatMap(ErrorKind.init(rawValue:))
+        self.init(
+            named ?? ErrorKind(code: Int(truncatingIfNeeded: code)), try reader.string("message"),
+            form: data["form"]?.stringValue, field: data["field"]?.stringValue,
+            path: data["path"]?.stringValue, expected: data["expected"]?.stringValue)
+        if let fields = data["fields"] { self.fields = try [NamedField](decoding: fields) }
+        similar = data["similar"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        limit = data["limit"]?.stringValue
+        max = data["max"]?.integerValue
+        report = data["report"]?.integerValue
+        problems = (data["problems"]?.arrayValue ?? []).compactMap { problem in
+            guard let message = problem["message"]?.stringValue else { return nil }
+            return WireProblem(path: problem["path"]?.stringValue ?? "", message: message)
+        }
+    }
+}
