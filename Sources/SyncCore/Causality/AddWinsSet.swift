@@ -1,0 +1,192 @@
+// tag -> set of dots: pickers with `multiple`. A removal takes only the additions that it had seen.
+//
+// Always holds: entries are sorted by tag, distinct, each with at least one dot; dots are sorted and
+// distinct. The marks are the dots of the last edits, so that an emptied set reads as set by
+// somebody and not as its default.
+
+/// A set of tags in which a concurrent addition outlives a removal.
+///
+/// `AWORSet` of Almeida et al., JPDC 2018, figure 7. The store knows nothing of option order: who
+/// reads a value lists the tags in the order of the control's options.
+public struct AddWinsSet: DotStore {
+    /// What an option is known by.
+    public enum Tag: Hashable, Sendable {
+        case boolean(Bool)
+        case integer(Int64)
+        case string(String)
+    }
+
+    /// A tag and the additions of it that no removal has seen.
+    public struct Entry: Hashable, Sendable {
+        /// The tag.
+        public let tag: Tag
+        /// The additions, sorted.
+        public internal(set) var dots: [Dot]
+
+        /// `tag`, added by the writes `dots`.
+        public init(tag: Tag, dots: [Dot]) {
+            self.tag = tag
+            self.dots = dots
+        }
+    }
+
+    /// The tags in the set, sorted: booleans, integers, strings by bytes.
+    public private(set) var entries: [Entry]
+    /// The last edits: not empty wherever somebody has set the field.
+    public private(set) var marks: [Dot]
+
+    /// The set that nobody has touched.
+    public init() {
+        entries = []
+        marks = []
+    }
+
+    /// The set of these parts; `nil` unless everything is sorted, distinct and no entry is empty.
+    public init?(sorted entries: [Entry], marks: [Dot]) {
+        for index in entries.indices.dropFirst() {
+            guard entries[index - 1].tag < entries[index].tag else { return nil }
+        }
+        let lists = entries.map(\.dots) + [marks]
+        guard entries.allSatisfy({ !$0.dots.isEmpty }),
+            lists.allSatisfy({ zip($0, $0.dropFirst()).allSatisfy { $0 < $1 } })
+        else { return nil }
+        self.entries = entries
+        self.marks = marks
+    }
+
+    public var isEmpty: Bool { entries.isEmpty && marks.isEmpty }
+
+    public var dots: [Dot] { (entries.flatMap(\.dots) + marks).sortedDistinct() }
+
+    /// The tags in the set, in the store's own order.
+    public var tags: [Tag] { entries.map(\.tag) }
+
+    /// Whether `tag` is in the set.
+    public func contains(_ tag: Tag) -> Bool { entries.contains { $0.tag == tag } }
+
+    /// Adds and removes tags as the fresh `dot`, for somebody who had seen `seen`.
+    ///
+    /// A tag in both lists is added. Additions supersede the seen additions of the same tag, so that
+    /// a tag that is picked again and again keeps one dot.
+    public mutating func edit(add: [Tag], remove: [Tag], dot: Dot, seen: Seen) {
+        for tag in remove { drop(tag, seen) }
+        for tag in add {
+            drop(tag, seen)
+            insert(tag, dot)
+        }
+        mark(dot, seen)
+    }
+
+    /// Makes the set what `tags` lists as the fresh `dot`; additions that the writer had not seen
+    /// stay.
+    public mutating func assign(_ tags: [Tag], dot: Dot, seen: Seen) {
+        for tag in self.tags { drop(tag, seen) }
+        for tag in tags { insert(tag, dot) }
+        mark(dot, seen)
+    }
+
+    /// Takes back everything that the writer had seen, so that the field follows its default again.
+    public mutating func reset(seen: Seen) {
+        for tag in tags { drop(tag, seen) }
+        marks.removeAll(where: seen.covers)
+    }
+
+    public mutating func join(_ other: Self, contexts: JoinContexts) {
+        var kept: [Entry] = []
+        var left = entries[...]
+        var right = other.entries[...]
+        while let first = left.first ?? right.first {
+            let tag = right.first.map { min(first.tag, $0.tag) } ?? first.tag
+            let own = left.first?.tag == tag ? left.removeFirst().dots : []
+            let theirs = right.first?.tag == tag ? right.removeFirst().dots : []
+            let dots = Self.joined(own, theirs, contexts)
+            if !dots.isEmpty { kept.append(Entry(tag: tag, dots: dots)) }
+        }
+        entries = kept
+        marks = Self.joined(marks, other.marks, contexts)
+    }
+
+    public func restricted(to context: CausalContext) -> Self {
+        var result = self
+        result.entries = entries.compactMap { entry in
+            let dots = entry.dots.filter(context.contains)
+            return dots.isEmpty ? nil : Entry(tag: entry.tag, dots: dots)
+        }
+        result.marks = marks.filter(context.contains)
+        return result
+    }
+
+    /// The paper's join of `DotSet`s.
+    private static func joined(_ own: [Dot], _ theirs: [Dot], _ contexts: JoinContexts) -> [Dot] {
+        let kept = own.filter { theirs.contains($0) || !contexts.other.contains($0) }
+        let news = theirs.filter { !own.contains($0) && !contexts.own.contains($0) }
+        return (kept + news).sortedDistinct()
+    }
+
+    private mutating func mark(_ dot: Dot, _ seen: Seen) {
+        marks.removeAll(where: seen.covers)
+        marks = (marks + [dot]).sortedDistinct()
+    }
+
+    private mutating func drop(_ tag: Tag, _ seen: Seen) {
+        guard let index = entries.firstIndex(where: { $0.tag == tag }) else { return }
+        entries[index].dots.removeAll(where: seen.covers)
+        if entries[index].dots.isEmpty { entries.remove(at: index) }
+    }
+
+    private mutating func insert(_ tag: Tag, _ dot: Dot) {
+        let index = entries.firstIndex { !($0.tag < tag) } ?? entries.count
+        if index < entries.count, entries[index].tag == tag {
+            entries[index].dots = (entries[index].dots + [dot]).sortedDistinct()
+        } else {
+            entries.insert(Entry(tag: tag, dots: [dot]), at: index)
+        }
+    }
+}
+
+extension AddWinsSet.Tag: Comparable {
+    /// The tag that `json` is; `nil` for what cannot be one.
+    public init?(_ json: JSON) {
+        switch json {
+        case .bool(let flag): self = .boolean(flag)
+        case .number(let number):
+            guard let integer = number.integer else { return nil }
+            self = .integer(integer)
+        case .string(let string): self = .string(string)
+        case .null, .array, .object: return nil
+        }
+    }
+
+    /// The tag as a value.
+    public var json: JSON {
+        switch self {
+        case .boolean(let flag): .bool(flag)
+        case .integer(let integer): .integer(integer)
+        case .string(let string): .string(string)
+        }
+    }
+
+    /// Equality, strings by bytes.
+    public static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.boolean(let left), .boolean(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.string(let left), .string(let right)): left.isSameBytes(as: right)
+        default: false
+        }
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) { json.hash(into: &hasher) }
+
+    /// Booleans, then integers, then strings by bytes.
+    public static func < (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.boolean(let left), .boolean(let right)): !left && right
+        case (.integer(let left), .integer(let right)): left < right
+        case (.string(let left), .string(let right)): left.precedesInBytes(right)
+        case (.boolean, _), (.integer, .string): true
+        case (.integer, .boolean), (.string, _): false
+        }
+    }
+}

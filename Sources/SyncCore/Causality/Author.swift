@@ -1,0 +1,73 @@
+// Who wrote: what the other people at a form are told about an edit.
+//
+// Always holds: strings are compared as bytes, as everywhere a value is stored.
+
+/// Who wrote a value: the person, the program and the place.
+///
+/// User and uid are what the kernel said of the peer; client and tty are what it said of itself.
+public struct Author: Sendable {
+    /// The login name of the peer's uid, or the uid in digits.
+    public let user: String
+    /// The peer's uid, from its socket's credentials.
+    public let uid: UInt32
+    /// The program, as it named itself: `pickerctl/1.0`.
+    public let client: String?
+    /// The terminal, as it was named by the program.
+    public let tty: String?
+    /// The connection's number at its daemon.
+    public let connection: UInt64
+    /// The daemon's store incarnation.
+    public let replica: ReplicaID
+
+    /// The author with these properties.
+    public init(
+        user: String, uid: UInt32, client: String? = nil, tty: String? = nil,
+        connection: UInt64, replica: ReplicaID
+    ) {
+        self.user = user
+        self.uid = uid
+        self.client = client
+        self.tty = tty
+        self.connection = connection
+        self.replica = replica
+    }
+}
+
+extension Author: Hashable {
+    /// Equality of all properties, strings by bytes.
+    public static func == (left: Author, right: Author) -> Bool {
+        left.uid == right.uid && left.connection == right.connection
+            && left.replica == right.replica && left.user.isSameBytes(as: right.user)
+            && isSame(left.client, right.client) && isSame(left.tty, right.tty)
+    }
+
+    /// Hashes what is cheap and tells authors apart.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(uid)
+        hasher.combine(connection)
+        hasher.combine(replica)
+    }
+
+    private static func isSame(_ left: String?, _ right: String?) -> Bool {
+        switch (left, right) {
+        case (nil, nil): true
+        case (let left?, let right?): left.isSameBytes(as: right)
+        default: false
+        }
+    }
+}
+
+/// What a register keeps of a write: the value and who wrote it.
+public struct Written: Hashable, Sendable {
+    /// The value; `nil` for a reset, which is a write too: it competes under the field's policy like
+    /// any other, and while it stands the field reads unset and follows its default.
+    public let value: JSON?
+    /// Who wrote it.
+    public let author: Author
+
+    /// `value`, written by `author`.
+    public init(value: JSON?, author: Author) {
+        self.value = value
+        self.author = author
+    }
+}

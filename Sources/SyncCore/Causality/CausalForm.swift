@@ -1,0 +1,209 @@
+// A form's whole causal state: one context, and a dot store for each field.
+//
+// Always holds: fields are sorted by the bytes of their ids and then by kind, distinct, and none is
+// empty; every dot in a store is in the context. So two forms are equal exactly when they know the
+// same writes and hold the same.
+
+/// A copy of a form, or a *delta*: a small such copy that says what one transaction did.
+///
+/// Joining deltas in any order, any number of times, gives the same form as joining whole copies
+/// (Almeida et al., JPDC 2018, section 4).
+public struct CausalForm: Hashable, Sendable {
+    /// What a store is known by. A control whose type changed has another store beside the old one,
+    /// so that copies on both sides of the change still join.
+    public struct Key: Hashable, Sendable {
+        /// The field's id.
+        public let id: String
+        /// Which store.
+        public let kind: FieldStore.Kind
+
+        /// The store of `kind` of the field `id`.
+        public init(_ id: String, _ kind: FieldStore.Kind) {
+            self.id = id
+            self.kind = kind
+        }
+    }
+
+    /// One field's store.
+    public struct Field: Hashable, Sendable {
+        /// What it is known by; its kind is the store's.
+        public let key: Key
+        /// What it keeps, never nothing.
+        public internal(set) var store: FieldStore
+
+        /// `store` of the field `id`.
+        public init(id: String, store: FieldStore) {
+            key = Key(id, store.kind)
+            self.store = store
+        }
+    }
+
+    /// Which writes this copy has seen.
+    public private(set) var context: CausalContext
+    /// The fields that hold something, sorted by key.
+    public private(set) var fields: [Field]
+
+    /// The form that nobody has written.
+    public init() {
+        context = CausalContext()
+        fields = []
+    }
+
+    /// The form of these parts; `nil` unless the fields are sorted, distinct and not empty and the
+    /// context has seen each of their dots.
+    public init?(context: CausalContext, sorted fields: [Field]) {
+        for index in fields.indices.dropFirst() {
+            guard fields[index - 1].key < fields[index].key else { return nil }
+        }
+        for field in fields {
+            guard !field.store.isEmpty, field.store.dots.allSatisfy(context.contains) else {
+                return nil
+            }
+        }
+        self.context = context
+        self.fields = fields
+    }
+
+    /// The store known by `key`; an empty one where nobody has written it.
+    public subscript(key: Key) -> FieldStore {
+        let index = position(of: key)
+        return holds(key, at: index) ? fields[index].store : FieldStore(key.kind)
+    }
+
+    /// Changes the store known by `key` with a fresh dot of `replica`.
+    ///
+    /// - Parameter change: Writes with the dot that it is given, as the store's own kind.
+    /// - Returns: the dot; `nil` where the replica has none left, and then nothing is changed.
+    @discardableResult
+    public mutating func change(
+        _ key: Key, by replica: ReplicaID, _ change: (inout FieldStore, Dot) -> Void
+    ) -> Dot? {
+        guard let dot = context.nextDot(for: replica) else { return nil }
+        self.change(key, dot: dot) { change(&$0, dot) }
+        return dot
+    }
+
+    /// Changes the store known by `key` with `dot`, and says what that did as a delta.
+    ///
+    /// - Parameters:
+    ///   - dot: A fresh dot of this copy's replica, from `context.nextDot`, for this change alone.
+    ///   - change: Writes with that dot, and leaves the store's kind as it is.
+    @discardableResult
+    public mutating func change(
+        _ key: Key, dot: Dot, _ change: (inout FieldStore) -> Void
+    ) -> CausalForm {
+        var store = self[key]
+        let before = store.dots
+        change(&store)
+        precondition(store.kind == key.kind, "a change leaves the kind of its store as it is")
+        let after = store.dots
+        context.insert(dot)
+        set(key, store)
+        var touched = CausalContext(dots: CollectionOfOne(dot))
+        for old in before where !after.contains(old) { touched.insert(old) }
+        return Self.delta(touched, key, store)
+    }
+
+    /// Drops the store known by `key`, and says so as a delta.
+    ///
+    /// What others wrote concurrently comes back with their copies; a secret stays with copies that
+    /// have it until they drop it too.
+    @discardableResult
+    public mutating func remove(_ key: Key) -> CausalForm {
+        let removed = CausalContext(dots: self[key].dots)
+        set(key, FieldStore(key.kind))
+        return Self.delta(removed, key, FieldStore(key.kind))
+    }
+
+    /// Joins another copy, or a delta, into this one.
+    public mutating func join(_ other: CausalForm) {
+        let contexts = JoinContexts(own: context, other: other.context)
+        var kept: [Field] = []
+        kept.reserveCapacity(max(fields.count, other.fields.count))
+        var left = fields[...]
+        var right = other.fields[...]
+        while let first = left.first ?? right.first {
+            let key = right.first.map { min(first.key, $0.key) } ?? first.key
+            var store = FieldStore(key.kind)
+            var theirs = FieldStore(key.kind)
+            if let own = left.first, own.key == key {
+                store = own.store
+                left.removeFirst()
+            }
+            if let field = right.first, field.key == key {
+                theirs = field.store
+                right.removeFirst()
+            }
+            store.join(theirs, contexts: contexts)
+            if !store.isEmpty { kept.append(Field(id: key.id, store: store)) }
+        }
+        fields = kept
+        context.formUnion(other.context)
+    }
+
+    /// The join of both copies.
+    public func joined(_ other: CausalForm) -> CausalForm {
+        var result = self
+        result.join(other)
+        return result
+    }
+
+    /// What this copy has seen, as clients are given it: loose dots that no store holds are left out.
+    public var token: String {
+        if context.loose.isEmpty { return ContextToken.render(context) }
+        let held = CausalContext(dots: fields.flatMap(\.store.dots))
+        return ContextToken.render(context.prunedLoose(where: held.contains))
+    }
+
+    private static func delta(
+        _ touched: CausalContext, _ key: Key, _ store: FieldStore
+    ) -> CausalForm {
+        var delta = CausalForm()
+        delta.context = touched
+        delta.set(key, store.restricted(to: touched))
+        return delta
+    }
+
+    private mutating func set(_ key: Key, _ store: FieldStore) {
+        let index = position(of: key)
+        switch (holds(key, at: index), store.isEmpty) {
+        case (true, true): fields.remove(at: index)
+        case (true, false): fields[index].store = store
+        case (false, true): break
+        case (false, false): fields.insert(Field(id: key.id, store: store), at: index)
+        }
+    }
+
+    private func holds(_ key: Key, at index: Int) -> Bool {
+        index < fields.count && fields[index].key == key
+    }
+
+    private func position(of key: Key) -> Int {
+        var low = 0
+        var high = fields.count
+        while low < high {
+            let middle = (low + high) / 2
+            if fields[middle].key < key { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension CausalForm.Key: Comparable {
+    /// Equality, ids by bytes.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.kind == right.kind && left.id.isSameBytes(as: right.id)
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        for byte in id.utf8 { hasher.combine(byte) }
+    }
+
+    /// Order by the bytes of the ids, then by kind.
+    public static func < (left: Self, right: Self) -> Bool {
+        left.id.isSameBytes(as: right.id)
+            ? left.kind.rawValue < right.kind.rawValue : left.id.precedesInBytes(right.id)
+    }
+}

@@ -1,0 +1,148 @@
+// component -> register: wheels. You turn the month while I turn the year, and both stay.
+//
+// Always holds: components are sorted by the bytes of their ids, distinct, and none is empty.
+
+/// A map from the components of a wheels control to registers.
+///
+/// The paper's `DotMap` (Almeida et al., JPDC 2018, figure 4): the join is that of each component.
+public struct ComponentMap: DotStore {
+    /// One component's register.
+    public struct Component: Hashable, Sendable {
+        /// The component's id.
+        public let id: String
+        /// Its register, never an empty one.
+        public internal(set) var register: MultiValueRegister<Written>
+
+        /// The component `id` with `register`.
+        public init(id: String, register: MultiValueRegister<Written>) {
+            self.id = id
+            self.register = register
+        }
+
+        /// Equality by bytes.
+        public static func == (left: Component, right: Component) -> Bool {
+            left.id.isSameBytes(as: right.id) && left.register == right.register
+        }
+
+        /// Hashes what `==` compares.
+        public func hash(into hasher: inout Hasher) {
+            for byte in id.utf8 { hasher.combine(byte) }
+            hasher.combine(register)
+        }
+    }
+
+    /// The components that somebody has written, sorted by the bytes of their ids.
+    public private(set) var components: [Component]
+
+    /// The map that nobody has written.
+    public init() {
+        components = []
+    }
+
+    /// The map of these components; `nil` unless they are sorted, distinct and none is empty.
+    public init?(sorted components: [Component]) {
+        for index in components.indices.dropFirst() {
+            guard components[index - 1].id.precedesInBytes(components[index].id) else { return nil }
+        }
+        guard components.allSatisfy({ !$0.register.isEmpty }) else { return nil }
+        self.components = components
+    }
+
+    public var isEmpty: Bool { components.isEmpty }
+
+    public var dots: [Dot] { components.flatMap(\.register.dots).sortedDistinct() }
+
+    /// The register of the component `id`; an empty one where nobody has written it.
+    public subscript(id: String) -> MultiValueRegister<Written> {
+        let index = position(of: id)
+        return holds(id, at: index) ? components[index].register : MultiValueRegister()
+    }
+
+    /// Writes one component as `dot`; the components of one edit may share their dot.
+    ///
+    /// - Returns: what became of the component's siblings.
+    @discardableResult
+    public mutating func write(
+        _ written: Written, component id: String, dot: Dot, stamp: HybridTimestamp, seen: Seen,
+        policy: ConflictPolicy
+    ) -> SiblingFate<Sibling<Written>> {
+        var register = self[id]
+        let fate = register.write(written, dot: dot, stamp: stamp, seen: seen, policy: policy)
+        set(id, register)
+        return fate
+    }
+
+    /// The standing value of each component that somebody has set, in order of ids.
+    public func standing(_ policy: ConflictPolicy) -> [(
+        component: String, sibling: Sibling<Written>
+    )] {
+        components.compactMap { component in
+            policy.standing(component.register.siblings).map { (component.id, $0) }
+        }
+    }
+
+    public mutating func join(_ other: Self, contexts: JoinContexts) {
+        var kept: [Component] = []
+        var left = components[...]
+        var right = other.components[...]
+        while let first = left.first ?? right.first {
+            var id = first.id
+            if let second = right.first, second.id.precedesInBytes(id) { id = second.id }
+            var register = MultiValueRegister<Written>()
+            var joining = MultiValueRegister<Written>()
+            if let own = left.first, own.id.isSameBytes(as: id) {
+                register = own.register
+                left.removeFirst()
+            }
+            if let theirs = right.first, theirs.id.isSameBytes(as: id) {
+                joining = theirs.register
+                right.removeFirst()
+            }
+            register.join(joining, contexts: contexts)
+            if !register.isEmpty { kept.append(Component(id: id, register: register)) }
+        }
+        components = kept
+    }
+
+    public func restricted(to context: CausalContext) -> Self {
+        var result = self
+        result.components = components.compactMap { component in
+            let register = component.register.restricted(to: context)
+            return register.isEmpty ? nil : Component(id: component.id, register: register)
+        }
+        return result
+    }
+
+    private mutating func set(_ id: String, _ register: MultiValueRegister<Written>) {
+        let index = position(of: id)
+        if holds(id, at: index) {
+            components[index].register = register
+        } else {
+            components.insert(Component(id: id, register: register), at: index)
+        }
+    }
+
+    private func holds(_ id: String, at index: Int) -> Bool {
+        index < components.count && components[index].id.isSameBytes(as: id)
+    }
+
+    private func position(of id: String) -> Int {
+        components.firstIndex { !$0.id.precedesInBytes(id) } ?? components.count
+    }
+}
+
+extension String {
+    /// Whether this comes before `other` in the order of UTF-8 bytes.
+    func precedesInBytes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}
+
+extension [Dot] {
+    /// These dots sorted, each once.
+    func sortedDistinct() -> [Dot] {
+        if count < 2 { return self }
+        var result: [Dot] = []
+        result.reserveCapacity(count)
+        for dot in sorted() where result.last != dot { result.append(dot) }
+        return result
+    }
+}

@@ -1,0 +1,172 @@
+// The vector clock as clients carry it: `rep.epoch:n(+dot)*(,…)`, such as `3f9a.1:1042+1044`.
+//
+// Always holds: `parse` takes exactly the strings that `render` writes, so a token has one
+// spelling; it costs no more than the length that it is given, and at most 4 KiB of it. A parsed
+// token is a claim: clip it to what the store knows before use, and never unite it into stored
+// state.
+
+/// Why a token was refused.
+public enum ContextTokenError: Error, Hashable, Sendable {
+    /// It is longer than `ContextToken.bytesMax`; nothing of it was read.
+    case limit(bytes: Int)
+    /// It is malformed at this byte, counted from 0; `expected` says in words what belongs there.
+    case invalid(position: Int, expected: String)
+}
+
+/// The text form of a causal context.
+public enum ContextToken {
+    /// Bytes of the longest token taken, room for about 150 replicas.
+    public static let bytesMax = 4096
+
+    /// The context that `text` names; the empty string names the one that has seen nothing.
+    ///
+    /// - Throws: `limit` over 4 KiB, before reading any of it; `invalid` for anything that `render`
+    ///   would not have written.
+    public static func parse(_ text: String) throws(ContextTokenError) -> CausalContext {
+        let bytes = text.utf8
+        // A native string knows its length: a token of 10 MB is refused without a look at it.
+        guard bytes.count <= bytesMax else { throw .limit(bytes: bytes.count) }
+        var scanner = TokenScanner(bytes)
+        var entries: [VersionVector.Entry] = []
+        var loose: [Dot] = []
+        var previous: ReplicaID?
+        while !scanner.isAtEnd {
+            if previous != nil { try scanner.expect(UInt8(ascii: ","), "`,` or `+`") }
+            let start = scanner.position
+            let replica = try scanner.replica()
+            if let previous, replica <= previous {
+                throw .invalid(position: start, expected: "replicas in ascending order")
+            }
+            try scanner.clock(of: replica, into: &entries, &loose)
+            previous = replica
+        }
+        return CausalContext(VersionVector(entries), loose: loose)
+    }
+
+    /// The one spelling of `context`.
+    public static func render(_ context: CausalContext) -> String {
+        var text = ""
+        let entries = context.vector.entries
+        let loose = context.loose
+        var entry = 0
+        var dot = 0
+        while entry < entries.count || dot < loose.count {
+            let replica: ReplicaID
+            if dot == loose.count {
+                replica = entries[entry].replica
+            } else if entry == entries.count {
+                replica = loose[dot].replica
+            } else {
+                replica = min(entries[entry].replica, loose[dot].replica)
+            }
+            if !text.isEmpty { text += "," }
+            text += replica.description
+            text += ":"
+            if entry < entries.count, entries[entry].replica == replica {
+                text += String(entries[entry].counter)
+                entry += 1
+            } else {
+                text += "0"
+            }
+            while dot < loose.count, loose[dot].replica == replica {
+                text += "+"
+                text += String(loose[dot].counter)
+                dot += 1
+            }
+        }
+        return text
+    }
+}
+
+/// Reads the pieces of a token, strictly.
+struct TokenScanner {
+    private let bytes: String.UTF8View
+    private var index: String.UTF8View.Index
+    /// How many bytes were read.
+    private(set) var position = 0
+
+    init(_ bytes: String.UTF8View) {
+        self.bytes = bytes
+        index = bytes.startIndex
+    }
+
+    /// Whether all was read.
+    var isAtEnd: Bool { index == bytes.endIndex }
+
+    private var next: UInt8? { isAtEnd ? nil : bytes[index] }
+
+    private mutating func advance() {
+        index = bytes.index(after: index)
+        position += 1
+    }
+
+    /// Reads exactly `byte`.
+    mutating func expect(_ byte: UInt8, _ name: String) throws(ContextTokenError) {
+        guard next == byte else { throw .invalid(position: position, expected: name) }
+        advance()
+    }
+
+    /// Reads `3f9a.1`.
+    mutating func replica() throws(ContextTokenError) -> ReplicaID {
+        let id = try number(radix: 16, max: ReplicaID.idMax, "a replica id of 48 bits in hex")
+        try expect(UInt8(ascii: "."), "`.`")
+        let epoch = try number(radix: 10, max: UInt64(UInt32.max), "an epoch of 32 bits")
+        return ReplicaID(id: id, epoch: UInt32(epoch))
+    }
+
+    /// Reads `:1042+1044`.
+    mutating func clock(
+        of replica: ReplicaID, into entries: inout [VersionVector.Entry], _ loose: inout [Dot]
+    ) throws(ContextTokenError) {
+        try expect(UInt8(ascii: ":"), "`:`")
+        let counter = try number(radix: 10, max: .max, "a counter of 64 bits")
+        if counter > 0 {
+            entries.append(VersionVector.Entry(replica, counter))
+        } else if next != UInt8(ascii: "+") {
+            throw .invalid(position: position, expected: "`+` after counter 0")
+        }
+        var last = counter
+        var isFirst = true
+        while next == UInt8(ascii: "+") {
+            advance()
+            let start = position
+            let dot = try number(radix: 10, max: .max, "a counter of 64 bits")
+            // A first loose dot that touches the counter would have been folded into it.
+            guard dot > last, !isFirst || dot - last > 1 else {
+                throw .invalid(position: start, expected: "loose dots ascending above a gap")
+            }
+            loose.append(Dot(replica, dot))
+            last = dot
+            isFirst = false
+        }
+    }
+
+    /// Reads digits without leading zeros, at most `max`.
+    private mutating func number(
+        radix: UInt64, max: UInt64, _ name: String
+    ) throws(ContextTokenError) -> UInt64 {
+        let start = position
+        var value: UInt64 = 0
+        while let byte = next, let digit = Self.digit(byte, radix) {
+            let isSpare = position > start && value == 0
+            let (product, overflow) = value.multipliedReportingOverflow(by: radix)
+            let (sum, carry) = product.addingReportingOverflow(digit)
+            guard !isSpare, !overflow, !carry, sum <= max else {
+                throw .invalid(position: start, expected: name)
+            }
+            value = sum
+            advance()
+        }
+        guard position > start else { throw .invalid(position: start, expected: name) }
+        return value
+    }
+
+    private static func digit(_ byte: UInt8, _ radix: UInt64) -> UInt64? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f") where radix == 16:
+            UInt64(byte - UInt8(ascii: "a")) + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// replica -> number of presses: buttons. All count.
+//
+// Always holds: of one replica there is one entry, under the dot of its last press; presses only
+// grow.
+
+/// How often a button was pressed, each replica counting its own.
+///
+/// A grow-only counter whose entries are dots, so that it joins as every store does.
+public struct PressCounter: DotStore {
+    /// The presses that one replica has counted.
+    public struct Entry: Hashable, Sendable {
+        /// The last of them.
+        public let dot: Dot
+        /// How many they are.
+        public let presses: UInt64
+
+        /// `presses` of `dot.replica`, the last of them the write `dot`.
+        public init(dot: Dot, presses: UInt64) {
+            self.dot = dot
+            self.presses = presses
+        }
+    }
+
+    private var content: DotFunction<UInt64>
+
+    /// The button that nobody has pressed.
+    public init() {
+        content = DotFunction()
+    }
+
+    /// The counter of these entries; `nil` unless they are sorted by dot and distinct.
+    public init?(sorted entries: [Entry]) {
+        let entries = entries.map { DotFunction<UInt64>.Entry(dot: $0.dot, value: $0.presses) }
+        guard let content = DotFunction(sorted: entries) else { return nil }
+        self.content = content
+    }
+
+    /// The presses of each replica, sorted by dot.
+    public var entries: [Entry] {
+        content.entries.map { Entry(dot: $0.dot, presses: $0.value) }
+    }
+
+    public var isEmpty: Bool { content.isEmpty }
+
+    public var dots: [Dot] { content.dots }
+
+    /// All presses; 2^64 - 1 stands for more.
+    public var presses: UInt64 {
+        content.entries.reduce(0) { total, entry in Self.saturating(total, entry.value) }
+    }
+
+    /// Counts a press as the fresh `dot` of the replica that holds this copy.
+    public mutating func press(dot: Dot) {
+        var total: UInt64 = 1
+        for entry in content.entries where entry.dot.replica == dot.replica {
+            total = Self.saturating(total, entry.value)
+        }
+        content.removeAll { $0.dot.replica == dot.replica }
+        content.insert(dot, total)
+    }
+
+    public mutating func join(_ other: Self, contexts: JoinContexts) {
+        content.join(other.content, contexts: contexts)
+    }
+
+    public func restricted(to context: CausalContext) -> Self {
+        var result = self
+        result.content = content.restricted(to: context)
+        return result
+    }
+
+    private static func saturating(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? .max : sum
+    }
+}
