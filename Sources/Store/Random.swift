@@ -1,0 +1,24 @@
+/// Randomness of the kernel's generator, and the wiping of secrets (libsodium).
+
+internal import CSodium
+
+/// 64 random bits for log names, replica ids and the like.
+///
+/// randombytes_buf(3) draws from getrandom(2) and cannot fail.
+public func randomBits() -> UInt64 {
+    var bits: UInt64 = 0
+    unsafe withUnsafeMutableBytes(of: &bits) { bytes in
+        unsafe randombytes_buf(bytes.baseAddress!, bytes.count)
+    }
+    return bits
+}
+
+/// Overwrites a secret so that no optimizer leaves it out (sodium_memzero).
+///
+/// Only this copy is wiped: pass the sole owner of the bytes, or Swift copies them first.
+public func wipe(_ bytes: inout [UInt8]) {
+    unsafe bytes.withUnsafeMutableBytes { buffer in
+        if let base = buffer.baseAddress { unsafe sodium_memzero(base, buffer.count) }
+    }
+    bytes.removeAll()
+}

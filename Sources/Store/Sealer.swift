@@ -1,0 +1,81 @@
+/// Seals the values of secure fields before they reach the store.
+///
+/// XChaCha20-Poly1305 (libsodium, crypto_aead_xchacha20poly1305_ietf) with one key of the daemon.
+/// A sealed value is `1 ‖ nonce (24 bytes) ‖ ciphertext ‖ tag (16 bytes)`; the nonce is random,
+/// which its 192 bits allow. The associated data binds it to its form, field and dot, so that
+/// sealed bytes that were moved elsewhere do not open. A lost key is never fatal: values simply do
+/// not open and their fields must be set anew.
+
+internal import CSodium
+
+/// Holds the key, in memory that is locked, guarded, left out of core dumps and read-only.
+///
+/// `@unchecked Sendable` because the key is written before `init` returns and only read after it,
+/// from pages that the kernel keeps read-only.
+@safe
+public final class Sealer: @unchecked Sendable {
+    private let key: UnsafeMutableRawPointer
+
+    static let keyBytes = 32
+    private static let nonceBytes = 24
+    private static let tagBytes = 16
+    private static let format: UInt8 = 1
+
+    /// How many bytes a sealed value is longer than its plaintext.
+    public static let overhead = 1 + nonceBytes + tagBytes
+
+    /// Fills 32 bytes of guarded memory with a key.
+    ///
+    /// sodium_malloc(3): guard pages on both sides, mlock(2) as far as RLIMIT_MEMLOCK allows.
+    init(file: String, fill: (UnsafeMutableRawBufferPointer) -> Void) throws(SealerError) {
+        guard sodium_init() >= 0, let memory = unsafe sodium_malloc(Self.keyBytes) else {
+            throw .noMemory(file: file)
+        }
+        unsafe fill(UnsafeMutableRawBufferPointer(start: memory, count: Self.keyBytes))
+        unsafe key = memory
+        guard unsafe sodium_mprotect_readonly(memory) == 0 else { throw .noMemory(file: file) }
+    }
+
+    deinit {
+        unsafe sodium_free(key)
+    }
+
+    /// Encrypts a secret and binds it to its place.
+    ///
+    /// The caller wipes the plaintext (`wipe`) once it needs it no more.
+    public func seal(plaintext: [UInt8], associated: [UInt8]) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: plaintext.count + Self.overhead) {
+            output, count in
+            let base = output.baseAddress!
+            unsafe base[0] = Self.format
+            let nonce = unsafe base + 1
+            unsafe randombytes_buf(nonce, Self.nonceBytes)
+            var written: UInt64 = 0
+            unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
+                nonce + Self.nonceBytes, &written, plaintext, UInt64(plaintext.count), associated,
+                UInt64(associated.count), nil, nonce, key.assumingMemoryBound(to: UInt8.self))
+            count = 1 + Self.nonceBytes + Int(written)
+        }
+    }
+
+    /// Decrypts what `seal` made; `nil` where the key is another, the place is another or the
+    /// bytes were altered.
+    public func open(_ sealed: [UInt8], associated: [UInt8]) -> [UInt8]? {
+        guard sealed.count >= Self.overhead, sealed[0] == Self.format else { return nil }
+        var opened = false
+        let plaintext = unsafe [UInt8](unsafeUninitializedCapacity: sealed.count - Self.overhead) {
+            output, count in
+            unsafe sealed.withUnsafeBufferPointer { input in
+                let nonce = unsafe input.baseAddress! + 1
+                var written: UInt64 = 0
+                let status = unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
+                    output.baseAddress, &written, nil, nonce + Self.nonceBytes,
+                    UInt64(input.count - 1 - Self.nonceBytes), associated,
+                    UInt64(associated.count), nonce, key.assumingMemoryBound(to: UInt8.self))
+                opened = status == 0
+                count = opened ? Int(written) : 0
+            }
+        }
+        return opened ? plaintext : nil
+    }
+}

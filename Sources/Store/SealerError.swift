@@ -1,0 +1,29 @@
+/// What can go wrong with the key of the sealed values.
+
+/// Why there is no key.
+public enum SealerError: Error, Sendable, Hashable {
+    /// The file holds something that is no key.
+    case malformed(file: String, finding: String)
+    /// Others could read or replace the key.
+    case unsafe(file: String, finding: String, remedy: String)
+    /// It could not be read or written.
+    case inputOutput(file: String, reason: String)
+    /// libsodium could not have guarded memory.
+    case noMemory(file: String)
+}
+
+extension SealerError: CustomStringConvertible {
+    /// One line: the thing, the reason, the next step.
+    public var description: String {
+        switch self {
+        case .malformed(let file, let finding):
+            "\(file): \(finding); a key is 32 bytes, or 64 hexadecimal digits"
+        case .unsafe(let file, let finding, let remedy):
+            "\(file): \(finding); \(remedy)"
+        case .inputOutput(let file, let reason):
+            "\(file): \(reason); without a key no secure field can be set"
+        case .noMemory(let file):
+            "\(file): no guarded memory for the key; raise LimitMEMLOCK"
+        }
+    }
+}
