@@ -1,7 +1,7 @@
 // tag -> set of dots: pickers with `multiple`. A removal takes only the additions that it had seen.
 //
-// Always holds: entries are sorted by tag, distinct, each with at least one dot; dots are sorted and
-// distinct. The marks are the dots of the last edits, so that an emptied set reads as set by
+// Always holds: entries are sorted by tag, distinct, each with at least one dot; dots are sorted
+// and distinct. The marks are the dots of the last edits, so that an emptied set reads as set by
 // somebody and not as its default.
 
 /// A set of tags in which a concurrent addition outlives a removal.
@@ -66,8 +66,8 @@ public struct AddWinsSet: DotStore {
 
     /// Adds and removes tags as the fresh `dot`, for somebody who had seen `seen`.
     ///
-    /// A tag in both lists is added. Additions supersede the seen additions of the same tag, so that
-    /// a tag that is picked again and again keeps one dot.
+    /// A tag in both lists is added. Additions supersede the seen additions of the same tag, so
+    /// that a tag that is picked again and again keeps one dot.
     public mutating func edit(add: [Tag], remove: [Tag], dot: Dot, seen: Seen) {
         for tag in remove { drop(tag, seen) }
         for tag in add {

@@ -59,8 +59,8 @@ extension Author: Hashable {
 
 /// What a register keeps of a write: the value and who wrote it.
 public struct Written: Hashable, Sendable {
-    /// The value; `nil` for a reset, which is a write too: it competes under the field's policy like
-    /// any other, and while it stands the field reads unset and follows its default.
+    /// The value; `nil` for a reset, which is a write too: it competes under the field's policy
+    /// like any other, and while it stands the field reads unset and follows its default.
     public let value: JSON?
     /// Who wrote it.
     public let author: Author

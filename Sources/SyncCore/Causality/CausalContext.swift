@@ -103,8 +103,8 @@ public struct CausalContext: Hashable, Sendable {
 
     /// The writes that both have seen.
     ///
-    /// This is how a client's token is cut to what a store knows: what is left can name nothing that
-    /// the store has not committed, however the token was forged.
+    /// This is how a client's token is cut to what a store knows: what is left can name nothing
+    /// that the store has not committed, however the token was forged.
     public func clipped(to known: CausalContext) -> CausalContext {
         var result = CausalContext()
         for entry in vector.entries {

@@ -148,7 +148,8 @@ public struct CausalForm: Hashable, Sendable {
         return result
     }
 
-    /// What this copy has seen, as clients are given it: loose dots that no store holds are left out.
+    /// What this copy has seen, as clients are given it: loose dots that no store holds are left
+    /// out.
     public var token: String {
         if context.loose.isEmpty { return ContextToken.render(context) }
         let held = CausalContext(dots: fields.flatMap(\.store.dots))

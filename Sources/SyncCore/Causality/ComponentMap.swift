@@ -6,15 +6,18 @@
 ///
 /// The paper's `DotMap` (Almeida et al., JPDC 2018, figure 4): the join is that of each component.
 public struct ComponentMap: DotStore {
+    /// What one component keeps.
+    public typealias Register = MultiValueRegister<Written>
+
     /// One component's register.
     public struct Component: Hashable, Sendable {
         /// The component's id.
         public let id: String
         /// Its register, never an empty one.
-        public internal(set) var register: MultiValueRegister<Written>
+        public internal(set) var register: Register
 
         /// The component `id` with `register`.
-        public init(id: String, register: MultiValueRegister<Written>) {
+        public init(id: String, register: Register) {
             self.id = id
             self.register = register
         }
@@ -53,9 +56,9 @@ public struct ComponentMap: DotStore {
     public var dots: [Dot] { components.flatMap(\.register.dots).sortedDistinct() }
 
     /// The register of the component `id`; an empty one where nobody has written it.
-    public subscript(id: String) -> MultiValueRegister<Written> {
+    public subscript(id: String) -> Register {
         let index = position(of: id)
-        return holds(id, at: index) ? components[index].register : MultiValueRegister()
+        return holds(id, at: index) ? components[index].register : Register()
     }
 
     /// Writes one component as `dot`; the components of one edit may share their dot.
@@ -65,7 +68,7 @@ public struct ComponentMap: DotStore {
     public mutating func write(
         _ written: Written, component id: String, dot: Dot, stamp: HybridTimestamp, seen: Seen,
         policy: ConflictPolicy
-    ) -> SiblingFate<Sibling<Written>> {
+    ) -> SiblingFate<Register.Sibling> {
         var register = self[id]
         let fate = register.write(written, dot: dot, stamp: stamp, seen: seen, policy: policy)
         set(id, register)
@@ -74,7 +77,7 @@ public struct ComponentMap: DotStore {
 
     /// The standing value of each component that somebody has set, in order of ids.
     public func standing(_ policy: ConflictPolicy) -> [(
-        component: String, sibling: Sibling<Written>
+        component: String, sibling: Register.Sibling
     )] {
         components.compactMap { component in
             policy.standing(component.register.siblings).map { (component.id, $0) }
@@ -88,8 +91,8 @@ public struct ComponentMap: DotStore {
         while let first = left.first ?? right.first {
             var id = first.id
             if let second = right.first, second.id.precedesInBytes(id) { id = second.id }
-            var register = MultiValueRegister<Written>()
-            var joining = MultiValueRegister<Written>()
+            var register = Register()
+            var joining = Register()
             if let own = left.first, own.id.isSameBytes(as: id) {
                 register = own.register
                 left.removeFirst()
@@ -113,7 +116,7 @@ public struct ComponentMap: DotStore {
         return result
     }
 
-    private mutating func set(_ id: String, _ register: MultiValueRegister<Written>) {
+    private mutating func set(_ id: String, _ register: Register) {
         let index = position(of: id)
         if holds(id, at: index) {
             components[index].register = register

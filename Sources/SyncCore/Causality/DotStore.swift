@@ -62,7 +62,8 @@ public enum Seen: Hashable, Sendable {
 }
 
 extension DotStore {
-    /// Whether a writer who had seen `seen` knows all that is there: what `require: "current"` asks.
+    /// Whether a writer who had seen `seen` knows all that is there: what `require: "current"`
+    /// asks.
     public func isCurrent(for seen: Seen) -> Bool {
         switch seen {
         case .present: true

@@ -112,8 +112,8 @@ public struct EpochCounter: DotStore {
 
     /// Sets the number as the fresh `dot`, for somebody who had seen `seen`; `nil` resets it.
     ///
-    /// The increments that add to a dropped base go with it, seen or not: their epoch is over. Those
-    /// that were made on the default go where they were seen, and are not read beside a base.
+    /// The increments that add to a dropped base go with it, seen or not: their epoch is over.
+    /// Those that were made on the default go where they were seen, and are not read beside a base.
     ///
     /// - Returns: what became of the values that were set before.
     @discardableResult
@@ -136,8 +136,8 @@ public struct EpochCounter: DotStore {
 
     /// Adds `difference` to `base` as the fresh `dot` of the replica that holds this copy.
     ///
-    /// A daemon gives the difference between the bounded result and the present sum, so that a press
-    /// past an end leaves nothing to undo. The replica's own running sum takes it in.
+    /// A daemon gives the difference between the bounded result and the present sum, so that a
+    /// press past an end leaves nothing to undo. The replica's own running sum takes it in.
     ///
     /// - Parameter base: The one that stands, or `nil` for a field that nobody has set.
     /// - Returns: whether it was added; `false` where the running sum would leave what a
