@@ -12,7 +12,8 @@ internal import Glibc
 /// An iteration of the loop goes: timers, the hook `onIterationEnd`, wait for and deliver I/O, close
 /// callbacks. The hook runs last before each wait, so it sees everything that the iteration did.
 @safe public final class Loop {
-    private enum Phase { case open, running, closed }
+    /// `open` between runs, `running` inside `uv_run`, `settling` in the hook after it.
+    private enum Phase { case open, running, settling, closed }
 
     /// Bytes that one read may deliver. Each pipe of the loop reads into the same buffer, which is
     /// why a callback must not keep what it was lent.
@@ -36,6 +37,7 @@ internal import Glibc
     /// A scope, and not an initialiser, since leaving it by `return` or by an error must end the
     /// handles alike. SIGPIPE is ignored in the whole process from here on.
     /// Calls `uv_loop_init` and `uv_loop_close`.
+    @discardableResult
     public static func withLoop<Success>(_ body: (Loop) throws -> Success) throws -> Success {
         let loop = try Loop()
         defer { loop.finish() }
@@ -66,7 +68,11 @@ internal import Glibc
 
     /// Runs until nothing keeps the loop alive or `stop` was called: `uv_run`, `UV_RUN_DEFAULT`.
     public func run() {
-        repeat { turn(UV_RUN_DEFAULT) } while isAlive && !hasStopRequest
+        while !hasStopRequest {
+            turn(UV_RUN_DEFAULT)
+            // The last call of the hook may have given the loop something to do.
+            guard isAlive else { break }
+        }
         hasStopRequest = false
     }
 
@@ -92,7 +98,8 @@ internal import Glibc
     public func stop() {
         precondition(phase != .closed, "the loop is closed")
         hasStopRequest = true
-        unsafe uv_stop(raw)
+        // Outside uv_run the flag would stay set and end a later run.
+        if phase == .running { unsafe uv_stop(raw) }
     }
 
     /// Whether an active handle or a request under way keeps the loop alive: `uv_loop_alive`.
@@ -102,8 +109,9 @@ internal import Glibc
         precondition(phase == .open, "a loop runs once at a time, and not after its scope")
         phase = .running
         _ = unsafe uv_run(raw, mode)
-        phase = .open
+        phase = .settling
         onIterationEnd?()
+        phase = .open
     }
 
     // MARK: Time

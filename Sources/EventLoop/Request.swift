@@ -44,17 +44,15 @@ internal import CUV
         phase = .done
         let completion = self.completion
         self.completion = nil
-        dropBytes()
         completion?(status == 0 ? nil : UVError(status: status, operation))
     }
-
-    fileprivate func dropBytes() {}
 }
 
 /// One `uv_write_t` and the owners of its bytes.
 @safe final class WriteRequest: Request {
     private let request: UnsafeMutablePointer<uv_write_t>
-    private var segments: [WriteSegment]
+    /// Goes with this object, after the completion.
+    private let segments: [WriteSegment]
 
     init(segments: [WriteSegment], completion: ((UVError?) -> Void)?) {
         unsafe request = .allocate(capacity: 1)
@@ -67,8 +65,6 @@ internal import CUV
         unsafe request.pointee.data = began()
         return unsafe request
     }
-
-    fileprivate override func dropBytes() { segments = [] }
 }
 
 /// One `uv_shutdown_t`.

@@ -1,0 +1,132 @@
+// What the stories of this folder share: a loop that must end empty, socket pairs, a directory.
+
+import Glibc
+import Testing
+
+@testable import EventLoop
+
+/// Runs a story to its end, where no handle may be left. `withLoop` itself ends with
+/// `uv_loop_close() == 0` or traps.
+func withTestLoop<Success>(_ story: (Loop) throws -> Success) throws -> Success {
+    try Loop.withLoop { loop in
+        let result = try story(loop)
+        loop.run()
+        #expect(loop.openHandleCount == 0, "the story leaves handles open")
+        #expect(!loop.isAlive, "the story leaves requests under way")
+        return result
+    }
+}
+
+struct SetupFailed: Error { let reason: String }
+
+/// Two connected Unix stream sockets; the caller gives each to one owner.
+func socketPair() throws -> (CInt, CInt) {
+    var ends: [CInt] = [-1, -1]
+    guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0
+    else { throw SetupFailed(reason: "socketpair: \(errno)") }
+    return (ends[0], ends[1])
+}
+
+func pipePair(_ loop: Loop) throws -> (Pipe, Pipe) {
+    let (left, right) = try socketPair()
+    return (
+        try Pipe(loop: loop, adopting: OwnedDescriptor(adopting: left)),
+        try Pipe(loop: loop, adopting: OwnedDescriptor(adopting: right))
+    )
+}
+
+func isOpen(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
+
+func isCloseOnExec(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0 }
+
+/// The number that the next open(2) would give.
+func lowestFreeDescriptor() -> CInt {
+    let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    close(descriptor)
+    return descriptor
+}
+
+/// A directory of our own, removed with everything directly in it.
+final class TemporaryDirectory {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/eventloop-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SetupFailed(reason: "mkdtemp: \(errno)") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        if let directory = opendir(path) {
+            while let entry = readdir(directory) {
+                let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                    String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+                }
+                unlink("\(path)/\(name)")
+            }
+            closedir(directory)
+        }
+        rmdir(path)
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+}
+
+/// Runs a closure on a thread of its own.
+struct TestThread {
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    private var thread = pthread_t()
+
+    init(_ run: @escaping @Sendable () -> Void) {
+        let body = Unmanaged.passRetained(Body(run)).toOpaque()
+        let status = pthread_create(&thread, nil, runTestThread, body)
+        precondition(status == 0, "a thread starts")
+    }
+
+    func join() { pthread_join(thread, nil) }
+
+    fileprivate static func run(_ body: UnsafeMutableRawPointer) {
+        Unmanaged<Body>.fromOpaque(body).takeRetainedValue().run()
+    }
+}
+
+private nonisolated func runTestThread(_ body: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+{
+    if let body { TestThread.run(body) }
+    return nil
+}
+
+/// A small generator with a seed: Steele, Lea, Flood, "Fast splittable pseudorandom number
+/// generators" (2014).
+struct SplitMix64: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// The seed of a random story: printed, and given back by `EVENTLOOP_SEED` for a replay.
+func storySeed() -> UInt64 {
+    let given = getenv("EVENTLOOP_SEED").flatMap { UInt64(String(cString: $0)) }
+    let seed = given ?? SystemRandomNumberGenerator().nextSeed()
+    print("EVENTLOOP_SEED=\(seed)")
+    return seed
+}
+
+extension SystemRandomNumberGenerator {
+    fileprivate func nextSeed() -> UInt64 {
+        var generator = self
+        return generator.next()
+    }
+}
