@@ -160,6 +160,7 @@ private let largeByteCount = 4 << 20
             let (left, right) = try socketPair()
             let client = try Pipe(loop: loop, adopting: OwnedDescriptor(adopting: left))
             close(right)
+            waitForHangUp(left)
             #expect(throws: UVError(code: .brokenPipe, operation: "uv_try_write")) {
                 try client.tryWrite([SharedBytes([1]).segment])
             }
@@ -180,6 +181,7 @@ private let largeByteCount = 4 << 20
             let client = try Pipe(loop: loop, adopting: OwnedDescriptor(adopting: left))
             #expect(try client.tryWrite([SharedBytes([1]).segment]) == 1)
             close(right)
+            waitForHangUp(left)
             client.onError = {
                 errors.append($0.code)
                 client.close()

@@ -39,6 +39,21 @@ func isOpen(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
 
 func isCloseOnExec(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0 }
 
+// A test elsewhere in this process that starts a child lends it, between fork and exec, a copy of
+// every descriptor here. So a socket that was closed may be open for a moment longer, and a story
+// that needs it gone waits until it is.
+
+/// Waits until the peer of a socket has gone.
+func waitForHangUp(_ descriptor: CInt) {
+    var request = pollfd(fd: descriptor, events: 0, revents: 0)
+    while request.revents & Int16(POLLHUP) == 0 { poll(&request, 1, -1) }
+}
+
+/// Waits until a condition holds that nothing in this process prevents.
+func eventually(_ condition: () throws -> Bool) rethrows {
+    while try !condition() { usleep(200) }
+}
+
 /// The number that the next open(2) would give.
 func lowestFreeDescriptor() -> CInt {
     let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)

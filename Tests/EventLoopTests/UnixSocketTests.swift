@@ -26,7 +26,8 @@ import Testing
             for client in clients { close(client) }
         }
         #expect(accepted == count)
-        #expect(try UnixSocket.probe(path) == .abandoned, "the path is the daemon's to remove")
+        // The path is the daemon's to remove.
+        try eventually { try UnixSocket.probe(path) == .abandoned }
     }
 
     @Test("a paused listener leaves connections waiting, and takes them when it goes on")
@@ -136,7 +137,7 @@ import Testing
         let room = UnixSocket.pathBytesMax - directory.path.utf8.count - 1
         let longest = directory.file(String(repeating: "x", count: room))
         _ = try UnixSocket.listen(at: longest, mode: 0o600)
-        #expect(try UnixSocket.probe(longest) == .abandoned, "under its whole name")
+        #expect(access(longest, F_OK) == 0, "under its whole name")
         #expect(
             throws: SystemError(
                 errno: ENAMETOOLONG, operation: "socket address", path: longest + "x")
@@ -176,7 +177,7 @@ import Testing
             }
             #expect(listener.rawValue >= 0)
         }
-        #expect(try UnixSocket.probe(path) == .abandoned)
+        try eventually { try UnixSocket.probe(path) == .abandoned }
         #expect(try UnixSocket.remove(path))
         #expect(try UnixSocket.probe(path) == .absent)
     }
@@ -225,8 +226,7 @@ import Testing
             #expect(!isHeldTwice)
             withExtendedLifetime(first) {}
         }
-        let isHeldAgain = try LockFile.acquire(path) != nil
-        #expect(isHeldAgain)
+        try eventually { try LockFile.acquire(path) != nil }
         #expect(access(path, F_OK) == 0)
         #expect(symlink(path, directory.file("link")) == 0)
         #expect(
@@ -352,7 +352,7 @@ import Testing
         do { _ = OwnedDescriptor(adopting: left) }
         // The other end sees it, whoever has the number by now.
         var byte: UInt8 = 0
-        #expect(recv(right, &byte, 1, CInt(MSG_DONTWAIT)) == 0)
+        #expect(recv(right, &byte, 1, 0) == 0)
         let owned = OwnedDescriptor(adopting: right)
         try owned.setNonBlocking(true)
         #expect(fcntl(right, F_GETFL) & O_NONBLOCK != 0)
