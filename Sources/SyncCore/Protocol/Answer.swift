@@ -1,0 +1,136 @@
+// What goes back to a client: responses and notifications of JSON-RPC 2.0, written straight into
+// bytes.
+
+/// Writers of the messages that a daemon sends.
+public enum Answer {
+    /// Writes a response whose result `result` writes.
+    @inline(__always)
+    public static func encode(
+        _ id: RequestID, into writer: inout JSONWriter, result: (inout JSONWriter) -> Void
+    ) {
+        begin(id, &writer)
+        writer.key("result")
+        result(&writer)
+        writer.endObject()
+    }
+
+    /// Writes a response that is an error.
+    public static func encode(
+        _ id: RequestID, _ error: WireError, into writer: inout JSONWriter
+    ) {
+        begin(id, &writer)
+        writer.key("error")
+        error.encode(into: &writer)
+        writer.endObject()
+    }
+
+    /// Writes a notification whose params `params` writes.
+    @inline(__always)
+    public static func encodeNotification(
+        _ method: StaticString, into writer: inout JSONWriter, params: (inout JSONWriter) -> Void
+    ) {
+        writer.beginObject()
+        writer.key("jsonrpc")
+        writer.string(static: "2.0")
+        writer.key("method")
+        writer.string(static: method)
+        writer.key("params")
+        params(&writer)
+        writer.endObject()
+    }
+
+    /// A response with an error as a frame, length first.
+    public static func frame(_ id: RequestID, _ error: WireError) -> [UInt8] {
+        Frame.encode { encode(id, error, into: &$0) }
+    }
+
+    /// A notification as a frame, length first.
+    public static func frame(_ notification: ServerNotification) -> [UInt8] {
+        Frame.encode { writer in
+            encodeNotification(notification.method, into: &writer) {
+                notification.encodeParams(into: &$0)
+            }
+        }
+    }
+
+    private static func begin(_ id: RequestID, _ writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("jsonrpc")
+        writer.string(static: "2.0")
+        writer.key("id")
+        writer.raw(id.rawText.utf8)
+    }
+}
+
+/// What a daemon sent, as a client reads it.
+public enum ServerMessage: Hashable, Sendable {
+    /// The answer to a request, decoded further by whoever knows which request it was.
+    case result(id: RequestID, JSON)
+    case failure(id: RequestID, WireError)
+    case notification(ServerNotification)
+    /// A notification that is new to us, to be passed over.
+    case unknownNotification(method: String)
+}
+
+/// Decodes frames from a daemon; reuses its tape from frame to frame.
+public struct ServerMessageDecoder: Sendable {
+    private var tape = JSONTape()
+
+    /// A decoder.
+    public init() {}
+
+    /// Decodes the text of one frame: one message, or those of a batch.
+    public mutating func decode(
+        _ text: UnsafeRawBufferPointer
+    ) throws(DecodeError) -> [ServerMessage] {
+        do {
+            try tape.scan(text)
+        } catch {
+            throw .json(error)
+        }
+        return try tape.withRoot(of: text) { root throws(DecodeError) in
+            guard root.kind == .array else { return [try Self.message(root)] }
+            var messages: [ServerMessage] = []
+            for element in root.elements { messages.append(try Self.message(element)) }
+            return messages
+        }
+    }
+
+    /// Decodes the text of one frame.
+    public mutating func decode(_ text: [UInt8]) throws(DecodeError) -> [ServerMessage] {
+        var text = text
+        return try text.withUnsafeMutableBufferPointer { buffer throws(DecodeError) in
+            try decode(UnsafeRawBufferPointer(buffer))
+        }
+    }
+
+    private static func message(_ node: JSONNode) throws(DecodeError) -> ServerMessage {
+        guard let version = node["jsonrpc"], version.matches("2.0") else {
+            throw .shape(path: "jsonrpc", expected: "\"2.0\"")
+        }
+        if let method = node["method"]?.string {
+            guard node["id"] == nil else {
+                throw .shape(path: "id", expected: "left out: a daemon asks nothing")
+            }
+            let params = try node["params"].map(tree) ?? .null
+            return try ServerNotification(method: method, params: params)
+                .map { .notification($0) } ?? .unknownNotification(method: method)
+        }
+        guard let id = node["id"].flatMap({ RequestID($0) }) else {
+            throw .shape(path: "id", expected: "a string, a number or null")
+        }
+        switch (node["result"], node["error"]) {
+        case (let result?, nil): return .result(id: id, try tree(result))
+        case (nil, let error?): return .failure(id: id, try WireError(decoding: try tree(error)))
+        default: throw .shape(path: "result", expected: "there, or error, and not both")
+        }
+    }
+
+    private static func tree(_ node: JSONNode) throws(DecodeError) -> JSON {
+        do {
+            return try node.json()
+        } catch {
+            throw .json(error)
+        }
+    }
+}

@@ -1,0 +1,280 @@
+/// What is wrong with the params of a request, with the path to the place; becomes a `WireError`
+/// once the whole path is known.
+struct ParamsFault: Error {
+    var path: String
+    var problem: Problem
+
+    enum Problem {
+        /// Missing, mistyped or unknown: `invalidParams`, with what was expected.
+        case shape(String, expected: String?)
+        /// A number that cannot be held: `invalidValue`.
+        case outOfBounds
+        /// Too much of something: `limit`, with the quota's name and bound.
+        case limit(String, max: Int)
+    }
+
+    init(_ path: String, _ problem: Problem) {
+        self.path = path
+        self.problem = problem
+    }
+
+    /// A value of the wrong type or size.
+    static func expected(_ expected: String, at path: String) -> ParamsFault {
+        ParamsFault(path, .shape("should be \(expected)", expected: expected))
+    }
+
+    /// The same fault seen from the object around it.
+    func inside(_ parent: String) -> ParamsFault {
+        let joined =
+            path.isEmpty ? parent : path.hasPrefix("[") ? parent + path : parent + "." + path
+        return ParamsFault(joined, problem)
+    }
+
+    /// The error that is answered.
+    var wireError: WireError {
+        let place = path.isEmpty ? "params" : path
+        switch problem {
+        case .shape(let message, let expected):
+            return WireError(
+                .invalidParams, "\(place) \(message)", path: place, expected: expected)
+        case .outOfBounds:
+            let expected = JSONError.Reason.boundsInWords
+            return WireError(
+                .invalidValue, "\(place) should be \(expected)", path: place, expected: expected)
+        case .limit(let name, let max):
+            var error = WireError.limit(
+                name, max: Int64(max), "\(place) is over the limit \(name) of \(max)")
+            error.path = place
+            return error
+        }
+    }
+}
+
+extension JSONError.Reason {
+    /// The numbers that can be held, in words.
+    static var boundsInWords: String {
+        "an integer of 64 bits, or a decimal of at most 15 significant digits with an exponent "
+            + "within ±15"
+    }
+}
+
+/// Reads the members of an object that a client sent: each once, by name, and in the end refuses
+/// those that nobody asked for.
+///
+/// No method knows as many members as a 64-bit mask has places; an object with more has an unknown
+/// one among its first 64.
+struct ParamsReader {
+    private let object: JSONNode?
+    private var taken: UInt64 = 0
+
+    /// A reader of an object; of none at all where params were left out.
+    init(_ node: JSONNode?) throws(ParamsFault) {
+        if let node, node.kind != .object {
+            throw .expected("an object", at: "")
+        }
+        object = node
+    }
+
+    /// The member of this name, marked as known.
+    @inline(__always)
+    mutating func take(_ name: StaticString) -> JSONNode? {
+        guard let object else { return nil }
+        var place: UInt64 = 1
+        for (key, value) in object.members {
+            if key.matches(name) {
+                taken |= place
+                return value
+            }
+            place <<= 1
+        }
+        return nil
+    }
+
+    /// Refuses members that nobody took. Their names are the peer's: cut to what a line can bear.
+    func refuseUnknown() throws(ParamsFault) {
+        guard let object, object.count != taken.nonzeroBitCount else { return }
+        var place: UInt64 = 1
+        for (key, _) in object.members {
+            if taken & place == 0 {
+                let name = String(key.string?.prefix(64) ?? "")
+                throw ParamsFault(name, .shape("is not a member known here", expected: nil))
+            }
+            place <<= 1
+        }
+    }
+
+    // MARK: - Members by type; the optional ones give nil where they are missing
+
+    private func missing(_ name: StaticString, _ expected: String) -> ParamsFault {
+        ParamsFault("\(name)", .shape("is missing", expected: expected))
+    }
+
+    mutating func optionalString(
+        _ name: StaticString, bytesMax: Int
+    ) throws(ParamsFault) -> String? {
+        guard let node = take(name) else { return nil }
+        guard let text = node.string, text.utf8.count <= bytesMax else {
+            throw .expected("a string of at most \(bytesMax) bytes", at: "\(name)")
+        }
+        return text
+    }
+
+    mutating func string(_ name: StaticString, bytesMax: Int) throws(ParamsFault) -> String {
+        guard let text = try optionalString(name, bytesMax: bytesMax) else {
+            throw missing(name, "a string of at most \(bytesMax) bytes")
+        }
+        return text
+    }
+
+    /// A string that is shown to other people: without control characters.
+    mutating func optionalLabel(
+        _ name: StaticString, bytesMax: Int
+    ) throws(ParamsFault) -> String? {
+        let text = try optionalString(name, bytesMax: bytesMax)
+        if let text, !text.isFreeOfControls() {
+            throw .expected("a string without control characters", at: "\(name)")
+        }
+        return text
+    }
+
+    /// The name of a form or field.
+    mutating func name(_ name: StaticString, _ bounds: RequestBounds) throws(ParamsFault) -> String
+    {
+        try string(name, bytesMax: bounds.nameBytesMax)
+    }
+
+    mutating func optionalName(
+        _ name: StaticString, _ bounds: RequestBounds
+    ) throws(ParamsFault) -> String? {
+        try optionalString(name, bytesMax: bounds.nameBytesMax)
+    }
+
+    /// A context token; the empty one is a token too.
+    mutating func context(_ bounds: RequestBounds) throws(ParamsFault) -> String? {
+        guard let node = take("context") else { return nil }
+        guard node.kind == .string else { throw .expected("a string", at: "context") }
+        // Escapes only shrink: a longer text that is short after all is no token of ours either.
+        guard node.stringBytesMax <= bounds.contextBytesMax else {
+            throw ParamsFault("context", .limit("contextBytesMax", max: bounds.contextBytesMax))
+        }
+        return node.string
+    }
+
+    /// An idempotency key. An empty one is refused: it would make every request of a client that
+    /// forgot to fill it in a repetition of its first.
+    mutating func idempotencyKey(_ bounds: RequestBounds) throws(ParamsFault) -> String? {
+        let key = try optionalString("idempotencyKey", bytesMax: bounds.keyBytesMax)
+        guard key != "" else {
+            throw .expected(
+                "a string of 1 to \(bounds.keyBytesMax) bytes", at: "idempotencyKey")
+        }
+        return key
+    }
+
+    mutating func optionalBool(_ name: StaticString) throws(ParamsFault) -> Bool? {
+        guard let node = take(name) else { return nil }
+        guard let flag = node.bool else { throw .expected("true or false", at: "\(name)") }
+        return flag
+    }
+
+    /// A member that says something by being there: `true` is its only value.
+    mutating func flag(_ name: StaticString) throws(ParamsFault) -> Bool {
+        guard let node = take(name) else { return false }
+        guard node.bool == true else { throw .expected("true", at: "\(name)") }
+        return true
+    }
+
+    mutating func optionalInteger(
+        _ name: StaticString, in range: ClosedRange<Int64>
+    ) throws(ParamsFault) -> Int64? {
+        guard let node = take(name) else { return nil }
+        guard let value = node.integer, range.contains(value) else {
+            let expected =
+                range.upperBound == .max
+                ? "an integer from \(range.lowerBound)"
+                : "an integer from \(range.lowerBound) to \(range.upperBound)"
+            throw .expected(expected, at: "\(name)")
+        }
+        return value
+    }
+
+    mutating func integer(
+        _ name: StaticString, in range: ClosedRange<Int64>
+    ) throws(ParamsFault) -> Int64 {
+        guard let value = try optionalInteger(name, in: range) else {
+            throw missing(name, "an integer")
+        }
+        return value
+    }
+
+    /// One of the raw values of an enumeration.
+    mutating func optionalChoice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: StaticString, as: Choice.Type
+    ) throws(ParamsFault) -> Choice? {
+        guard let node = take(name) else { return nil }
+        guard node.stringBytesMax <= 64, let text = node.string,
+            let choice = Choice(rawValue: text)
+        else {
+            let choices = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+            throw .expected("one of \(choices)", at: "\(name)")
+        }
+        return choice
+    }
+
+    mutating func optionalJSON(_ name: StaticString) throws(ParamsFault) -> JSON? {
+        guard let node = take(name) else { return nil }
+        do {
+            return try node.json()
+        } catch {
+            throw ParamsFault("\(name)", .outOfBounds)
+        }
+    }
+
+    mutating func array(_ name: StaticString) throws(ParamsFault) -> JSONNode {
+        guard let node = take(name) else { throw missing(name, "an array") }
+        guard node.kind == .array else { throw .expected("an array", at: "\(name)") }
+        return node
+    }
+
+    /// The trees of an array.
+    mutating func values(
+        _ name: StaticString, countMax: Int? = nil, limit: String = ""
+    ) throws(ParamsFault) -> [JSON] {
+        let array = try array(name)
+        if let countMax, array.count > countMax {
+            throw ParamsFault("\(name)", .limit(limit, max: countMax))
+        }
+        var values: [JSON] = []
+        values.reserveCapacity(array.count)
+        for element in array.elements {
+            do {
+                values.append(try element.json())
+            } catch {
+                throw ParamsFault("\(name)[\(values.count)]", .outOfBounds)
+            }
+        }
+        return values
+    }
+
+    /// The names or globs of an array; `nil` where it is missing.
+    mutating func optionalNames(
+        _ name: StaticString, countMax: Int, limit: String, _ bounds: RequestBounds
+    ) throws(ParamsFault) -> [String]? {
+        guard let node = take(name) else { return nil }
+        guard node.kind == .array else { throw .expected("an array of strings", at: "\(name)") }
+        guard node.count <= countMax else {
+            throw ParamsFault("\(name)", .limit(limit, max: countMax))
+        }
+        var names: [String] = []
+        names.reserveCapacity(node.count)
+        for element in node.elements {
+            guard let text = element.string, text.utf8.count <= bounds.nameBytesMax else {
+                throw .expected(
+                    "a string of at most \(bounds.nameBytesMax) bytes",
+                    at: "\(name)[\(names.count)]")
+            }
+            names.append(text)
+        }
+        return names
+    }
+}

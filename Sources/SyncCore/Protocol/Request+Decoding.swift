@@ -1,0 +1,311 @@
+// Requests from the tape, strictly: a missing, mistyped or unknown member is refused with its path.
+// The encoders of the same members stand in Request+Encoding.swift.
+
+extension Method {
+    /// The method of a name on the tape, without making a string.
+    init?(_ name: JSONNode) {
+        for method in Self.allCases where name.matches(method.name) {
+            self = method
+            return
+        }
+        return nil
+    }
+
+    /// The name on the wire, for writers and comparisons without allocation.
+    public var name: StaticString {
+        switch self {
+        case .hello: "hello"
+        case .ping: "ping"
+        case .formList: "form.list"
+        case .formWatch: "form.watch"
+        case .formGet: "form.get"
+        case .formApply: "form.apply"
+        case .formSetOptions: "form.setOptions"
+        case .formDelete: "form.delete"
+        case .stateGet: "state.get"
+        case .stateSet: "state.set"
+        case .stateSubscribe: "state.subscribe"
+        case .stateUnsubscribe: "state.unsubscribe"
+        case .stateHistory: "state.history"
+        case .stateUndo: "state.undo"
+        case .stateRedo: "state.redo"
+        case .stateReveal: "state.reveal"
+        case .presenceUpdate: "presence.update"
+        case .serverStatus: "server.status"
+        }
+    }
+}
+
+extension Request {
+    /// Decodes the params of a method. `params` is `nil` where they were left out, which is as good
+    /// as `{}`.
+    static func decode(
+        _ method: Method, _ params: JSONNode?, _ bounds: RequestBounds
+    ) throws(ParamsFault) -> Request {
+        var reader = try ParamsReader(params)
+        let request = try decode(method, &reader, bounds)
+        if method != .hello { try reader.refuseUnknown() }
+        return request
+    }
+
+    private static func decode(
+        _ method: Method, _ reader: inout ParamsReader, _ bounds: RequestBounds
+    ) throws(ParamsFault) -> Request {
+        switch method {
+        case .hello: .hello(try Hello(&reader, bounds))
+        case .ping: .ping
+        case .formList: .formList
+        case .formWatch: .formWatch
+        case .formGet: .formGet(form: try reader.name("form", bounds))
+        case .formApply: .formApply(try FormApply(&reader, bounds))
+        case .formSetOptions: .formSetOptions(try FormSetOptions(&reader, bounds))
+        case .formDelete: .formDelete(try FormDelete(&reader, bounds))
+        case .stateGet: .stateGet(try StateGet(&reader, bounds))
+        case .stateSet: .stateSet(try StateSet(&reader, bounds))
+        case .stateSubscribe: .stateSubscribe(try StateSubscribe(&reader, bounds))
+        case .stateUnsubscribe: .stateUnsubscribe(form: try reader.name("form", bounds))
+        case .stateHistory: .stateHistory(try StateHistory(&reader, bounds))
+        case .stateUndo: .stateUndo(try StateUndo(&reader, bounds))
+        case .stateRedo: .stateRedo(try StateUndo(&reader, bounds))
+        case .stateReveal: .stateReveal(try StateReveal(&reader, bounds))
+        case .presenceUpdate: .presenceUpdate(try PresenceUpdate(&reader, bounds))
+        case .serverStatus: .serverStatus
+        }
+    }
+}
+
+extension Hello {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        let bytesMax = bounds.greetingBytesMax
+        protocolVersion = try reader.integer("protocol", in: .min ... .max)
+        guard let client = try reader.optionalLabel("client", bytesMax: bytesMax) else {
+            throw ParamsFault("client", .shape("is missing", expected: "a string"))
+        }
+        self.client = client
+        session = try reader.optionalLabel("session", bytesMax: bytesMax)
+        tty = try reader.optionalLabel("tty", bytesMax: bytesMax)
+    }
+}
+
+extension FormApply {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        guard let definition = try reader.optionalJSON("definition") else {
+            throw ParamsFault("definition", .shape("is missing", expected: "an object"))
+        }
+        guard definition.objectValue != nil else {
+            throw .expected("an object", at: "definition")
+        }
+        self.definition = definition
+        isDryRun = try reader.optionalBool("dryRun") ?? false
+        ifVersion = try reader.optionalInteger("ifVersion", in: 0 ... .max)
+        idempotencyKey = try reader.idempotencyKey(bounds)
+    }
+}
+
+extension FormSetOptions {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        form = try reader.name("form", bounds)
+        field = try reader.name("field", bounds)
+        options = try reader.values("options")
+        idempotencyKey = try reader.idempotencyKey(bounds)
+    }
+}
+
+extension FormDelete {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        form = try reader.name("form", bounds)
+        idempotencyKey = try reader.idempotencyKey(bounds)
+    }
+}
+
+extension StateGet {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        form = try reader.name("form", bounds)
+        fields = try reader.globs(bounds)
+    }
+}
+
+extension StateSet {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        form = try reader.name("form", bounds)
+        let array = try reader.array("changes")
+        guard array.count <= bounds.changesMax else {
+            throw ParamsFault("changes", .limit("changesMax", max: bounds.changesMax))
+        }
+        var changes: [Change] = []
+        changes.reserveCapacity(array.count)
+        for element in array.elements {
+            do {
+                changes.append(try Change(element, bounds))
+            } catch {
+                throw error.inside("changes[\(changes.count)]")
+            }
+        }
+        self.changes = changes
+        context = try reader.context(bounds)
+        requireCurrent = try reader.requireCurrent()
+        requireFields =
+            try reader.optionalNames(
+                "requireFields", countMax: bounds.changesMax, limit: "changesMax", bounds) ?? []
+        idempotencyKey = try reader.idempotencyKey(bounds)
+        try checkRequirements()
+    }
+
+    /// A condition that could not be judged is refused, not passed over: its sender relies on it.
+    private func checkRequirements() throws(ParamsFault) {
+        guard requireCurrent else {
+            guard requireFields.isEmpty else {
+                throw ParamsFault(
+                    "requireFields",
+                    .shape("needs require: \"current\" beside it", expected: nil))
+            }
+            return
+        }
+        guard context == nil else { return }
+        guard requireFields.isEmpty, changes.allSatisfy({ $0.context != nil }) else {
+            throw ParamsFault(
+                "context",
+                .shape("is missing, and require: \"current\" needs it", expected: "a string"))
+        }
+    }
+}
+
+extension Change {
+    init(_ node: JSONNode, _ bounds: RequestBounds) throws(ParamsFault) {
+        var reader = try ParamsReader(node)
+        field = try reader.name("field", bounds)
+        context = try reader.context(bounds)
+        var actions = 0
+        var action: Action?
+        func found(_ one: Action?) {
+            guard let one else { return }
+            actions += 1
+            action = one
+        }
+        found(try reader.optionalJSON("value").map { .value($0) })
+        found(try reader.increment())
+        found(try reader.flag("toggle") ? .toggle : nil)
+        found(try reader.move())
+        found(try reader.flag("reset") ? .reset : nil)
+        found(try reader.flag("press") ? .press : nil)
+        found(try reader.tags("add", bounds).map { .add($0) })
+        found(try reader.tags("remove", bounds).map { .remove($0) })
+        try reader.refuseUnknown()
+        let choices = "exactly one of value, increment, toggle, move, reset, press, add, remove"
+        guard let action, actions == 1 else {
+            throw ParamsFault("", .shape("should have \(choices)", expected: choices))
+        }
+        self.action = action
+    }
+}
+
+extension StateSubscribe {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        form = try reader.name("form", bounds)
+        fields = try reader.globs(bounds)
+        if let node = reader.take("since") {
+            do {
+                since = try Since(node, bounds)
+            } catch {
+                throw error.inside("since")
+            }
+        }
+        presence = try reader.optionalBool("presence") ?? false
+    }
+}
+
+extension StateSubscribe.Since {
+    init(_ node: JSONNode, _ bounds: RequestBounds) throws(ParamsFault) {
+        var reader = try ParamsReader(node)
+        log = try reader.name("log", bounds)
+        revision = try reader.integer("revision", in: 0 ... .max)
+        try reader.refuseUnknown()
+    }
+}
+
+extension StateHistory {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        form = try reader.name("form", bounds)
+        field = try reader.optionalName("field", bounds)
+        before = try reader.optionalInteger("before", in: 0 ... .max)
+        limit = try reader.optionalInteger("limit", in: 1 ... .max)
+    }
+}
+
+extension StateUndo {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        form = try reader.name("form", bounds)
+        field = try reader.optionalName("field", bounds)
+        scope = try reader.optionalChoice("scope", as: Scope.self) ?? .mine
+        idempotencyKey = try reader.idempotencyKey(bounds)
+    }
+}
+
+extension StateReveal {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        form = try reader.name("form", bounds)
+        field = try reader.name("field", bounds)
+    }
+}
+
+extension PresenceUpdate {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        form = try reader.name("form", bounds)
+        guard let node = reader.take("focus") else {
+            throw ParamsFault(
+                "focus", .shape("is missing", expected: "the id of a field, or null"))
+        }
+        focus = node.isNull ? nil : try reader.name("focus", bounds)
+        if let node = reader.take("draft") {
+            guard node.rawBytes.count <= bounds.draftBytesMax else {
+                throw ParamsFault("draft", .limit("draftBytesMax", max: bounds.draftBytesMax))
+            }
+            draft = try reader.optionalJSON("draft")
+        }
+    }
+}
+
+extension ParamsReader {
+    /// The globs of `fields`; `nil` for all fields.
+    fileprivate mutating func globs(_ bounds: RequestBounds) throws(ParamsFault) -> [String]? {
+        try optionalNames("fields", countMax: bounds.globsMax, limit: "globsMax", bounds)
+    }
+
+    /// `require: "current"`, its only value.
+    fileprivate mutating func requireCurrent() throws(ParamsFault) -> Bool {
+        guard let node = take("require") else { return false }
+        guard node.matches("current") else { throw .expected("\"current\"", at: "require") }
+        return true
+    }
+
+    fileprivate mutating func increment() throws(ParamsFault) -> Change.Action? {
+        guard let node = take("increment") else { return nil }
+        let number: DecimalNumber?
+        do {
+            number = try node.number()
+        } catch {
+            throw ParamsFault("increment", .outOfBounds)
+        }
+        guard let number else { throw .expected("a number", at: "increment") }
+        return .increment(number)
+    }
+
+    fileprivate mutating func move() throws(ParamsFault) -> Change.Action? {
+        let direction = try optionalChoice("move", as: Change.Direction.self)
+        let wraps = try optionalBool("wraps")
+        guard let direction else {
+            guard wraps == nil else {
+                throw ParamsFault("wraps", .shape("needs move beside it", expected: nil))
+            }
+            return nil
+        }
+        return .move(direction, wraps: wraps ?? false)
+    }
+
+    fileprivate mutating func tags(
+        _ name: StaticString, _ bounds: RequestBounds
+    ) throws(ParamsFault) -> [JSON]? {
+        guard take(name) != nil else { return nil }
+        return try values(name, countMax: bounds.tagsMax, limit: "tagsMax")
+    }
+}

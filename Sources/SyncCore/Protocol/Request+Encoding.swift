@@ -1,0 +1,184 @@
+// Requests as a client writes them: the other way of Request+Decoding.swift, member by member.
+
+extension Request {
+    /// Writes the params, an object; empty where the method has none.
+    ///
+    /// The text is canonical: equal requests give equal bytes.
+    public func encodeParams(into writer: inout JSONWriter) {
+        writer.beginObject()
+        switch self {
+        case .ping, .formList, .formWatch, .serverStatus: break
+        case .formGet(let form), .stateUnsubscribe(let form): writer.member("form", form)
+        case .hello(let params): params.encodeMembers(into: &writer)
+        case .formApply(let params): params.encodeMembers(into: &writer)
+        case .formSetOptions(let params): params.encodeMembers(into: &writer)
+        case .formDelete(let params): params.encodeMembers(into: &writer)
+        case .stateGet(let params): params.encodeMembers(into: &writer)
+        case .stateSet(let params): params.encodeMembers(into: &writer)
+        case .stateSubscribe(let params): params.encodeMembers(into: &writer)
+        case .stateHistory(let params): params.encodeMembers(into: &writer)
+        case .stateUndo(let params), .stateRedo(let params): params.encodeMembers(into: &writer)
+        case .stateReveal(let params): params.encodeMembers(into: &writer)
+        case .presenceUpdate(let params): params.encodeMembers(into: &writer)
+        }
+        writer.endObject()
+    }
+
+    /// Writes the whole request; a JSON-RPC notification, which is not answered, where `id` is
+    /// `nil`.
+    public func encode(id: RequestID?, into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("jsonrpc")
+        writer.string(static: "2.0")
+        if let id {
+            writer.key("id")
+            writer.raw(id.rawText.utf8)
+        }
+        writer.key("method")
+        writer.string(static: method.name)
+        writer.key("params")
+        encodeParams(into: &writer)
+        writer.endObject()
+    }
+
+    /// The whole request as a frame, length first.
+    public func frame(id: RequestID?) -> [UInt8] {
+        Frame.encode { encode(id: id, into: &$0) }
+    }
+}
+
+extension Hello {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("protocol", protocolVersion)
+        writer.member("client", client)
+        writer.member("session", session)
+        writer.member("tty", tty)
+    }
+}
+
+extension FormApply {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("definition", definition)
+        if isDryRun { writer.member("dryRun", true) }
+        writer.member("ifVersion", ifVersion)
+        writer.member("idempotencyKey", idempotencyKey)
+    }
+}
+
+extension FormSetOptions {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.member("field", field)
+        writer.member("options", .array(options))
+        writer.member("idempotencyKey", idempotencyKey)
+    }
+}
+
+extension FormDelete {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.member("idempotencyKey", idempotencyKey)
+    }
+}
+
+extension StateGet {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.member("fields", fields)
+    }
+}
+
+extension StateSet {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.key("changes")
+        writer.beginArray()
+        for change in changes { change.encode(into: &writer) }
+        writer.endArray()
+        writer.member("context", context)
+        if requireCurrent {
+            writer.key("require")
+            writer.string(static: "current")
+        }
+        if !requireFields.isEmpty { writer.member("requireFields", requireFields) }
+        writer.member("idempotencyKey", idempotencyKey)
+    }
+}
+
+extension Change {
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("field", field)
+        writer.member("context", context)
+        switch action {
+        case .value(let value):
+            writer.member("value", value)
+        case .increment(let number):
+            writer.key("increment")
+            writer.number(number)
+        case .toggle:
+            writer.member("toggle", true)
+        case .move(let direction, let wraps):
+            writer.member("move", direction.rawValue)
+            if wraps { writer.member("wraps", true) }
+        case .reset:
+            writer.member("reset", true)
+        case .press:
+            writer.member("press", true)
+        case .add(let tags):
+            writer.member("add", .array(tags))
+        case .remove(let tags):
+            writer.member("remove", .array(tags))
+        }
+        writer.endObject()
+    }
+}
+
+extension StateSubscribe {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.member("fields", fields)
+        if let since {
+            writer.key("since")
+            writer.beginObject()
+            writer.member("log", since.log)
+            writer.member("revision", since.revision)
+            writer.endObject()
+        }
+        if presence { writer.member("presence", true) }
+    }
+}
+
+extension StateHistory {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.member("field", field)
+        writer.member("before", before)
+        writer.member("limit", limit)
+    }
+}
+
+extension StateUndo {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.member("field", field)
+        if scope != .mine { writer.member("scope", scope.rawValue) }
+        writer.member("idempotencyKey", idempotencyKey)
+    }
+}
+
+extension StateReveal {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.member("field", field)
+    }
+}
+
+extension PresenceUpdate {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.member("focus", focus.map(JSON.string) ?? .null)
+        writer.member("draft", draft)
+    }
+}

@@ -1,0 +1,60 @@
+/// The names that somebody may have meant: `data.similar`, and `did you mean` on a terminal.
+public enum Similar {
+    /// Bytes of a name that are compared; a longer one is similar to nothing.
+    private static let bytesMax = 64
+    /// Names that are given.
+    private static let countMax = 3
+
+    /// The nearest of the names that exist, nearest first, names of one distance in byte order.
+    ///
+    /// A name counts as near up to a third of its length, at least one slip; case counts as nothing
+    /// less than another letter, but a name that differs by case alone is nearest of all.
+    public static func names(to name: String, among names: some Sequence<String>) -> [String] {
+        let wanted = Array(name.utf8.prefix(bytesMax + 1))
+        guard !wanted.isEmpty, wanted.count <= bytesMax else { return [] }
+        let lower = wanted.map(lowercased)
+        var near: [(distance: Int, name: String)] = []
+        for candidate in names where !candidate.isSameBytes(as: name) {
+            let bytes = Array(candidate.utf8.prefix(bytesMax + 1))
+            let most = max(1, max(bytes.count, wanted.count) / 3)
+            guard bytes.count <= bytesMax, abs(bytes.count - wanted.count) <= most else { continue }
+            let distance =
+                bytes.map(lowercased) == lower ? 0 : Self.distance(wanted, bytes, most: most)
+            if let distance { near.append((distance, candidate)) }
+        }
+        near.sort {
+            $0.distance == $1.distance
+                ? $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) : $0.distance < $1.distance
+        }
+        return near.prefix(countMax).map(\.name)
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")) ~= byte ? byte | 0x20 : byte
+    }
+
+    /// How many slips lie between two texts: a letter more, one less, another one, or two
+    /// neighbours exchanged; `nil` for more than `most`. This is the optimal string alignment
+    /// distance (Damerau 1964, Levenshtein 1966; no part is edited twice).
+    static func distance(_ left: [UInt8], _ right: [UInt8], most: Int) -> Int? {
+        var before: [Int] = []
+        var above = Array(0...right.count)
+        for (row, byte) in left.enumerated() {
+            var line = [row + 1]
+            line.reserveCapacity(right.count + 1)
+            for (column, other) in right.enumerated() {
+                var least = min(
+                    above[column] + (byte == other ? 0 : 1), above[column + 1] + 1,
+                    line[column] + 1)
+                if row > 0, column > 0, byte == right[column - 1], left[row - 1] == other {
+                    least = min(least, before[column - 1] + 1)
+                }
+                line.append(least)
+            }
+            if line.min() ?? 0 > most, above.min() ?? 0 > most { return nil }
+            before = above
+            above = line
+        }
+        return above[right.count] <= most ? above[right.count] : nil
+    }
+}
