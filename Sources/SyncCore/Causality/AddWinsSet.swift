@@ -116,6 +116,15 @@ public struct AddWinsSet: DotStore {
         return result
     }
 
+    public func dropped(since before: Self) -> [Dot] {
+        var dropped = before.marks.filter { !marks.contains($0) }
+        for old in before.entries {
+            let present = entries.first { $0.tag == old.tag }?.dots ?? []
+            dropped += old.dots.filter { !present.contains($0) }
+        }
+        return dropped.sortedDistinct()
+    }
+
     /// The paper's join of `DotSet`s.
     private static func joined(_ own: [Dot], _ theirs: [Dot], _ contexts: JoinContexts) -> [Dot] {
         let kept = own.filter { theirs.contains($0) || !contexts.other.contains($0) }

@@ -93,14 +93,13 @@ public struct CausalForm: Hashable, Sendable {
         _ key: Key, dot: Dot, _ change: (inout FieldStore) -> Void
     ) -> CausalForm {
         var store = self[key]
-        let before = store.dots
+        let before = store
         change(&store)
         precondition(store.kind == key.kind, "a change leaves the kind of its store as it is")
-        let after = store.dots
         context.insert(dot)
         set(key, store)
         var touched = CausalContext(dots: CollectionOfOne(dot))
-        for old in before where !after.contains(old) { touched.insert(old) }
+        for old in store.dropped(since: before) { touched.insert(old) }
         return Self.delta(touched, key, store)
     }
 

@@ -116,6 +116,10 @@ public struct ComponentMap: DotStore {
         return result
     }
 
+    public func dropped(since before: Self) -> [Dot] {
+        before.components.flatMap { self[$0.id].dropped(since: $0.register) }.sortedDistinct()
+    }
+
     private mutating func set(_ id: String, _ register: Register) {
         let index = position(of: id)
         if holds(id, at: index) {

@@ -26,6 +26,12 @@ public protocol DotStore: Hashable, Sendable {
 
     /// This store with nothing but the dots that are in `context`: what a delta carries.
     func restricted(to context: CausalContext) -> Self
+
+    /// The dots that `before` held somewhere where this store, changed from it, does not.
+    ///
+    /// A dot that two keys share may leave one and stay under the other: a delta must then speak of
+    /// it, so this is more than a difference of `dots`.
+    func dropped(since before: Self) -> [Dot]
 }
 
 /// The contexts of the two copies that are joined.
@@ -62,6 +68,12 @@ public enum Seen: Hashable, Sendable {
 }
 
 extension DotStore {
+    /// For a store in which no two keys share a dot.
+    public func dropped(since before: Self) -> [Dot] {
+        let present = dots
+        return before.dots.filter { !present.contains($0) }
+    }
+
     /// Whether a writer who had seen `seen` knows all that is there: what `require: "current"`
     /// asks.
     public func isCurrent(for seen: Seen) -> Bool {

@@ -97,6 +97,19 @@ public enum FieldStore: Hashable, Sendable {
         }
     }
 
+    /// The dots that `before`, of the same kind, held somewhere where this store does not.
+    public func dropped(since before: FieldStore) -> [Dot] {
+        switch (self, before) {
+        case (.register(let own), .register(let old)): own.dropped(since: old)
+        case (.components(let own), .components(let old)): own.dropped(since: old)
+        case (.tags(let own), .tags(let old)): own.dropped(since: old)
+        case (.counter(let own), .counter(let old)): own.dropped(since: old)
+        case (.presses(let own), .presses(let old)): own.dropped(since: old)
+        case (.sealed(let own), .sealed(let old)): own.dropped(since: old)
+        default: before.dots
+        }
+    }
+
     /// This store with nothing but the dots that are in `context`.
     public func restricted(to context: CausalContext) -> FieldStore {
         switch self {

@@ -1,0 +1,206 @@
+// The binary form of causal state, as the store keeps it: compact, versioned, one place each way.
+//
+// A value is a version byte and then its parts. Whole numbers are LEB128 in their shortest form,
+// signed ones zigzag first; strings and JSON are their UTF-8 bytes after a length; lists are their
+// elements after a count.
+//
+// Always holds: decoding what was encoded gives an equal value; any other bytes give that or a
+// `CausalityDecodeError`, never a trap, and take memory in proportion to their own length.
+
+/// What has a binary form of its own.
+public protocol CausalityCodable {
+    /// Appends the parts, without a version.
+    func write(to writer: inout CausalityWriter)
+
+    /// Reads the parts that `write` appended.
+    init(from reader: inout CausalityReader) throws(CausalityDecodeError)
+}
+
+extension CausalityCodable {
+    /// The value as bytes, the codec's version first.
+    public var encoded: [UInt8] {
+        var writer = CausalityWriter()
+        writer.byte(CausalityWriter.version)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    /// The value that these bytes are, all of them.
+    public init(decoding bytes: [UInt8]) throws(CausalityDecodeError) {
+        var reader = CausalityReader(bytes)
+        let version = try reader.byte()
+        guard version == CausalityWriter.version else { throw .unsupportedVersion(version) }
+        self = try Self(from: &reader)
+        try reader.expectEnd()
+    }
+}
+
+/// Appends values in the binary form.
+public struct CausalityWriter {
+    /// The version of the codec that this writes, and the only one that is read.
+    public static let version: UInt8 = 1
+
+    /// What was written.
+    public private(set) var bytes: [UInt8] = []
+
+    /// A writer that has written nothing.
+    public init() {}
+
+    /// Appends one byte.
+    public mutating func byte(_ value: UInt8) { bytes.append(value) }
+
+    /// Appends a flag as one byte.
+    public mutating func flag(_ value: Bool) { bytes.append(value ? 1 : 0) }
+
+    /// Appends a whole number, 1 to 10 bytes.
+    public mutating func unsigned(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    /// Appends a whole number that may be negative; small magnitudes are short.
+    public mutating func signed(_ value: Int64) {
+        unsigned(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
+    }
+
+    /// Appends a count or a length.
+    public mutating func count(_ value: Int) { unsigned(UInt64(value)) }
+
+    /// Appends bytes after their length.
+    public mutating func blob(_ value: some Collection<UInt8>) {
+        count(value.count)
+        bytes.append(contentsOf: value)
+    }
+
+    /// Appends a string's UTF-8 bytes after their length.
+    public mutating func string(_ value: String) { blob(value.utf8) }
+
+    /// Appends whether there is a value, and then the value.
+    public mutating func optional<T>(_ value: T?, _ write: (inout Self, T) -> Void) {
+        flag(value != nil)
+        if let value { write(&self, value) }
+    }
+
+    /// Appends a count and the elements.
+    public mutating func list(_ values: some Collection<some CausalityCodable>) {
+        count(values.count)
+        for value in values { value.write(to: &self) }
+    }
+}
+
+/// Reads values in the binary form.
+public struct CausalityReader {
+    private let bytes: [UInt8]
+    /// How many bytes were read.
+    public private(set) var offset = 0
+
+    /// A reader at the beginning of `bytes`.
+    public init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Throws unless all was read.
+    public func expectEnd() throws(CausalityDecodeError) {
+        if offset < bytes.count { throw .trailing(offset: offset) }
+    }
+
+    /// Reads one byte.
+    public mutating func byte() throws(CausalityDecodeError) -> UInt8 {
+        guard offset < bytes.count else { throw .truncated(offset: offset) }
+        offset += 1
+        return bytes[offset - 1]
+    }
+
+    /// Reads a flag: 0 or 1.
+    public mutating func flag() throws(CausalityDecodeError) -> Bool {
+        let start = offset
+        switch try byte() {
+        case 0: return false
+        case 1: return true
+        default: throw .invalid(offset: start, what: "a flag, 0 or 1")
+        }
+    }
+
+    /// Reads a whole number in its shortest form.
+    public mutating func unsigned() throws(CausalityDecodeError) -> UInt64 {
+        let start = offset
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), through: 63, by: 7) {
+            let next = try byte()
+            let bits = UInt64(next & 0x7f)
+            let isSpare = next == 0 && shift > 0
+            let isTooGreat = shift == 63 && next > 1
+            if isSpare || isTooGreat { break }
+            value |= bits << shift
+            if next < 0x80 { return value }
+        }
+        throw .invalid(offset: start, what: "a whole number of 64 bits in its shortest form")
+    }
+
+    /// Reads a whole number that may be negative.
+    public mutating func signed() throws(CausalityDecodeError) -> Int64 {
+        let value = try unsigned()
+        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    /// Reads a whole number of at most 32 bits.
+    public mutating func unsigned32() throws(CausalityDecodeError) -> UInt32 {
+        let start = offset
+        guard let value = UInt32(exactly: try unsigned()) else {
+            throw .invalid(offset: start, what: "a whole number of 32 bits")
+        }
+        return value
+    }
+
+    /// Reads bytes after their length.
+    public mutating func blob() throws(CausalityDecodeError) -> [UInt8] {
+        let count = try unsigned()
+        guard count <= UInt64(bytes.count - offset) else { throw .truncated(offset: bytes.count) }
+        let end = offset + Int(count)
+        defer { offset = end }
+        return Array(bytes[offset..<end])
+    }
+
+    /// Reads a string; bytes that are not UTF-8 are refused.
+    public mutating func string() throws(CausalityDecodeError) -> String {
+        let start = offset
+        guard let string = String(validating: try blob(), as: UTF8.self) else {
+            throw .invalid(offset: start, what: "a string of UTF-8")
+        }
+        return string
+    }
+
+    /// Reads whether there is a value, and then the value.
+    public mutating func optional<T>(
+        _ read: (inout Self) throws(CausalityDecodeError) -> T
+    ) throws(CausalityDecodeError) -> T? {
+        try flag() ? try read(&self) : nil
+    }
+
+    /// Reads a count and as many elements.
+    public mutating func list<T: CausalityCodable>(
+        of type: T.Type = T.self
+    ) throws(CausalityDecodeError) -> [T] {
+        let start = offset
+        let count = try unsigned()
+        // Each element takes a byte at least, so a forged count is refused before memory is taken.
+        guard count <= UInt64(bytes.count - offset) else {
+            throw .invalid(offset: start, what: "a count that fits in the bytes")
+        }
+        var values: [T] = []
+        for _ in 0..<count { values.append(try T(from: &self)) }
+        return values
+    }
+
+    /// What a checking initialiser gave; its `nil` becomes an error at `start`.
+    func checked<T>(
+        _ value: T?, from start: Int, _ what: String
+    ) throws(CausalityDecodeError) -> T {
+        guard let value else { throw .invalid(offset: start, what: what) }
+        return value
+    }
+}
