@@ -1,3 +1,4 @@
+// libyaml for Swift: the event parser of yaml.h as it is, nothing added.
 #pragma once
 
 #if !__has_include(<yaml.h>)

@@ -1,0 +1,138 @@
+// The door for every file that a person writes: forms, presets, the daemon's configuration.
+//
+// YAML means the 1.2 core schema plus merge keys; a text that begins with `{` is JSON and goes
+// through the protocol's own codec, since libyaml refuses JSON's surrogate escapes (FORM.md, File).
+// Nothing here reads a file: bytes come in, a value with its places goes out.
+
+/// Reads YAML and JSON that people write into a value that knows where its parts stand.
+public enum YAMLDocument {
+    /// How much a document may hold.
+    public struct Limits: Sendable {
+        /// Bytes of the file, and bytes of text in it once aliases are expanded: a definition
+        /// travels in one frame, so more could not be applied anyway (PROTOCOL.md, maxFrame).
+        public var bytesMax: Int
+        /// Values once aliases are expanded. A quarter of a million is one for each four bytes of
+        /// the largest frame: no honest file has as many, and each costs about 100 bytes here.
+        public var nodesMax: Int
+        /// Lists and mappings inside each other, as on the wire (PROTOCOL.md, Errors).
+        public var depthMax: Int
+
+        /// Bounds; the defaults are those of the protocol.
+        public init(bytesMax: Int = 1 << 20, nodesMax: Int = 1 << 18, depthMax: Int = 32) {
+            self.bytesMax = bytesMax
+            self.nodesMax = nodesMax
+            self.depthMax = depthMax
+        }
+    }
+
+    /// The one value of a file called `name`; an empty file holds `null`.
+    ///
+    /// Fails with every issue that could be found, each with line and column.
+    public static func parse(
+        _ bytes: [UInt8], name: String, limits: Limits = Limits()
+    ) throws(FileIssues) -> SourceTree {
+        try checkEncoding(of: bytes, name: name, limits)
+        if bytes.first(where: { !isSpace($0) }) == UInt8(ascii: "{") {
+            return try JSONSource.parse(bytes, name: name, limits: limits)
+        }
+        try checkLineBreaks(of: bytes, name: name)
+        var composer = YAMLComposer(bytes, name: name, limits: limits)
+        let tree = composer.compose()
+        guard let tree, composer.issues.isEmpty else {
+            let fallback = FileIssue(file: name, position: nil, message: "cannot be read")
+            throw FileIssues(composer.issues.isEmpty ? [fallback] : composer.issues)
+        }
+        return tree
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || (9...10).contains(byte) || byte == 13
+    }
+
+    private static func checkEncoding(
+        of bytes: [UInt8], name: String, _ limits: Limits
+    ) throws(FileIssues) {
+        let expected = "UTF-8 without a byte order mark"
+        func refuse(_ message: String, at offset: Int, expected: String) -> FileIssues {
+            FileIssues(
+                FileIssue(
+                    file: name, position: bytes.position(ofByte: offset), message: message,
+                    expected: expected))
+        }
+        guard bytes.count <= limits.bytesMax else {
+            throw FileIssues(
+                FileIssue(
+                    file: name, position: nil, message: "a file of \(bytes.count) bytes",
+                    expected: "at most \(limits.bytesMax)"))
+        }
+        switch (bytes.first, bytes.dropFirst().first, bytes.dropFirst(2).first) {
+        case (0xEF, 0xBB, 0xBF):
+            throw refuse("the file begins with a byte order mark", at: 0, expected: expected)
+        case (0xFF, 0xFE, _), (0xFE, 0xFF, _), (0, _?, _), (_?, 0, _):
+            throw refuse("the file is UTF-16 or UTF-32", at: 0, expected: expected)
+        default: break
+        }
+        if let offset = bytes.firstInvalidUTF8 {
+            throw refuse("a byte that is no UTF-8", at: offset, expected: expected)
+        }
+    }
+
+    /// Refuses what YAML 1.1, and so libyaml, takes for the end of a line, and YAML 1.2 and every
+    /// editor do not: NEL, LINE SEPARATOR and PARAGRAPH SEPARATOR. Kept, they would be folded
+    /// silently, and every line number after them would be off.
+    private static func checkLineBreaks(of bytes: [UInt8], name: String) throws(FileIssues) {
+        var issues: [FileIssue] = []
+        for (offset, byte) in bytes.enumerated() where byte == 0xC2 || byte == 0xE2 {
+            let escape: String
+            switch (byte, bytes[offset + 1], byte == 0xE2 ? bytes[offset + 2] : 0) {
+            case (0xC2, 0x85, _): escape = "\\N"
+            case (0xE2, 0x80, 0xA8): escape = "\\L"
+            case (0xE2, 0x80, 0xA9): escape = "\\P"
+            default: continue
+            }
+            issues.append(
+                FileIssue(
+                    file: name, position: bytes.position(ofByte: offset),
+                    message: "a Unicode line separator",
+                    expected: "a newline, or \(escape) inside double quotes"))
+            if issues.count == FileIssues.issuesMax { break }
+        }
+        if !issues.isEmpty { throw FileIssues(issues) }
+    }
+}
+
+extension [UInt8] {
+    /// The line and column of a byte of UTF-8 text; of its end for an offset beyond it.
+    func position(ofByte offset: Int) -> SourcePosition {
+        var line = 1
+        var column = 1
+        var previous: UInt8 = 0
+        for byte in prefix(Swift.max(offset, 0)) {
+            switch byte {
+            case UInt8(ascii: "\n") where previous == UInt8(ascii: "\r"): break
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+                line += 1
+                column = 1
+            // A continuation byte belongs to a scalar that was counted.
+            case 0x80...0xBF: break
+            default: column += 1
+            }
+            previous = byte
+        }
+        return SourcePosition(line: line, column: column)
+    }
+
+    /// Where the bytes stop being UTF-8 (RFC 3629), or `nil` where they never do.
+    var firstInvalidUTF8: Int? {
+        var decoder = Unicode.UTF8.ForwardParser()
+        var iterator = makeIterator()
+        var offset = 0
+        while true {
+            switch decoder.parseScalar(from: &iterator) {
+            case .valid(let scalar): offset += scalar.count
+            case .error: return offset
+            case .emptyInput: return nil
+            }
+        }
+    }
+}
