@@ -1,0 +1,90 @@
+// How many terminal columns text takes: what tables are aligned by and lines are cut by.
+//
+// The unit is the extended grapheme cluster (UAX #29), which is what a terminal's cell holds; a
+// cluster takes 0, 1 or 2 columns. Control characters take none here: whoever prints has made them
+// visible (SafeText) before measuring.
+
+/// Terminal columns of text, by grapheme cluster.
+public enum DisplayWidth {
+    /// The version of Unicode whose widths these are.
+    public static let unicodeVersion = DisplayWidthTable.unicodeVersion
+
+    /// The columns that a text of one line takes.
+    public static func columns(of text: some StringProtocol) -> Int {
+        // Most text is printable ASCII, where a byte is a column.
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
+        var total = 0
+        for cluster in text { total += columns(of: cluster) }
+        return total
+    }
+
+    /// The columns of one grapheme cluster: 0, 1 or 2.
+    ///
+    /// A cluster of several scalars that each take a column (a conjunct, a flag's two regional
+    /// indicators, an emoji joined from several) takes two and no more, as terminals with grapheme
+    /// support draw it; U+FE0F after a symbol asks for its emoji of two columns.
+    public static func columns(of cluster: Character) -> Int {
+        var total = 0
+        var previous: Unicode.Scalar?
+        for scalar in cluster.unicodeScalars {
+            if scalar == "\u{FE0F}", let previous, isEmojiWithSelector(previous) { return 2 }
+            total += columns(of: scalar)
+            if total >= 2 { return 2 }
+            previous = scalar
+        }
+        return total
+    }
+
+    /// The columns of a scalar on its own: 0, 1 or 2.
+    public static func columns(of scalar: Unicode.Scalar) -> Int {
+        let value = scalar.value
+        if value < 0x20 || (0x7F..<0xA0).contains(value) { return 0 }
+        if value < 0x300 { return 1 }
+        if contains(DisplayWidthTable.zeroWidth, value) { return 0 }
+        return contains(DisplayWidthTable.wide, value) ? 2 : 1
+    }
+
+    private static func isEmojiWithSelector(_ scalar: Unicode.Scalar) -> Bool {
+        contains(DisplayWidthTable.emojiWithSelector, scalar.value)
+    }
+
+    private static func contains(_ table: [(first: UInt32, last: UInt32)], _ value: UInt32) -> Bool {
+        var low = 0
+        var high = table.count
+        while low < high {
+            let middle = (low + high) / 2
+            if value > table[middle].last {
+                low = middle + 1
+            } else if value < table[middle].first {
+                high = middle
+            } else {
+                return true
+            }
+        }
+        return false
+    }
+}
+
+extension DisplayWidth {
+    /// The text with spaces after it up to `columns`; longer text stays as it is.
+    public static func padded(_ text: String, to columns: Int) -> String {
+        let missing = columns - Self.columns(of: text)
+        return missing > 0 ? text + String(repeating: " ", count: missing) : text
+    }
+
+    /// The text cut to at most `columns`, with `…` (one column) as its last where something is
+    /// missing.
+    public static func truncated(_ text: String, to columns: Int) -> String {
+        guard self.columns(of: text) > columns else { return text }
+        guard columns > 0 else { return "" }
+        var kept = ""
+        var used = 0
+        for cluster in text {
+            let width = self.columns(of: cluster)
+            if used + width > columns - 1 { break }
+            kept.append(cluster)
+            used += width
+        }
+        return kept + "…"
+    }
+}
