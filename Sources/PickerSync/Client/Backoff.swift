@@ -1,0 +1,40 @@
+/// When to try again: exponential back-off with equal jitter, so that a thousand clients of a
+/// daemon that restarted do not come back in one instant.
+///
+/// Brooker, "Exponential Backoff and Jitter" (AWS Architecture Blog, 2015). The randomness is a
+/// seed's, so that a test sees the same delays each time.
+public struct Backoff: Sendable {
+    /// The first delay and the longest one, in nanoseconds.
+    public var first: UInt64
+    public var longest: UInt64
+    private var attempt: UInt64 = 0
+    private var state: UInt64
+
+    /// Delays from about `first` up to `longest` nanoseconds.
+    public init(seed: UInt64, first: UInt64 = 20_000_000, longest: UInt64 = 5_000_000_000) {
+        self.first = first
+        self.longest = longest
+        state = seed
+    }
+
+    /// The next delay in nanoseconds: half of the exponential one at least, all of it at most.
+    public mutating func next() -> UInt64 {
+        let ceiling = min(longest, first << min(attempt, 20))
+        attempt += 1
+        return ceiling / 2 + random() % (ceiling / 2 + 1)
+    }
+
+    /// The daemon answered: the next trouble is a new one.
+    public mutating func reset() {
+        attempt = 0
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+    private mutating func random() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

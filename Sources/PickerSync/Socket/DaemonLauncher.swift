@@ -1,0 +1,194 @@
+// Starting the user's own daemon, as tmux starts its server: once, detached, whoever asks first.
+//
+// A lock file makes concurrent starts one: whoever holds it looks again, starts, and waits until
+// the socket accepts; the others wait for the lock and then find the daemon there. Nothing is ever
+// started on the system's socket or on one that was named explicitly.
+
+@preconcurrency internal import Glibc
+
+/// Why the daemon did not start.
+public enum LaunchError: Error, Hashable, Sendable {
+    /// `pickersyncd` is neither beside this executable nor in `PATH`.
+    case executableNotFound
+    /// Neither `XDG_STATE_HOME` nor `HOME` is set.
+    case noStateDirectory
+    /// A folder could not be made, or belongs to somebody else.
+    case directory(path: String, reason: String)
+    /// The process could not be made: posix_spawn(3).
+    case spawn(errno: Int32)
+    /// It ended at once; its last words.
+    case ended(status: Int32, lastLine: String?, log: String)
+    /// It did not accept in time.
+    case timedOut(log: String)
+    /// Somebody listens there who may not be spoken to.
+    case connect(ConnectError)
+}
+
+/// Starts the user's own daemon.
+public struct DaemonLauncher {
+    /// Where it is to live.
+    public let place: UserDaemonPlace
+
+    /// A launcher for that place.
+    public init(place: UserDaemonPlace) {
+        self.place = place
+    }
+
+    /// Starts the daemon unless it answers by now, and connects to it. `deadline` is monotonic
+    /// nanoseconds.
+    public func connect(deadline: UInt64) throws(LaunchError) -> StreamSocket {
+        guard let state = place.stateDirectory else { throw .noStateDirectory }
+        try prepare(place.runtimeDirectory, checksOwner: place.isInSharedDirectory)
+        try prepare(state, checksOwner: false)
+        let lock = try takeLock(place.runtimeDirectory + "/start.lock")
+        defer { _ = lock.number }
+        if let socket = try attempt(deadline) { return socket }
+        guard let executable = Self.findExecutable() else { throw .executableNotFound }
+        let log = state + "/pickersyncd.log"
+        let child = try spawn(executable, state: state, log: log)
+        var pause: UInt32 = 500
+        while true {
+            if let socket = try attempt(deadline) { return socket }
+            var status: Int32 = 0
+            // Exit status 75: another daemon came first, and will accept in a moment.
+            if waitpid(child, &status, WNOHANG) == child, (status >> 8) & 0xFF != 75 {
+                throw .ended(status: status, lastLine: Self.lastLine(of: log), log: log)
+            }
+            guard MonotonicClock.now() < deadline else { throw .timedOut(log: log) }
+            usleep(pause)
+            pause = min(pause * 2, 20_000)
+        }
+    }
+
+    private func attempt(_ deadline: UInt64) throws(LaunchError) -> StreamSocket? {
+        do throws(ConnectError) {
+            return try StreamSocket.connect(path: place.socket, deadline: deadline)
+        } catch {
+            if error.mayPass { return nil }
+            throw .connect(error)
+        }
+    }
+
+    private func prepare(_ path: String, checksOwner: Bool) throws(LaunchError) {
+        if let failure = createDirectories(path) {
+            throw .directory(path: path, reason: describe(errno: failure))
+        }
+        guard checksOwner else { return }
+        // In /tmp anybody may have been there first: only our own 0700 folder will do.
+        let facts = FileFacts.at(path, followingLinks: false)
+        guard facts?.kind == .directory, facts?.owner == getuid() else {
+            throw .directory(path: path, reason: "it belongs to somebody else")
+        }
+        guard facts?.mode == 0o700 || chmod(path, 0o700) == 0 else {
+            throw .directory(path: path, reason: describe(errno: errno))
+        }
+    }
+
+    private func takeLock(_ path: String) throws(LaunchError) -> Descriptor {
+        let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard number >= 0 else { throw .directory(path: path, reason: describe(errno: errno)) }
+        let lock = Descriptor(number)
+        // Whoever holds it gives it back when its own deadline has passed at the latest.
+        while flock(lock.number, LOCK_EX) != 0 {
+            if errno != EINTR { throw .directory(path: path, reason: describe(errno: errno)) }
+        }
+        return lock
+    }
+
+    /// `pickersyncd` beside this executable, else in `PATH`.
+    public static func findExecutable() -> String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        if count > 0, let slash = buffer[..<count].lastIndex(of: UInt8(ascii: "/")) {
+            let beside = String(decoding: buffer[...slash], as: UTF8.self) + "pickersyncd"
+            if access(beside, X_OK) == 0 { return beside }
+        }
+        for folder in (environmentVariable("PATH") ?? "/usr/bin:/bin").split(separator: ":")
+        where folder.hasPrefix("/") {
+            let path = "\(folder)/pickersyncd"
+            if access(path, X_OK) == 0, FileFacts.at(path)?.kind == .regular { return path }
+        }
+        return nil
+    }
+
+    /// What another service's manager told this process alone, and the daemon must not believe.
+    private static let notInherited = [
+        "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC",
+        "WATCHDOG_PID", "STATE_DIRECTORY", "CREDENTIALS_DIRECTORY", "RUNTIME_DIRECTORY",
+        "JOURNAL_STREAM", "PICKERSYNC_SOCKET", "PICKERSYNC_STATE_DIRECTORY",
+    ]
+
+    /// posix_spawn(3) into a session of its own, so that a hang-up of this terminal leaves it alone.
+    private func spawn(_ executable: String, state: String, log: String) throws(LaunchError) -> pid_t {
+        // The shell leaves the folder, whose file system the daemon would keep busy otherwise.
+        let arguments = [
+            "sh", "-c", "cd / && exec \"$0\" \"$@\"",
+            executable, "--socket", place.socket, "--state-directory", state,
+        ]
+        // A log that grew is begun anew: it tells of starts, not of history.
+        var facts = stat()
+        let truncates = stat(log, &facts) == 0 && facts.st_size > 1 << 20 ? O_TRUNC : 0
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(
+            &actions, 1, log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | truncates, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        var every = sigset_t()
+        sigfillset(&every)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &every)
+        let setSession: Int32 = 0x80
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | setSession))
+        let environment = inheritedEnvironment().filter { variable in
+            !Self.notInherited.contains { variable.hasPrefix($0 + "=") }
+        }
+        var child: pid_t = 0
+        let status = withCStrings(arguments) { arguments in
+            withCStrings(environment) { environment in
+                posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments, environment)
+            }
+        }
+        guard status == 0 else { throw .spawn(errno: status) }
+        return child
+    }
+
+    private static func lastLine(of path: String) -> String? {
+        let number = open(path, O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else { return nil }
+        let file = Descriptor(number)
+        _ = lseek(file.number, -min(2_048, lseek(file.number, 0, SEEK_END)), SEEK_END)
+        var buffer = [UInt8](repeating: 0, count: 2_048)
+        let count = read(file.number, &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        return String(decoding: buffer[..<count], as: UTF8.self).split(separator: "\n").last.map(
+            String.init)
+    }
+}
+
+/// This process's environment as `NAME=value`, in the order of environ(7).
+public func inheritedEnvironment() -> [String] {
+    var result: [String] = []
+    var pointer = environ
+    while let entry = pointer.pointee {
+        result.append(String(cString: entry))
+        pointer += 1
+    }
+    return result
+}
+
+/// Calls `body` with a NULL-terminated array of C strings, as exec(3) takes.
+public func withCStrings<R>(
+    _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R
+) -> R {
+    let pointers = strings.map { strdup($0) }
+    defer { for pointer in pointers { free(pointer) } }
+    return body(pointers + [nil])
+}

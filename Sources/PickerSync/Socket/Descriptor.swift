@@ -1,0 +1,22 @@
+internal import Glibc
+
+/// A file descriptor that is closed when its owner goes.
+public struct Descriptor: ~Copyable {
+    /// The number, at least 0.
+    public let number: Int32
+
+    /// Takes over an open descriptor.
+    public init(_ number: Int32) {
+        precondition(number >= 0, "a descriptor is not negative")
+        self.number = number
+    }
+
+    /// Gives the number away; nobody closes it here any more.
+    public consuming func release() -> Int32 {
+        let number = number
+        discard self
+        return number
+    }
+
+    deinit { close(number) }
+}

@@ -1,0 +1,58 @@
+// What the client asks of the file system, in its own terms; it changes nothing but what it must
+// create to start a daemon.
+
+internal import Glibc
+
+/// What lies at a path, as far as a client cares.
+public struct FileFacts: Hashable, Sendable {
+    /// What kind of file it is.
+    public enum Kind: Hashable, Sendable { case socket, directory, regular, other }
+    public var kind: Kind
+    /// The owner's uid.
+    public var owner: UInt32
+    /// The group's gid.
+    public var group: UInt32
+    /// The permission bits, 0…0o7777.
+    public var mode: UInt32
+
+    /// The facts of a file.
+    public init(kind: Kind, owner: UInt32, group: UInt32, mode: UInt32) {
+        self.kind = kind
+        self.owner = owner
+        self.group = group
+        self.mode = mode
+    }
+
+    /// What lies at `path`, links followed unless asked otherwise: stat(2), lstat(2). `nil` where
+    /// nothing does or it cannot be seen.
+    public static func at(_ path: String, followingLinks: Bool = true) -> FileFacts? {
+        var facts = stat()
+        let status = followingLinks ? stat(path, &facts) : lstat(path, &facts)
+        guard status == 0 else { return nil }
+        let kind: Kind =
+            switch facts.st_mode & S_IFMT {
+            case S_IFSOCK: .socket
+            case S_IFDIR: .directory
+            case S_IFREG: .regular
+            default: .other
+            }
+        return FileFacts(
+            kind: kind, owner: facts.st_uid, group: facts.st_gid, mode: facts.st_mode & 0o7777)
+    }
+}
+
+/// Creates a directory of mode 0700 and what is missing above it: mkdir(2). Returns the errno of
+/// the first failure.
+func createDirectories(_ path: String) -> Int32? {
+    if FileFacts.at(path)?.kind == .directory { return nil }
+    if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+        if let failure = createDirectories(String(path[..<slash])) { return failure }
+    }
+    if mkdir(path, 0o700) == 0 || errno == EEXIST { return nil }
+    return errno
+}
+
+/// An errno in words: strerror_r(3), GNU or POSIX flavour told apart by Glibc's own overlay.
+public func describe(errno code: Int32) -> String {
+    String(cString: strerror(code))
+}

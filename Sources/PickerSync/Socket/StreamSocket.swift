@@ -1,0 +1,130 @@
+// A stream Unix socket as a client uses it: never blocking, never a signal.
+//
+// Every call that would wait says so and the caller polls, so that one thread can watch the socket,
+// a child and a deadline at once. Writes carry MSG_NOSIGNAL: a daemon that went away is an error to
+// answer, not a SIGPIPE that ends the process.
+
+internal import Glibc
+
+/// Why a socket could not be reached.
+public enum ConnectError: Error, Hashable, Sendable {
+    /// Nothing is there: ENOENT or ENOTDIR.
+    case missing(path: String)
+    /// A socket is there and nobody listens: ECONNREFUSED. A stale file of a daemon that is gone.
+    case refused(path: String)
+    /// It may not be used: EACCES or EPERM.
+    case forbidden(path: String)
+    /// A name longer than the 107 bytes that unix(7) holds.
+    case nameTooLong(path: String)
+    /// The daemon did not take the connection in time.
+    case timedOut(path: String)
+    /// Anything else, by its errno.
+    case failed(path: String, errno: Int32)
+
+    /// Whether waiting for a daemon to start can help.
+    public var mayPass: Bool {
+        switch self {
+        case .missing, .refused, .timedOut: true
+        case .forbidden, .nameTooLong, .failed: false
+        }
+    }
+}
+
+/// A connected stream socket.
+public struct StreamSocket: ~Copyable {
+    let descriptor: Descriptor
+
+    init(_ descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
+    }
+
+    /// The descriptor, for poll(2).
+    public var number: Int32 { descriptor.number }
+
+    /// The longest path that `sun_path` holds with its terminating zero, in bytes.
+    public static let pathBytesMax = 107
+
+    /// Connects once; a full backlog is tried again until the deadline (monotonic nanoseconds).
+    ///
+    /// socket(2), connect(2); a non-blocking Unix connect answers EAGAIN where the backlog is full.
+    public static func connect(
+        path: String, deadline: UInt64
+    ) throws(ConnectError) -> StreamSocket {
+        let bytes = Array(path.utf8)
+        guard bytes.count <= pathBytesMax, !bytes.isEmpty, !bytes.contains(0) else {
+            throw .nameTooLong(path: path)
+        }
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let number = socket(AF_UNIX, kind | Int32(SOCK_NONBLOCK.rawValue), 0)
+        guard number >= 0 else { throw .failed(path: path, errno: errno) }
+        let descriptor = Descriptor(number)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        while true {
+            let status = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    Glibc.connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            if status == 0 { return StreamSocket(descriptor) }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                guard MonotonicClock.now() < deadline else { throw .timedOut(path: path) }
+                usleep(2_000)
+            case ENOENT, ENOTDIR: throw .missing(path: path)
+            case ECONNREFUSED: throw .refused(path: path)
+            case EACCES, EPERM: throw .forbidden(path: path)
+            case let other: throw .failed(path: path, errno: other)
+            }
+        }
+    }
+
+    /// What became of a write.
+    public enum Sent: Hashable, Sendable {
+        /// So many bytes went.
+        case bytes(Int)
+        /// The peer takes no more for now.
+        case wouldBlock
+        /// The connection is gone.
+        case closed
+    }
+
+    /// Writes what fits: send(2) with MSG_NOSIGNAL.
+    public borrowing func send(_ bytes: ArraySlice<UInt8>) -> Sent {
+        while true {
+            let count = bytes.withUnsafeBytes { buffer in
+                Glibc.send(number, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+            }
+            if count >= 0 { return .bytes(count) }
+            if errno == EINTR { continue }
+            return errno == EAGAIN ? .wouldBlock : .closed
+        }
+    }
+
+    /// What became of a read.
+    public enum Received: Sendable {
+        /// Bytes came.
+        case bytes([UInt8])
+        /// Nothing is there for now.
+        case wouldBlock
+        /// The connection is gone.
+        case closed
+    }
+
+    /// Reads what is there, 64 KiB at most: recv(2).
+    public borrowing func receive() -> Received {
+        while true {
+            var count = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, initialized in
+                count = recv(number, buffer.baseAddress, buffer.count, 0)
+                initialized = max(0, count)
+            }
+            if count > 0 { return .bytes(bytes) }
+            if count == 0 { return .closed }
+            if errno == EINTR { continue }
+            return errno == EAGAIN ? .wouldBlock : .closed
+        }
+    }
+}
