@@ -73,6 +73,10 @@ let package = Package(
         .testTarget(
             name: "PickerSyncTests", dependencies: ["PickerSync", "SyncCore"],
             swiftSettings: strict),
+        .testTarget(name: "TerminalUITests", dependencies: ["TerminalUI"], swiftSettings: strict),
+        .testTarget(
+            name: "PickerctlTests", dependencies: ["pickerctl", "PickerSync", "SyncCore"],
+            swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )

@@ -48,7 +48,8 @@ public enum DisplayWidth {
         contains(DisplayWidthTable.emojiWithSelector, scalar.value)
     }
 
-    private static func contains(_ table: [(first: UInt32, last: UInt32)], _ value: UInt32) -> Bool {
+    private static func contains(_ table: [(first: UInt32, last: UInt32)], _ value: UInt32) -> Bool
+    {
         var low = 0
         var high = table.count
         while low < high {

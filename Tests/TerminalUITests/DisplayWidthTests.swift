@@ -8,7 +8,8 @@ import Testing
         arguments: [
             ("", 0), ("vanilla", 7), ("日本", 4), ("ｶﾅ", 2), ("Ａ", 2), ("é", 1), ("e\u{301}", 1),
             ("👍", 2), ("👍🏽", 2), ("👩‍👩‍👧‍👦", 2), ("❤️", 2), ("❤", 1), ("1️⃣", 2), ("🇩🇪", 2),
-            ("한", 2), ("\u{1112}\u{1161}\u{11AB}", 2), ("⚑", 1), ("กำ", 2), ("—", 1), ("a\u{200B}b", 2),
+            ("한", 2), ("\u{1112}\u{1161}\u{11AB}", 2), ("⚑", 1), ("กำ", 2), ("—", 1),
+            ("a\u{200B}b", 2),
         ])
     func columns(text: String, expected: Int) {
         #expect(DisplayWidth.columns(of: text) == expected)
@@ -27,7 +28,8 @@ import Testing
     @Test("the tables are sorted and disjoint, as the binary search needs")
     func sorted() {
         for table in [
-            DisplayWidthTable.zeroWidth, DisplayWidthTable.wide, DisplayWidthTable.emojiWithSelector,
+            DisplayWidthTable.zeroWidth, DisplayWidthTable.wide,
+            DisplayWidthTable.emojiWithSelector,
         ] {
             for (left, right) in zip(table, table.dropFirst()) {
                 #expect(left.first <= left.last)

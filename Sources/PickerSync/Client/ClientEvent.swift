@@ -1,7 +1,7 @@
 public import SyncCore
 
 /// What became of a request.
-public enum Answer: Sendable {
+public enum RequestOutcome: Sendable {
     /// The method's result, to be decoded by the type that the request expects.
     case result(JSON)
     /// The daemon refused it.
@@ -21,7 +21,7 @@ public enum ClientEvent: Sendable {
     /// never.
     case disconnected(retryAt: UInt64?)
     /// Requests were answered: several share one answer where offline edits became one.
-    case answered([Ticket], Answer)
+    case answered([Ticket], RequestOutcome)
     /// A subscription begins, or begins anew where the log had no continuation. `previous` is what
     /// was known before, empty at first.
     case snapshot(SubscribeResult, previous: [NamedField])

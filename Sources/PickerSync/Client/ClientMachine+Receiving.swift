@@ -6,23 +6,22 @@ extension ClientMachine {
     /// Bytes came from the daemon.
     public mutating func received(_ bytes: [UInt8], at now: UInt64) {
         guard isOnline else { return }
-        decoder.append(bytes)
-        while isOnline {
-            switch decoder.next() {
-            case .needsMore: return
-            case .frame(let frame): receivedFrame(frame)
-            case .failed(let reason): return events.append(.violation("\(reason)"))
-            }
+        let (frames, outcome) = decoder.feed(bytes)
+        for frame in frames where isOnline { receivedFrame(frame) }
+        if isOnline, case .frameTooLarge(let length) = outcome {
+            events.append(.violation("a frame of \(length) bytes"))
         }
     }
 
     private mutating func receivedFrame(_ frame: [UInt8]) {
         do throws(DecodeError) {
-            switch try ServerMessage(decoding: frame) {
-            case .notification(let notification): received(notification)
-            case .result(let id, let result): try answered(id, result)
-            case .failure(let id, let error): refused(id, error)
-            case .unknown: break
+            for message in try messages.decode(frame) {
+                switch message {
+                case .notification(let notification): received(notification)
+                case .result(let id, let result): try answered(id, result)
+                case .failure(let id, let error): refused(id, error)
+                case .unknownNotification: break
+                }
             }
         } catch {
             events.append(.violation("\(error)"))
@@ -31,12 +30,13 @@ extension ClientMachine {
 
     // MARK: Answers
 
-    private mutating func take(_ id: Int64) -> Purpose? {
-        guard let index = sent.firstIndex(where: { $0.id == id }) else { return nil }
+    private mutating func take(_ id: RequestID) -> Purpose? {
+        guard let number = id.number else { return nil }
+        guard let index = sent.firstIndex(where: { $0.id == number }) else { return nil }
         return sent.remove(at: index).purpose
     }
 
-    private mutating func answered(_ id: Int64, _ result: JSON) throws(DecodeError) {
+    private mutating func answered(_ id: RequestID, _ result: JSON) throws(DecodeError) {
         guard let purpose = take(id) else { return }
         backoff.reset()
         switch purpose {
@@ -60,9 +60,9 @@ extension ClientMachine {
         }
     }
 
-    private mutating func refused(_ id: Int64?, _ error: WireError) {
+    private mutating func refused(_ id: RequestID, _ error: WireError) {
         // Without an id the daemon could not even read the frame: nothing of ours can be matched.
-        guard let id else { return events.append(.violation(error.message)) }
+        if id == .null { return events.append(.violation(error.message)) }
         guard let purpose = take(id) else { return }
         switch purpose {
         case .hello where error.kind == .unsupportedProtocol:

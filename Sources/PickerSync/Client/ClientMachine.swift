@@ -65,6 +65,7 @@ public struct ClientMachine: Sendable {
     var link: Link
     var backoff: Backoff
     var decoder: FrameDecoder
+    var messages = ServerMessageDecoder()
     var output: [UInt8] = []
     var events: [ClientEvent] = []
     var sent: [(id: Int64, purpose: Purpose)] = []
@@ -83,7 +84,7 @@ public struct ClientMachine: Sendable {
         self.configuration = configuration
         link = .waiting(retryAt: now)
         backoff = Backoff(seed: configuration.seed)
-        decoder = FrameDecoder(maxFrame: configuration.frameBytesMax)
+        decoder = FrameDecoder(frameBytesMax: configuration.frameBytesMax)
     }
 
     // MARK: Questions
@@ -172,7 +173,7 @@ public struct ClientMachine: Sendable {
     public mutating func connectionOpened() {
         guard case .waiting = link else { return }
         link = .online
-        decoder = FrameDecoder(maxFrame: configuration.frameBytesMax)
+        decoder = FrameDecoder(frameBytesMax: configuration.frameBytesMax)
         output = []
         let unanswered = sent
         sent = []
@@ -257,7 +258,7 @@ public struct ClientMachine: Sendable {
             request = asked
         }
         sent.append((lastID, purpose))
-        request.appendFrame(id: lastID, to: &output)
+        output += request.frame(id: RequestID(lastID))
     }
 
     /// The request with an idempotency key of ours where it changes something and has none.

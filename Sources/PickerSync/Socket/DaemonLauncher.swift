@@ -119,7 +119,9 @@ public struct DaemonLauncher {
     ]
 
     /// posix_spawn(3) into a session of its own, so that a hang-up of this terminal leaves it alone.
-    private func spawn(_ executable: String, state: String, log: String) throws(LaunchError) -> pid_t {
+    private func spawn(_ executable: String, state: String, log: String) throws(LaunchError)
+        -> pid_t
+    {
         // The shell leaves the folder, whose file system the daemon would keep busy otherwise.
         let arguments = [
             "sh", "-c", "cd / && exec \"$0\" \"$@\"",
