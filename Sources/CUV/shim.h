@@ -56,7 +56,11 @@ static inline int cuv_accept(int descriptor) {
 extern const char *cuv_libc_strerrordesc_np(int) __asm__("strerrordesc_np");
 
 /// One line on an errno, never translated and safe from any thread, or NULL: strerrordesc_np(3).
-static inline const char *cuv_describe_errno(int number) { return cuv_libc_strerrordesc_np(number); }
+static inline const char *cuv_describe_errno(int number) {
+    return cuv_libc_strerrordesc_np(number);
+}
 
 /// A write to a closed peer answers EPIPE and does not end the process: signal(7).
-static inline int cuv_ignore_sigpipe(void) { return signal(SIGPIPE, SIG_IGN) == SIG_ERR ? -errno : 0; }
+static inline int cuv_ignore_sigpipe(void) {
+    return signal(SIGPIPE, SIG_IGN) == SIG_ERR ? -errno : 0;
+}

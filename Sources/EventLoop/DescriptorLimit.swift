@@ -1,5 +1,5 @@
-// How many descriptors this process may hold. A daemon keeps far from the limit: at it, every accept
-// fails while the connection stays ready.
+// How many descriptors this process may hold. A daemon keeps far from the limit: at it, every
+// accept fails while the connection stays ready.
 
 internal import Glibc
 

@@ -64,8 +64,8 @@ internal import CUV
 
     /// Ends the handle; calling it again is harmless.
     ///
-    /// No callback of the handle is called from here on, save those that report the end of a request
-    /// under way. Calls `uv_close`.
+    /// No callback of the handle is called from here on, save those that report the end of a
+    /// request under way. Calls `uv_close`.
     /// - Parameter completion: called when libuv has let go of the handle, in a later iteration; at
     ///   once if that has happened before.
     public final func close(_ completion: (() -> Void)? = nil) {

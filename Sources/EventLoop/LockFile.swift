@@ -1,5 +1,5 @@
-// One daemon at a time. Always holds: the lock goes with its descriptor, so a crash releases it, and
-// the file itself is never removed: a lock on a removed file would lock nobody out.
+// One daemon at a time. Always holds: the lock goes with its descriptor, so a crash releases it,
+// and the file itself is never removed: a lock on a removed file would lock nobody out.
 
 internal import Glibc
 

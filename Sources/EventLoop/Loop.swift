@@ -9,8 +9,9 @@ internal import Glibc
 
 /// One libuv event loop, confined to the thread that made it.
 ///
-/// An iteration of the loop goes: timers, the hook `onIterationEnd`, wait for and deliver I/O, close
-/// callbacks. The hook runs last before each wait, so it sees everything that the iteration did.
+/// An iteration of the loop goes: timers, the hook `onIterationEnd`, wait for and deliver I/O,
+/// close callbacks. The hook runs last before each wait, so it sees everything that the iteration
+/// did.
 @safe public final class Loop {
     /// `open` between runs, `running` inside `uv_run`, `settling` in the hook after it.
     private enum Phase { case open, running, settling, closed }

@@ -3,7 +3,8 @@
 internal import CUV
 internal import Glibc
 
-/// Where `NOTIFY_SOCKET` points: a datagram socket at a path or, after an `@`, in the abstract space.
+/// Where `NOTIFY_SOCKET` points: a datagram socket at a path or, after an `@`, in the abstract
+/// space.
 public struct NotifySocket: Sendable {
     private let name: String
 

@@ -1,6 +1,7 @@
 // Who is at the other end of a Unix socket, as the kernel answers it: nobody can claim otherwise.
 
 internal import CUV
+internal import Glibc
 
 /// The process that connected, as it was when it called connect(2) or socketpair(2).
 ///
@@ -39,7 +40,7 @@ public struct PeerCredentials: Hashable, Sendable {
             var count = room
             let status = unsafe cuv_peer_groups(descriptor, &groups, &count)
             if status == 0 { return Array(groups.prefix(count)) }
-            guard SystemError.isRange(-status), count > room else {
+            guard status == -ERANGE, count > room else {
                 throw SystemError(errno: -status, operation: "getsockopt SO_PEERGROUPS")
             }
             room = count

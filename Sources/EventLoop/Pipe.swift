@@ -1,8 +1,8 @@
 // A connection over a Unix socket.
 //
-// Always holds: bytes read are lent for the call only, from the loop's one buffer; bytes written are
-// held until the write's completion, which comes once, also after `close`; a read of 0 bytes is "not
-// now" and never the end.
+// Always holds: bytes read are lent for the call only, from the loop's one buffer; bytes written
+// are held until the write's completion, which comes once, also after `close`; a read of 0 bytes is
+// "not now" and never the end.
 
 internal import CUV
 
@@ -117,8 +117,9 @@ internal import CUV
 
     /// Writes all bytes, in order after those of earlier calls, and holds their owners meanwhile:
     /// `uv_write`.
-    /// - Parameter completion: called once, in a later iteration: with nil when the kernel has taken
-    ///   everything, with `ECANCELED` when the pipe was closed first. Never called if this throws.
+    /// - Parameter completion: called once, in a later iteration: with nil when the kernel has
+    ///   taken everything, with `ECANCELED` when the pipe was closed first. Never called if this
+    ///   throws.
     public func write(
         _ segments: [WriteSegment], completion: ((UVError?) -> Void)? = nil
     ) throws(UVError) {

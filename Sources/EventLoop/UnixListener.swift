@@ -5,16 +5,17 @@
 //     backingOff --pause--> paused
 //     any --close--> closed
 //
-// Always holds: each descriptor that accept(2) gave goes to `onConnection`; a shortage of descriptors
-// costs one accept for each back-off, never a busy loop; the path of the socket is never touched.
+// Always holds: each descriptor that accept(2) gave goes to `onConnection`; a shortage of
+// descriptors costs one accept for each back-off, never a busy loop; the path of the socket is
+// never touched.
 
 internal import CUV
 internal import Glibc
 
 /// Accepts on a socket that listens already, whether the daemon bound it or systemd passed it.
 ///
-/// It polls the descriptor and calls accept4(2) itself. `uv_listen` would, out of descriptors, close
-/// the connections that wait, or spin; this leaves them in the kernel's queue, where they are
+/// It polls the descriptor and calls accept4(2) itself. `uv_listen` would, out of descriptors,
+/// close the connections that wait, or spin; this leaves them in the kernel's queue, where they are
 /// answered as soon as descriptors are free. Calls `uv_poll_start`.
 @safe public final class UnixListener: Handle {
     private enum Accepting { case paused, accepting, backingOff, closed }
@@ -83,7 +84,7 @@ internal import Glibc
     override func closeBegan() {
         state = .closed
         backOffTimer.close()
-        // Libuv watches the descriptor no more: uv_close on a poll handle ends the watching at once.
+        // uv_close on a poll handle ends the watching at once, so the descriptor is free to go.
         descriptor = nil
     }
 

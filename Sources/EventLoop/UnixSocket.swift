@@ -1,7 +1,7 @@
 // Unix stream sockets before the loop has them: bind, connect, probe, remove, adopt.
 //
-// Always holds: each descriptor is close-on-exec from its first moment; a socket file never has, not
-// even for an instant, permissions that were not asked for.
+// Always holds: each descriptor is close-on-exec from its first moment; a socket file never has,
+// not even for an instant, permissions that were not asked for.
 
 internal import CUV
 internal import Glibc
@@ -56,8 +56,8 @@ public enum UnixSocket {
     }
 
     /// Takes over a socket that the service manager passed, made close-on-exec.
-    /// - Throws: `ENOTSOCK`, or `EINVAL` if it is no Unix stream socket that listens; the descriptor
-    ///   stays open then, since it is not what the caller thinks.
+    /// - Throws: `ENOTSOCK`, or `EINVAL` if it is no Unix stream socket that listens; the
+    ///   descriptor stays open then, since it is not what the caller thinks.
     public static func adoptListening(_ number: CInt) throws(SystemError) -> OwnedDescriptor {
         let domain = try option(number, SO_DOMAIN)
         let kind = try option(number, SO_TYPE)
@@ -144,9 +144,4 @@ public enum UnixSocket {
         _ = unsafe unlink(path)
         return error
     }
-}
-
-extension SystemError {
-    /// ERANGE: the room given was too small.
-    static func isRange(_ number: CInt) -> Bool { number == ERANGE }
 }

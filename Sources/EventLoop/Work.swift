@@ -112,8 +112,8 @@ private final class ResultSlot<Value: Sendable>: Sendable {
     }
 }
 
-// Named functions, and nonisolated: a closure written in an isolated place would be checked for that
-// place's executor, and trap when a thread of the pool calls it.
+// Named functions, and nonisolated: a closure written in an isolated place would be checked for
+// that place's executor, and trap when a thread of the pool calls it.
 
 /// On a thread of the pool. Libuv holds the object until `workEnded`, which comes later.
 private nonisolated func executeWork(_ raw: UnsafeMutablePointer<uv_work_t>?) {
