@@ -91,7 +91,9 @@ import Testing
     }
 
     // In a process of its own, since the limit is the process's.
-    @Test("out of descriptors, the listener rests instead of spinning, and nobody is turned away")
+    @Test(
+        "out of descriptors, the listener rests instead of spinning, and nobody is turned away",
+        .timeLimit(.minutes(1)))
     func outOfDescriptors() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
@@ -107,13 +109,16 @@ import Testing
                     try UnixSocket.connect(to: path).relinquish()
                 }
                 loop.onIterationEnd = { iterations += 1 }
-                listener.onAcceptFailure = { error in
-                    failures.append(error)
-                    guard failures.count == 3 else { return }
+                listener.onAcceptFailure = { failures.append($0) }
+                let relief = Timer(loop: loop)
+                relief.onFire = {
                     do { try DescriptorLimit.setSoft(before.soft) } catch { exit(2) }
                     // Descriptors are free again: no need to wait for the rest of the back-off.
                     listener.resume()
+                    relief.close()
                 }
+                // Time for two or three tries, or for many thousands by one who spins.
+                relief.start(after: .milliseconds(250))
                 listener.onConnection = { _ in
                     accepted += 1
                     if accepted == clients.count { listener.close() }
@@ -122,7 +127,9 @@ import Testing
                 listener.resume()
                 loop.run()
                 loop.onIterationEnd = nil
-                guard accepted == 8, failures.count == 3, iterations < 50 else { exit(3) }
+                guard accepted == 8, (1...5).contains(failures.count), iterations < 50 else {
+                    exit(3)
+                }
                 guard failures.allSatisfy({ $0.errno == EMFILE }) else { exit(4) }
                 for client in clients { close(client) }
             }
