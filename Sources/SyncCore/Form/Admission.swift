@@ -1,0 +1,262 @@
+// Whether a control takes a value, and what is stored then.
+
+extension FormDefinition {
+    /// The canonical form of a proposed value, which is what is stored.
+    ///
+    /// Tags become the option's own bytes, several tags stand in option order, slider values lie
+    /// on their grid, numbers have the domain's precision. For wheels it is the components to
+    /// write and no others: those named and different, and the dependent ones that the edit moved
+    /// to their first row; so a concurrent edit of another wheel stays. A control that binds
+    /// another answers as the one that it binds would store it. A secret is answered as it is.
+    ///
+    /// - Parameter values: what is there now; see ShownValue.swift.
+    public func admit(
+        _ proposed: JSON, control index: Int, values: (Int) -> JSON
+    ) throws(InvalidValue) -> JSON {
+        let value = try admitHere(proposed, control: index, values: values)
+        switch controls[index].storage {
+        case .own, .none: return value
+        case .binds(let other):
+            do { return try admit(value, control: other, values: values) } catch {
+                throw refusal(index, error.message)
+            }
+        case .sources(let sources):
+            for source in sources {
+                do { _ = try admit(value, control: source, values: values) } catch {
+                    throw refusal(
+                        index, "\(controls[source].id) does not take it: \(error.message)")
+                }
+            }
+            return value
+        }
+    }
+
+    private func admitHere(
+        _ proposed: JSON, control index: Int, values: (Int) -> JSON
+    ) throws(InvalidValue) -> JSON {
+        switch controls[index].kind {
+        case .picker(let picker):
+            return try admit(proposed, picker: picker, index, values)
+        case .wheels(let wheels):
+            return try admit(proposed, wheels: wheels, index, values)
+        case .toggle:
+            guard case .bool = proposed else {
+                throw refusal(index, "\(proposed.kindInWords) is no boolean")
+            }
+            return proposed
+        case .slider(let slider):
+            let number = try number(proposed, in: slider.domain, index)
+            guard let snapped = slider.domain.snapped(number) else {
+                throw refusal(index, "\(number) is too fine a number")
+            }
+            return .number(snapped)
+        case .stepper(let stepper):
+            return .number(
+                stepper.domain.withPrecision(try number(proposed, in: stepper.domain, index)))
+        case .gauge(let gauge):
+            return .number(
+                gauge.domain.withPrecision(try number(proposed, in: gauge.domain, index)))
+        case .date(let date):
+            // What a date reads before anybody set it is a value of it, or it could not be cleared.
+            if proposed.isNull, controls[index].defaultValue.isNull { return .null }
+            if let problem = date.problem(with: proposed) { throw refusal(index, problem) }
+            return proposed.numberValue?.integer.map { .integer($0) } ?? proposed
+        case .text(let text):
+            guard case .string(let string) = proposed else {
+                throw refusal(index, "\(proposed.kindInWords) is no string")
+            }
+            if proposed == controls[index].defaultValue { return proposed }
+            if let problem = text.problem(with: string) { throw refusal(index, problem) }
+            return proposed
+        case .secure(let secure):
+            guard case .string(let string) = proposed else {
+                throw refusal(index, "\(proposed.kindInWords) is no string")
+            }
+            if let problem = secure.problem(with: string) { throw refusal(index, problem) }
+            return proposed
+        case .button: throw refusal(index, "a button has no value to set")
+        case .label: throw refusal(index, "a label has no value to set")
+        }
+    }
+
+    /// A refusal by the control at `index`.
+    func refusal(_ index: Int, _ message: String) -> InvalidValue {
+        InvalidValue(
+            field: controls[index].id, message: message, expected: expectedDescription(of: index))
+    }
+
+    private func number(
+        _ proposed: JSON, in domain: NumberDomain, _ index: Int
+    ) throws(InvalidValue) -> DecimalNumber {
+        guard case .number(let number) = proposed else {
+            throw refusal(index, "\(proposed.kindInWords) is no number")
+        }
+        guard domain.contains(number) else { throw refusal(index, "\(number) is out of range") }
+        return number
+    }
+}
+
+// MARK: - Pickers
+
+extension FormDefinition {
+    private func admit(
+        _ proposed: JSON, picker: PickerAttributes, _ index: Int, _ values: (Int) -> JSON
+    ) throws(InvalidValue) -> JSON {
+        guard picker.isMultiple else {
+            if proposed.isNull, picker.isOptional { return .null }
+            return try option(proposed, of: picker, index).tag
+        }
+        if proposed.isNull, picker.isOptional { return [] }
+        guard case .array(let tags) = proposed else {
+            throw refusal(index, "\(proposed.kindInWords) is no list of tags")
+        }
+        let present = shown(index, values: values).value
+        var chosen: Set<Int> = []
+        for tag in tags {
+            // A tag that is there already may stay though its option was disabled since: else the
+            // others could not be changed.
+            guard let place = picker.options.index(of: tag) else { throw noOption(tag, index) }
+            if picker.options.options[place].isDisabled, !Self.matches(present, tag) {
+                throw disabledOption(tag, index)
+            }
+            guard chosen.insert(place).inserted else {
+                throw refusal(index, "\(Self.quoted(tag)) stands in the list twice")
+            }
+        }
+        return .array(chosen.sorted().map { picker.options.options[$0].tag })
+    }
+
+    /// The option that can be picked by `tag`.
+    func option(
+        _ tag: JSON, of picker: PickerAttributes, _ index: Int
+    ) throws(InvalidValue) -> PickerOption {
+        guard let option = picker.options[tag] else { throw noOption(tag, index) }
+        if option.isDisabled { throw disabledOption(tag, index) }
+        return option
+    }
+
+    private func noOption(_ tag: JSON, _ index: Int) -> InvalidValue {
+        refusal(index, "\(Self.quoted(tag)) is no option")
+    }
+
+    private func disabledOption(_ tag: JSON, _ index: Int) -> InvalidValue {
+        refusal(index, "the option \(Self.quoted(tag)) is disabled")
+    }
+
+    /// A value for an error message: JSON text, shortened where it is long.
+    static func quoted(_ value: JSON) -> String {
+        switch value {
+        case .array, .object: return value.kindInWords
+        default:
+            let text = value.encodedText
+            return text.count <= 60 ? text : text.prefix(57) + "..."
+        }
+    }
+}
+
+// MARK: - Wheels
+
+extension FormDefinition {
+    private func admit(
+        _ proposed: JSON, wheels: WheelsAttributes, _ index: Int, _ values: (Int) -> JSON
+    ) throws(InvalidValue) -> JSON {
+        guard case .object(let edit) = proposed else {
+            throw refusal(index, "\(proposed.kindInWords) is no object of components")
+        }
+        for member in edit.members where wheels.index(of: member.name) == nil {
+            throw refusal(index, "there is no component \(Self.quoted(.string(member.name)))")
+        }
+        var selection = wheels.completed(values(storageRoot(of: index)).objectValue ?? JSONObject())
+        let before = selection
+        for member in edit.members { selection[member.name] = member.value }
+        var moved = Array(repeating: false, count: wheels.components.count)
+        for place in wheels.evaluationOrder {
+            let component = wheels.components[place]
+            let options = wheels.rows(of: place, selection: selection)
+            let present = selection[component.id] ?? .null
+            if edit[component.id] != nil {
+                guard let option = options[present], !option.isDisabled else {
+                    throw refusal(
+                        index,
+                        "\(Self.quoted(present)) is no row of \(component.id) now; it has "
+                            + Self.list(options))
+                }
+                selection[component.id] = option.tag
+            } else if options.index(of: present) == nil,
+                component.rules.contains(where: { $0.when.contains { moved[$0.component] } })
+            {
+                selection[component.id] = options.options[options.firstEnabled].tag
+            }
+            moved[place] = selection[component.id] != before[component.id]
+        }
+        return .object(
+            JSONObject(
+                wheels.components.indices.compactMap { place in
+                    let id = wheels.components[place].id
+                    let isWritten = edit[id] != nil || moved[place]
+                    return isWritten ? (id, selection[id] ?? .null) : nil
+                }))
+    }
+
+    /// The control at the end of a chain of bindings; itself where it binds none.
+    public func storageRoot(of index: Int) -> Int {
+        var root = index
+        while case .binds(let other) = controls[root].storage { root = other }
+        return root
+    }
+
+    /// The tags of `options`, for a sentence.
+    static func list(_ options: OptionList) -> String {
+        let shown = options.options.filter { !$0.isDisabled }.prefix(12).map { plainText($0.tag) }
+        let more = options.options.count { !$0.isDisabled } - shown.count
+        return shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+    }
+}
+
+// MARK: - Dates and texts
+
+extension DateAttributes {
+    /// What is wrong with a value that is not null; `nil` where it is in the domain.
+    func problem(with json: JSON) -> String? {
+        guard let value = DateValue(json, mode: mode) else {
+            return "\(FormDefinition.quoted(json)) is not \(mode.inWords)"
+        }
+        if let min, value.isBefore(min) { return "\(FormDefinition.quoted(json)) is too early" }
+        if let max, max.isBefore(value) { return "\(FormDefinition.quoted(json)) is too late" }
+        guard value.isOnInterval(minutes: minuteInterval) else {
+            return "\(FormDefinition.quoted(json)) is off the interval of \(minuteInterval) minutes"
+        }
+        return nil
+    }
+}
+
+extension TextAttributes {
+    /// What is wrong with a text; `nil` where it is in the domain.
+    func problem(with text: String) -> String? {
+        if let problem = lengthProblem(text, maxLength: maxLength, bytesMax: bytesMax) {
+            return problem
+        }
+        guard text.isFreeOfControls(allowingNewlineAndTab: isMultiline) else {
+            return "there is a control character in it"
+        }
+        if let pattern, !pattern.matcher.matches(text) { return "it does not match the pattern" }
+        return nil
+    }
+}
+
+extension SecureAttributes {
+    /// What is wrong with a secret, which is never quoted; `nil` where it is in the domain.
+    func problem(with text: String) -> String? {
+        if let problem = lengthProblem(text, maxLength: maxLength, bytesMax: bytesMax) {
+            return problem
+        }
+        return text.isFreeOfControls() ? nil : "there is a control character in it"
+    }
+}
+
+private func lengthProblem(_ text: String, maxLength: Int?, bytesMax: Int) -> String? {
+    // Bytes first: counting clusters of a text as long as a frame is work for nothing.
+    if text.utf8.count > bytesMax { return "it is longer than \(bytesMax) bytes" }
+    if let maxLength, text.count > maxLength { return "it is longer than \(maxLength) characters" }
+    return nil
+}

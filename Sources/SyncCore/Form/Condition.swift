@@ -1,0 +1,152 @@
+// When a control is shown or enabled.
+
+/// A condition over the values of other controls.
+public indirect enum Condition: Hashable, Sendable {
+    /// Nothing required is missing.
+    case complete
+    /// All hold: also what several keys of one object mean.
+    case all([Condition])
+    case any([Condition])
+    /// None holds.
+    case none([Condition])
+    /// All comparisons with one value hold.
+    case field(Operand, [Comparison])
+
+    /// The value that is compared.
+    public struct Operand: Hashable, Sendable {
+        public var field: Int
+        /// One wheel of wheels, written `id.component`.
+        public var component: Int?
+    }
+
+    /// One comparison. Mixed, invalid and secure values satisfy `not` alone.
+    public enum Comparison: Hashable, Sendable {
+        /// Equal; for a picker of several tags, that a single tag is among them.
+        case equals(JSON)
+        case isIn([JSON])
+        case not(JSON)
+        case atLeast(JSON)
+        case atMost(JSON)
+    }
+
+    /// The controls that it looks at, each once, ascending; `complete` is not counted.
+    public var references: [Int] {
+        var found: Set<Int> = []
+        collect(into: &found)
+        return found.sorted()
+    }
+
+    /// Whether it asks for `complete` anywhere.
+    public var asksForCompletion: Bool {
+        switch self {
+        case .complete: true
+        case .all(let list), .any(let list), .none(let list):
+            list.contains { $0.asksForCompletion }
+        case .field: false
+        }
+    }
+
+    private func collect(into found: inout Set<Int>) {
+        switch self {
+        case .complete: break
+        case .all(let list), .any(let list), .none(let list):
+            for condition in list { condition.collect(into: &found) }
+        case .field(let operand, _): found.insert(operand.field)
+        }
+    }
+}
+
+extension FormDefinition {
+    /// Whether the daemon takes edits of a control: neither it nor its section is disabled, and
+    /// `enabledWhen` holds. A binding follows its own condition alone, as SwiftUI's does.
+    public func isEnabled(_ control: Int, values: (Int) -> JSON) -> Bool {
+        if controls[control].isDisabled { return false }
+        guard let condition = controls[control].enabledWhen else { return true }
+        return holds(condition, values: values)
+    }
+
+    /// Whether a control is shown: not hidden, and its condition and its section's hold.
+    public func isVisible(_ control: Int, values: (Int) -> JSON) -> Bool {
+        if controls[control].isHidden { return false }
+        if let condition = sections[controls[control].section].visibleWhen,
+            !holds(condition, values: values)
+        {
+            return false
+        }
+        guard let condition = controls[control].visibleWhen else { return true }
+        return holds(condition, values: values)
+    }
+
+    /// Whether nothing required is missing.
+    public func isComplete(values: (Int) -> JSON) -> Bool {
+        required.allSatisfy { !shown($0, values: values).isMissing }
+    }
+
+    /// Whether a condition holds.
+    public func holds(_ condition: Condition, values: (Int) -> JSON) -> Bool {
+        switch condition {
+        case .complete: return isComplete(values: values)
+        case .all(let list): return list.allSatisfy { holds($0, values: values) }
+        case .any(let list): return list.contains { holds($0, values: values) }
+        case .none(let list): return !list.contains { holds($0, values: values) }
+        case .field(let operand, let comparisons):
+            let value = comparable(operand, values: values)
+            return comparisons.allSatisfy { holds($0, of: value, control: operand.field) }
+        }
+    }
+
+    /// The value to compare; `nil` for mixed, invalid and secure ones.
+    private func comparable(_ operand: Condition.Operand, values: (Int) -> JSON) -> JSON? {
+        let shown = shown(operand.field, values: values)
+        switch controls[operand.field].kind {
+        case .secure: return nil
+        case .wheels(let wheels):
+            guard let component = operand.component, case .object(let rows) = shown.value,
+                let tag = rows[wheels.components[component].id],
+                wheels.rows(of: component, selection: rows)[tag] != nil
+            else { return nil }
+            return tag
+        case .button: return shown.value["presses"] ?? 0
+        default: return shown.isMixed || shown.isInvalid ? nil : shown.value
+        }
+    }
+
+    private func holds(_ comparison: Condition.Comparison, of value: JSON?, control: Int) -> Bool {
+        switch comparison {
+        case .not(let other): return value.map { !Self.matches($0, other) } ?? true
+        case .equals(let other): return value.map { Self.matches($0, other) } ?? false
+        case .isIn(let others):
+            guard let value else { return false }
+            return others.contains { Self.matches(value, $0) }
+        case .atLeast(let bound):
+            return value.flatMap { isOrdered(bound, $0, control: control) } ?? false
+        case .atMost(let bound):
+            return value.flatMap { isOrdered($0, bound, control: control) } ?? false
+        }
+    }
+
+    /// Equality as tags have it: strings by canonical equivalence, numbers by value. A list equals
+    /// a list of the same tags, and one tag where it holds that tag.
+    static func matches(_ value: JSON, _ other: JSON) -> Bool {
+        switch (value, other) {
+        case (.string(let left), .string(let right)): left == right
+        case (.array(let left), .array(let right)):
+            left.count == right.count
+                && left.allSatisfy { tag in right.contains { matches(tag, $0) } }
+        case (.array(let tags), let tag): tags.contains { matches($0, tag) }
+        default: value == other
+        }
+    }
+
+    /// Whether `first` is not after `second`; `nil` where they have no order.
+    private func isOrdered(_ first: JSON, _ second: JSON, control: Int) -> Bool? {
+        if case .date(let date) = controls[control].kind {
+            guard let first = DateValue(first, mode: date.mode),
+                let second = DateValue(second, mode: date.mode)
+            else { return nil }
+            return !second.isBefore(first)
+        }
+        guard let first = first.numberValue, let second = second.numberValue else { return nil }
+        return first <= second
+    }
+}

@@ -1,0 +1,255 @@
+// What a change means on what is there now: relative edits worked out, bindings resolved.
+
+/// One write to one control that stores a value.
+public struct FieldEdit: Hashable, Sendable {
+    /// The control written to.
+    public var target: Int
+    public var edit: StoredEdit
+
+    /// A write.
+    public init(target: Int, edit: StoredEdit) {
+        self.target = target
+        self.edit = edit
+    }
+}
+
+/// What is done to a control's store.
+public enum StoredEdit: Hashable, Sendable {
+    /// Set a register, a counter or all tags of a multiple picker to a canonical value.
+    case set(JSON)
+    /// Set these components of wheels, and no others.
+    case setRows(JSONObject)
+    /// Add `difference` to a counter, which makes it `result`.
+    case increment(difference: DecimalNumber, result: DecimalNumber)
+    /// Add these tags; they are not there yet. May be empty.
+    case addTags([JSON])
+    /// Remove these tags; they are there. May be empty.
+    case removeTags([JSON])
+    /// Seal a secret.
+    case seal(String)
+    /// Count a press.
+    case press
+    /// Back to the default.
+    case unset
+}
+
+/// What an increment comes to.
+public struct IncrementResult: Hashable, Sendable {
+    /// The value afterwards, in canonical form.
+    public var value: DecimalNumber
+    /// What is added to the present value to get there: zero for a press past an end.
+    public var difference: DecimalNumber
+}
+
+extension FormDefinition {
+    /// The writes that a change of a control comes to, worked out on what is there now.
+    ///
+    /// One write to each of the control's `targets`. Whether the control is enabled, and whether
+    /// the peer may, is not asked here.
+    public func edits(
+        for action: Change.Action, control: Int, values: (Int) -> JSON
+    ) throws(InvalidValue) -> [FieldEdit] {
+        switch action {
+        case .value(let proposed):
+            return try assignments(of: proposed, control: control, values: values)
+        case .increment(let amount):
+            let result = try increment(control, by: amount, values: values)
+            return targets[control].map {
+                FieldEdit(
+                    target: $0,
+                    edit: .increment(difference: result.difference, result: result.value))
+            }
+        case .toggle:
+            let flag = try toggled(control, values: values)
+            return try assignments(of: .bool(flag), control: control, values: values)
+        case .move(let direction, let wraps):
+            let tag = try moved(control, direction, wraps: wraps, values: values)
+            return try assignments(of: tag, control: control, values: values)
+        case .reset:
+            try checkResettable(control)
+            return targets[control].map { FieldEdit(target: $0, edit: .unset) }
+        case .press:
+            guard case .button = controls[control].kind else { throw unfit("pressed", control) }
+            return targets[control].map { FieldEdit(target: $0, edit: .press) }
+        case .add(let tags):
+            let added = try tagsToAdd(tags, control: control, values: values)
+            return targets[control].map { FieldEdit(target: $0, edit: .addTags(added)) }
+        case .remove(let tags):
+            let removed = try tagsToRemove(tags, control: control, values: values)
+            return targets[control].map { FieldEdit(target: $0, edit: .removeTags(removed)) }
+        }
+    }
+
+    private func assignments(
+        of proposed: JSON, control: Int, values: (Int) -> JSON
+    ) throws(InvalidValue) -> [FieldEdit] {
+        let admitted = try admit(proposed, control: control, values: values)
+        var edits: [FieldEdit] = []
+        for target in targets[control] {
+            // Each target stores its own option's bytes.
+            let value =
+                target == control
+                ? admitted : try admit(admitted, control: target, values: values)
+            edits.append(FieldEdit(target: target, edit: storedEdit(value, target)))
+        }
+        return edits
+    }
+
+    private func storedEdit(_ value: JSON, _ target: Int) -> StoredEdit {
+        switch (controls[target].kind, value) {
+        case (.wheels, .object(let rows)): .setRows(rows)
+        case (.secure, .string(let secret)): .seal(secret)
+        default: .set(value)
+        }
+    }
+
+    /// What the control takes instead of an edit that does not fit its type.
+    private func unfit(_ participle: String, _ control: Int) -> InvalidValue {
+        InvalidValue(
+            field: controls[control].id,
+            message: "\(controls[control].type.withArticle) cannot be \(participle)",
+            expected: Self.actions(of: controls[control]))
+    }
+
+    private static func actions(of control: Control) -> String {
+        switch control.kind {
+        case .picker(let picker) where picker.isMultiple: "value, add, remove or reset"
+        case .picker: "value, move or reset"
+        case .wheels, .date, .text, .secure: "value or reset"
+        case .toggle: "value, toggle or reset"
+        case .slider, .stepper, .gauge: "value, increment or reset"
+        case .button: "press"
+        case .label: "no edit at all"
+        }
+    }
+
+    private func checkResettable(_ control: Int) throws(InvalidValue) {
+        switch controls[control].kind {
+        case .button, .label: throw unfit("reset", control)
+        default: break
+        }
+    }
+}
+
+// MARK: - Numbers and toggles
+
+extension FormDefinition {
+    /// What an increment of a slider, stepper or gauge comes to.
+    ///
+    /// It stops at the bounds, or goes to the other end where a stepper wraps. On a slider with a
+    /// step, what lands between two steps goes away from where it started, so that an increment
+    /// is never without effect except at an end.
+    public func increment(
+        _ control: Int, by amount: DecimalNumber, values: (Int) -> JSON
+    ) throws(InvalidValue) -> IncrementResult {
+        guard let domain = controls[control].numberDomain else {
+            throw unfit("incremented", control)
+        }
+        guard case .number(let present) = shown(control, values: values).value,
+            let sum = present.adding(amount)
+        else { throw refusal(control, "the sum is out of range") }
+        var value: DecimalNumber?
+        switch controls[control].kind {
+        case .slider:
+            let rounding: NumberDomain.Rounding = amount >= .zero ? .up : .down
+            value =
+                amount == .zero ? present : domain.snapped(domain.clamped(sum), rounding)
+        case .stepper(let stepper):
+            value = stepper.wraps ? domain.wrapped(sum) : domain.clamped(sum)
+        default: value = domain.clamped(sum)
+        }
+        guard let value, let difference = value.subtracting(present) else {
+            throw refusal(control, "the sum is out of range")
+        }
+        return IncrementResult(value: domain.withPrecision(value), difference: difference)
+    }
+
+    /// What a toggle turns to: the other state, true where it is mixed.
+    public func toggled(_ control: Int, values: (Int) -> JSON) throws(InvalidValue) -> Bool {
+        guard case .toggle = controls[control].kind else { throw unfit("toggled", control) }
+        return !(shown(control, values: values).value.boolValue ?? false)
+    }
+}
+
+extension NumberDomain {
+    /// The number, or the other end where it lies beyond one (UIStepper's `wraps`).
+    fileprivate func wrapped(_ number: DecimalNumber) -> DecimalNumber {
+        guard let min, let max else { return clamped(number) }
+        if number > max { return min }
+        return number < min ? max : number
+    }
+}
+
+// MARK: - Pickers
+
+extension FormDefinition {
+    /// The tag that a picker's selection moves to, disabled options left out.
+    ///
+    /// From no option (null, mixed, or one that is gone) `next` goes to the first and `previous`
+    /// to the last. Past an end it stays, or goes to the other with `wraps`.
+    public func moved(
+        _ control: Int, _ direction: Change.Direction, wraps: Bool, values: (Int) -> JSON
+    ) throws(InvalidValue) -> JSON {
+        guard case .picker(let picker) = controls[control].kind, !picker.isMultiple else {
+            throw unfit("moved", control)
+        }
+        let options = picker.options.options
+        let enabled = options.indices.filter { !options[$0].isDisabled }
+        guard let first = enabled.first, let last = enabled.last else {
+            throw refusal(control, "all its options are disabled")
+        }
+        let present = picker.options.index(of: shown(control, values: values).value)
+        let place: Int
+        switch (direction, present) {
+        case (.first, _), (.next, nil): place = first
+        case (.last, _), (.previous, nil): place = last
+        case (.next, let present?):
+            let next = enabled.first { $0 > present }
+            place =
+                next ?? (wraps || options[present].isDisabled ? (wraps ? first : last) : present)
+        case (.previous, let present?):
+            let previous = enabled.last { $0 < present }
+            place =
+                previous
+                ?? (wraps || options[present].isDisabled ? (wraps ? last : first) : present)
+        }
+        return options[place].tag
+    }
+
+    /// The tags that an addition adds to what is there, in option order.
+    public func tagsToAdd(
+        _ tags: [JSON], control: Int, values: (Int) -> JSON
+    ) throws(InvalidValue) -> [JSON] {
+        guard case .picker(let picker) = controls[control].kind, picker.isMultiple else {
+            throw unfit("added to", control)
+        }
+        let present = shown(control, values: values).value
+        var added: [JSON] = []
+        for tag in tags {
+            if let there = picker.options[tag], Self.matches(present, there.tag) { continue }
+            let option = try option(tag, of: picker, control)
+            if !added.contains(option.tag) { added.append(option.tag) }
+        }
+        return picker.options.ordered(added)
+    }
+
+    /// The tags that a removal takes from what is there, in option order; those of options that
+    /// are gone can be removed as long as they are there.
+    public func tagsToRemove(
+        _ tags: [JSON], control: Int, values: (Int) -> JSON
+    ) throws(InvalidValue) -> [JSON] {
+        guard case .picker(let picker) = controls[control].kind, picker.isMultiple else {
+            throw unfit("removed from", control)
+        }
+        let present = shown(control, values: values).value.arrayValue ?? []
+        var removed: [JSON] = []
+        for tag in tags {
+            if let there = present.first(where: { Self.matches($0, tag) }) {
+                if !removed.contains(there) { removed.append(there) }
+            } else if picker.options.index(of: tag) == nil {
+                throw refusal(control, "\(Self.quoted(tag)) is no option")
+            }
+        }
+        return picker.options.ordered(removed)
+    }
+}

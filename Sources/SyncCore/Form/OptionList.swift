@@ -1,0 +1,133 @@
+// The options of a picker, or the rows of one wheel.
+//
+// Always holds: at least one option; tags are of one JSON type and distinct (strings by canonical
+// equivalence); a lookup costs the same however many options there are.
+
+/// One option of a picker or row of a wheel.
+public struct PickerOption: Hashable, Sendable {
+    /// What is stored: a string, an integer or a boolean.
+    public var tag: JSON
+    /// What people see.
+    public var label: String
+    public var subtitle: String?
+    /// An image of one grapheme cluster.
+    public var symbol: String?
+    /// The symbol in words, for screen readers.
+    public var symbolName: String?
+    public var tint: Tint?
+    /// Shown, but cannot be picked.
+    public var isDisabled = false
+
+    /// An option with the label that its tag suggests, unless one is given.
+    public init(tag: JSON, label: String? = nil) {
+        self.tag = tag
+        self.label = label ?? Self.label(for: tag)
+    }
+
+    /// The label of an option that is written as its tag alone: `chocolate` reads Chocolate.
+    ///
+    /// Only a tag that is plain lower-case words is capitalized: `eu-west-1`, `sda1` and
+    /// `feature/x` are names of something, and `Eu-west-1` would be the wrong name.
+    public static func label(for tag: JSON) -> String {
+        switch tag {
+        case .string(let text):
+            let isWords = text.unicodeScalars.allSatisfy {
+                $0 == " " || ($0.properties.isAlphabetic && !$0.properties.isUppercase)
+            }
+            guard isWords, let first = text.first else { return text }
+            let capital = first.uppercased()
+            return (capital.count == 1 ? capital : String(first)) + text.dropFirst()
+        case .number(let number): return number.description
+        case .bool(let flag): return flag ? "True" : "False"
+        default: return ""
+        }
+    }
+}
+
+/// What every tag of one picker is.
+public enum TagType: Hashable, Sendable {
+    case string, integer, boolean
+
+    /// The type of `tag`; `nil` where it can be none.
+    public init?(of tag: JSON) {
+        switch tag {
+        case .string: self = .string
+        case .number(let number) where number.integer != nil: self = .integer
+        case .bool: self = .boolean
+        default: return nil
+        }
+    }
+
+    /// In words: `a string`, …
+    public var inWords: String {
+        switch self {
+        case .string: "a string"
+        case .integer: "an integer"
+        case .boolean: "a boolean"
+        }
+    }
+}
+
+/// A named group of options that stand together.
+public struct OptionGroup: Hashable, Sendable {
+    /// The group's title; `nil` for options outside any group.
+    public var title: String?
+    /// The options' indexes.
+    public var range: Range<Int>
+}
+
+/// The options of a picker in order, found by tag.
+public final class OptionList: Sendable {
+    /// The options, those of groups among them, in the order written.
+    public let options: [PickerOption]
+    /// The groups in order; one without a title where there are none.
+    public let groups: [OptionGroup]
+    /// What the tags are.
+    public let tagType: TagType
+    // String equality is canonical equivalence, which is what FORM.md asks of tags.
+    private let strings: [String: Int]
+    private let integers: [Int64: Int]
+
+    /// A list of `options`, which are not empty and whose tags are distinct and of one type.
+    init(options: [PickerOption], groups: [OptionGroup]) {
+        precondition(!options.isEmpty, "a picker has at least one option")
+        self.options = options
+        self.groups = groups
+        tagType = TagType(of: options[0].tag) ?? .string
+        var strings: [String: Int] = [:]
+        var integers: [Int64: Int] = [:]
+        for (index, option) in options.enumerated() {
+            switch option.tag {
+            case .string(let text): strings[text] = index
+            case .number(let number): if let whole = number.integer { integers[whole] = index }
+            case .bool(let flag): integers[flag ? 1 : 0] = index
+            default: break
+            }
+        }
+        self.strings = strings
+        self.integers = integers
+    }
+
+    /// How many options there are.
+    public var count: Int { options.count }
+
+    /// The index of the option that `tag` addresses; `nil` where there is none.
+    public func index(of tag: JSON) -> Int? {
+        switch (tag, tagType) {
+        case (.string(let text), .string): strings[text]
+        case (.number(let number), .integer): number.integer.flatMap { integers[$0] }
+        case (.bool(let flag), .boolean): integers[flag ? 1 : 0]
+        default: nil
+        }
+    }
+
+    /// The option that `tag` addresses.
+    public subscript(tag: JSON) -> PickerOption? {
+        index(of: tag).map { options[$0] }
+    }
+
+    /// The index of the first option that can be picked; that of the first where none can.
+    public var firstEnabled: Int {
+        options.firstIndex { !$0.isDisabled } ?? 0
+    }
+}

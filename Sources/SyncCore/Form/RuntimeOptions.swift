@@ -1,0 +1,134 @@
+// Options that a program put in place of a picker's while the daemon runs (`form.setOptions`).
+//
+// Two definitions are kept of a form: the one *applied*, as the file has it, and the one *in
+// force*, with run-time options in it. Run-time options survive a restart and later applies, until
+// that picker's options change in the file (FORM.md).
+
+extension FormDefinition {
+    /// The definition with the options of one picker replaced, checked like any other.
+    ///
+    /// A `default` that the new options do not have is left out, or a script that lists branches
+    /// would have to know the form's author's wishes; it comes back, from the definition that was
+    /// applied, with options that have it.
+    ///
+    /// - Parameter applied: the definition as the file had it.
+    /// - Throws: an issue at the picker's path; at its `options` for what is wrong with those.
+    public func settingOptions(
+        of control: Int, to options: JSON, applied: JSON, limits: FormLimits,
+        compile: PatternCompiler
+    ) throws(FormIssues) -> FormDefinition {
+        guard case .picker = controls[control].kind else {
+            throw FormIssues([
+                FormIssue(
+                    path: path(of: control),
+                    message: "\(controls[control].type.withArticle) has no options to set",
+                    expected: "a picker")
+            ])
+        }
+        let id = controls[control].id
+        let written = Self.fields(of: applied).first { $0["id"]?.stringValue == id }?["default"]
+        var candidates: [JSON?] = []
+        if let written { candidates.append(written) }
+        candidates.append(nil)
+        var refused: FormIssues?
+        for candidate in candidates {
+            let changed = Self.mappingFields(of: json) { field in
+                guard field["id"]?.stringValue == id else { return field }
+                var field = field
+                field["options"] = options
+                field["default"] = candidate
+                return field
+            }
+            do { return try Self.parse(changed, limits: limits, compile: compile) } catch {
+                refused = error
+            }
+        }
+        throw refused ?? FormIssues([])
+    }
+
+    /// A newly applied definition with the run-time options that still count put into it.
+    ///
+    /// Those count whose picker has the same options in the new file as in the one before. Where
+    /// the result is no valid form (another control now rests on options that are not there), the
+    /// file wins.
+    ///
+    /// - Parameters:
+    ///   - file: the definition that is being applied.
+    ///   - applied: the one that was applied before.
+    ///   - inForce: that one with run-time options.
+    public static func keepingRuntimeOptions(
+        file: FormDefinition, applied: JSON, inForce: JSON, limits: FormLimits,
+        compile: PatternCompiler
+    ) -> FormDefinition {
+        let before = options(of: applied)
+        let present = options(of: inForce)
+        var kept: [String: JSON] = [:]
+        for control in file.controls {
+            guard case .picker = control.kind else { continue }
+            let known = before[control.id] != nil ? control.id : control.was ?? control.id
+            guard let then = before[known], let now = present[known], then != now else { continue }
+            kept[control.id] = now
+        }
+        let unchanged = options(of: file.json)
+        kept = kept.filter { id, _ in
+            let control = file.index(of: id).map { file.controls[$0] }
+            let known = before[id] != nil ? id : control?.was ?? id
+            return unchanged[id] == before[known]
+        }
+        if kept.isEmpty { return file }
+        for dropsDefaults in [false, true] {
+            let merged = mappingFields(of: file.json) { field in
+                guard let id = field["id"]?.stringValue, let options = kept[id] else {
+                    return field
+                }
+                var field = field
+                field["options"] = options
+                if dropsDefaults { field["default"] = nil }
+                return field
+            }
+            if let form = try? parse(merged, limits: limits, compile: compile) { return form }
+        }
+        return file
+    }
+
+    /// Where a control stands in the definition.
+    public func path(of control: Int) -> [PathStep] {
+        let section = controls[control].section
+        let place = control - sections[section].fields.lowerBound
+        if json["sections"] == nil { return [.key("fields"), .index(place)] }
+        return [.key("sections"), .index(section), .key("fields"), .index(place)]
+    }
+
+    private static func options(of json: JSON) -> [String: JSON] {
+        var found: [String: JSON] = [:]
+        for field in fields(of: json) {
+            if let id = field["id"]?.stringValue, let options = field["options"] {
+                found[id] = options
+            }
+        }
+        return found
+    }
+
+    /// The fields as written, in document order.
+    private static func fields(of json: JSON) -> [JSONObject] {
+        let containers = json["sections"]?.arrayValue ?? [json]
+        return containers.flatMap { $0["fields"]?.arrayValue ?? [] }.compactMap(\.objectValue)
+    }
+
+    private static func mappingFields(
+        of json: JSON, _ change: (JSONObject) -> JSONObject
+    ) -> JSON {
+        func changed(_ container: JSON) -> JSON {
+            guard var object = container.objectValue, let fields = object["fields"]?.arrayValue
+            else { return container }
+            object["fields"] = .array(
+                fields.map { field in field.objectValue.map { .object(change($0)) } ?? field })
+            return .object(object)
+        }
+        guard var object = json.objectValue, let sections = object["sections"]?.arrayValue else {
+            return changed(json)
+        }
+        object["sections"] = .array(sections.map(changed))
+        return .object(object)
+    }
+}

@@ -1,0 +1,186 @@
+// What people see of a control: its own value, or what it binds, with what is odd about it.
+//
+// `values` gives the value of a control that stores one (`Control.Storage.own`), by index:
+// registers and counters as JSON (a counter as `counterValue` reads it), multiple pickers as an
+// array in any order, wheels as an object of the components known, buttons as `{"presses": n}`,
+// and a secure field as `true` where one is set, never as the secret. Where nobody has set a value
+// it gives the control's `defaultValue`. It is not asked about other controls.
+
+/// A control's value as readers get it.
+public struct ShownValue: Hashable, Sendable {
+    /// The value; null where it is mixed or secure.
+    public var value: JSON
+    /// Its sources differ.
+    public var isMixed = false
+    /// The control does not take it (any more).
+    public var isInvalid = false
+    /// It is required and empty.
+    public var isMissing = false
+
+    /// A value that is as it should be.
+    public init(_ value: JSON) {
+        self.value = value
+    }
+}
+
+extension FormDefinition {
+    /// What readers see of a control.
+    public func shown(_ index: Int, values: (Int) -> JSON) -> ShownValue {
+        let control = controls[index]
+        var shown: ShownValue
+        switch control.storage {
+        case .none: return ShownValue(.null)
+        case .own(.sealed):
+            shown = ShownValue(.null)
+            shown.isMissing = control.isRequired && !(values(index).boolValue ?? false)
+            return shown
+        case .own(.presses): return ShownValue(values(index))
+        case .own: shown = ShownValue(values(index))
+        case .binds(let other):
+            shown = self.shown(other, values: values)
+            if case .secure = control.kind {
+                shown.isMissing = control.isRequired && isSecretUnset(other, values: values)
+                return shown
+            }
+            if case .gauge(let gauge) = control.kind, let number = shown.value.numberValue {
+                // SwiftUI's gauge shows a value beyond its bounds at the bound.
+                shown.value = .number(gauge.domain.clamped(number))
+            }
+        case .sources(let sources): shown = merged(sources, values: values)
+        }
+        shown.isMissing = false
+        if shown.isMixed { return shown }
+        shown.value = canonical(shown.value, control: control)
+        shown.isInvalid = !accepts(shown.value, control: control)
+        shown.isMissing = control.isRequired && !shown.isInvalid && Self.isEmpty(shown.value)
+        return shown
+    }
+
+    /// A counter's value from the value that increments add to and their sum.
+    ///
+    /// The bounds clamp what increments of several made together; a base that itself lies outside,
+    /// because a later definition moved the bounds, is kept and shown as it is (and flagged).
+    public func counterValue(
+        _ index: Int, base: DecimalNumber, increments: DecimalNumber
+    ) -> DecimalNumber {
+        guard let domain = controls[index].numberDomain else { return base }
+        guard let sum = base.adding(increments) else {
+            return domain.clamped(base)
+        }
+        return domain.contains(base) ? domain.clamped(sum) : sum
+    }
+
+    /// Whether a value is in a control's domain as it stands: what `invalid` denies.
+    ///
+    /// A disabled option that is there already is shown, so it is no invalid value, though nobody
+    /// could pick it now; nor is a number between the steps of a slider whose step was changed.
+    public func accepts(_ value: JSON, control: Control) -> Bool {
+        switch (control.kind, value) {
+        case (.picker(let picker), .array(let tags)):
+            picker.isMultiple && tags.allSatisfy { picker.options.index(of: $0) != nil }
+        case (.picker(let picker), .null): picker.isOptional && !picker.isMultiple
+        case (.picker(let picker), let tag):
+            !picker.isMultiple && picker.options.index(of: tag) != nil
+        case (.wheels(let wheels), .object(let rows)): wheels.accepts(rows)
+        case (.toggle, .bool): true
+        case (.slider(let slider), .number(let number)): slider.domain.contains(number)
+        case (.stepper(let stepper), .number(let number)): stepper.domain.contains(number)
+        case (.gauge(let gauge), .number(let number)): gauge.domain.contains(number)
+        case (.date(let date), let value):
+            date.problem(with: value) == nil || value == control.defaultValue
+        case (.text(let text), .string(let string)):
+            text.problem(with: string) == nil || value == control.defaultValue
+        default: false
+        }
+    }
+
+    /// Whether a value counts as not filled in.
+    static func isEmpty(_ value: JSON) -> Bool {
+        switch value {
+        case .null: true
+        case .string(let text): text.isEmpty
+        case .array(let elements): elements.isEmpty
+        default: false
+        }
+    }
+
+    /// The value with its parts in the order of the form: tags as their options stand, components
+    /// as they stand, each present.
+    private func canonical(_ value: JSON, control: Control) -> JSON {
+        switch (control.kind, value) {
+        case (.picker(let picker), .array(let tags)) where picker.isMultiple:
+            .array(picker.options.ordered(tags))
+        case (.wheels(let wheels), .object(let rows)): .object(wheels.completed(rows))
+        default: value
+        }
+    }
+
+    private func merged(_ sources: [Int], values: (Int) -> JSON) -> ShownValue {
+        var first: ShownValue?
+        for source in sources {
+            let shown = shown(source, values: values)
+            if shown.isMixed || (first.map { !Self.matches($0.value, shown.value) } ?? false) {
+                var mixed = ShownValue(.null)
+                mixed.isMixed = true
+                return mixed
+            }
+            if first == nil { first = shown }
+        }
+        return first ?? ShownValue(.null)
+    }
+
+    private func isSecretUnset(_ index: Int, values: (Int) -> JSON) -> Bool {
+        switch controls[index].storage {
+        case .binds(let other): isSecretUnset(other, values: values)
+        case .own: !(values(index).boolValue ?? false)
+        case .sources, .none: true
+        }
+    }
+}
+
+extension OptionList {
+    /// Tags in the order of their options; those that no option has come last, by their text.
+    func ordered(_ tags: [JSON]) -> [JSON] {
+        tags.map { (index: index(of: $0), tag: $0) }.sorted { left, right in
+            switch (left.index, right.index) {
+            case (let left?, let right?): left < right
+            case (.some, nil): true
+            case (nil, .some): false
+            case (nil, nil): left.tag.encoded.lexicographicallyPrecedes(right.tag.encoded)
+            }
+        }.map(\.tag)
+    }
+}
+
+extension WheelsAttributes {
+    /// The rows of a component that are in force while others have the tags of `selection`.
+    public func rows(of component: Int, selection: JSONObject) -> OptionList {
+        for rule in components[component].rules {
+            let holds = rule.when.allSatisfy { condition in
+                selection[components[condition.component].id].map {
+                    FormDefinition.matches($0, condition.tag)
+                } ?? false
+            }
+            if holds { return rule.options }
+        }
+        return components[component].options
+    }
+
+    /// The selection with every component, in order; one that is not there is at its first row.
+    func completed(_ rows: JSONObject) -> JSONObject {
+        var filled = rows
+        for component in evaluationOrder where filled[components[component].id] == nil {
+            let options = self.rows(of: component, selection: filled)
+            filled[components[component].id] = options.options[options.firstEnabled].tag
+        }
+        return JSONObject(
+            components.map { ($0.id, filled[$0.id] ?? .null) })
+    }
+
+    func accepts(_ rows: JSONObject) -> Bool {
+        components.indices.allSatisfy { component in
+            guard let tag = rows[components[component].id] else { return false }
+            return self.rows(of: component, selection: rows).index(of: tag) != nil
+        }
+    }
+}
