@@ -28,6 +28,13 @@ public struct WireAuthor: Hashable, Sendable {
         self.replica = replica
     }
 
+    /// What others are told of an author.
+    public init(_ author: Author) {
+        self.init(
+            user: author.user, uid: author.uid, client: author.client, tty: author.tty,
+            connection: Int64(clamping: author.connection), replica: author.replica.description)
+    }
+
     /// Writes the object.
     public func encode(into writer: inout JSONWriter) {
         writer.beginObject()
