@@ -64,7 +64,7 @@ struct TextToolsTests {
             ("state.gte", ["state.get", "state.set", "hello"], ["state.get", "state.set"]),
             ("abc", ["abc"], []),
             (String(repeating: "a", count: 100_000), ["a"], []),
-            ("ab", ["ba", "ab1", "cd"], ["ab1"]),
+            ("ab", ["ba", "ab1", "cd"], ["ab1", "ba"]),
         ])
     func similar(_ name: String, _ names: [String], _ nearest: [String]) {
         #expect(Similar.names(to: name, among: names) == nearest)
