@@ -57,13 +57,21 @@ public struct SourceTree: Sendable {
         return isWhole ? node.key : nil
     }
 
-    /// An issue at `path`; with `key`, at the name of the member instead of its value.
+    /// Where a person looks for what is at `path`: the value, or its name where the value begins on
+    /// a later line (`options:` and the list below it).
+    public func place(of path: [PathStep]) -> SourcePosition {
+        let node = nearest(to: path).node
+        guard let key = node.key, key.line != node.value.line else { return node.value }
+        return key
+    }
+
+    /// An issue at `path`.
     public func issue(
-        at path: [PathStep], key: Bool = false, _ message: String, expected: String? = nil
+        at path: [PathStep], _ message: String, expected: String? = nil
     ) -> FileIssue {
-        let position = key ? keyPosition(of: path) ?? self.position(of: path) : position(of: path)
-        return FileIssue(
-            file: name, position: position, path: path, message: message, expected: expected)
+        FileIssue(
+            file: name, position: place(of: path), path: path, message: message,
+            expected: expected)
     }
 
     private func nearest(to path: [PathStep]) -> (node: SourceNode, isWhole: Bool) {

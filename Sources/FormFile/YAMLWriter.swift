@@ -197,7 +197,9 @@ private enum Scalar {
         let scalars = string.unicodeScalars
         guard let first = scalars.first, let last = scalars.last, first != " ", last != " ",
             last != ":", !"-?:,[]{}#&*!|>'\"%@`=<~".unicodeScalars.contains(first),
-            scalars.allSatisfy(isPrintable)
+            scalars.allSatisfy(isPrintable),
+            // At the beginning of a line three points end a document.
+            !string.utf8.starts(with: "...".utf8)
         else { return false }
         guard YAMLScalar.resolve(string) == .value(.string(string)), !isOldWord(string),
             !isNumberLike(string)

@@ -1,0 +1,93 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import FormFile
+
+@Suite("The JSON Schema of form files") struct SchemaTests {
+    /// What the schema says of each file: `nil` where it accepts it, else the first reason.
+    private func verdicts(_ files: [URL]) throws -> [String: String?] {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for file in files {
+            let name = file.lastPathComponent
+            let tree = try YAMLDocument.parse(FormFolder.bytes(file), name: name)
+            try Data(tree.json.encoded).write(to: folder.appending(path: name + ".json"))
+        }
+        let checker = Process()
+        checker.executableURL = URL(filePath: "/usr/bin/env")
+        checker.arguments = [
+            "python3", FormFolder.tests.appending(path: "check_schema.py").path,
+            FormFolder.schema.path, folder.path,
+        ]
+        let output = Pipe()
+        checker.standardOutput = output
+        try checker.run()
+        let text = String(
+            decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        checker.waitUntilExit()
+        try #require(
+            checker.terminationStatus != 3,
+            "python3 has no jsonschema: pip install jsonschema, or Debian's python3-jsonschema")
+        try #require(checker.terminationStatus == 0, "check_schema.py failed")
+        var verdicts: [String: String?] = [:]
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(
+                String.init)
+            verdicts.updateValue(parts[1] == "accepted" ? nil : parts[2], forKey: parts[0])
+        }
+        #expect(verdicts.count == files.count)
+        return verdicts
+    }
+
+    @Test("every good form is accepted, and every form that is broken in structure is refused")
+    func agrees() throws {
+        let good = FormFolder.examples + FormFolder.valid
+        let broken = FormFolder.broken
+        try #require(FormFolder.examples.count >= 4 && broken.count > 100)
+        let expectations = try broken.map { file in
+            (file, try #require(try Expectation(file), "\(file.lastPathComponent): first line"))
+        }
+        let parsed = expectations.filter { $0.1.kind != .syntax }
+        let verdicts = try verdicts(good + parsed.map(\.0))
+        for file in good {
+            let verdict = verdicts[file.lastPathComponent]
+            #expect(verdict == .some(nil), "\(file.lastPathComponent)")
+        }
+        for (file, expectation) in parsed {
+            let verdict = try #require(verdicts[file.lastPathComponent])
+            switch expectation.kind {
+            case .structure: #expect(verdict != nil, "\(file.lastPathComponent) is accepted")
+            case .meaning:
+                #expect(verdict == nil, "\(file.lastPathComponent) is refused: \(verdict ?? "")")
+            case .syntax: break
+            }
+        }
+    }
+
+    @Test("every attribute is described, so that an editor can show what it is")
+    func described() throws {
+        let schema = try JSON(parsing: FormFolder.bytes(FormFolder.schema))
+        let definitions = try #require(schema["$defs"]?.objectValue)
+        func isDescribed(_ attribute: JSON) -> Bool {
+            if attribute["description"] != nil { return true }
+            guard let name = attribute["$ref"]?.stringValue?.split(separator: "/").last else {
+                return false
+            }
+            return definitions[String(name)]?["description"] != nil
+        }
+        func check(_ json: JSON, _ place: String) {
+            for (name, value) in json["properties"]?.objectValue?.members ?? [] {
+                // What a type narrows further is described where all controls share it.
+                let isShared = definitions["field"]?["properties"]?[name] != nil
+                #expect(isDescribed(value) || isShared, "\(place).\(name)")
+            }
+            for (name, value) in json.objectValue?.members ?? [] {
+                check(value, "\(place).\(name)")
+            }
+            for value in json.arrayValue ?? [] { check(value, place) }
+        }
+        check(schema, "")
+    }
+}
