@@ -1,4 +1,4 @@
-internal import SyncCore
+public import SyncCore
 
 // What is wrong with a file that a person wrote, and where.
 //
