@@ -51,7 +51,8 @@ public enum ConflictPolicy: String, Hashable, Sendable, CaseIterable {
     case falseWins
 
     /// Siblings that a write under `ask` leaves at most; the oldest beyond collapse. Enough for
-    /// every person in a room to disagree, and a bound for a client that always says it has seen nothing.
+    /// every person in a room to disagree, and a bound for a client that always says it has seen
+    /// nothing.
     public static let siblingsMax = 16
 
     /// The sibling that readers see; `nil` where there is none.

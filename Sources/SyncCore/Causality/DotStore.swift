@@ -166,6 +166,19 @@ struct DotFunction<Value: Hashable & Sendable>: DotStore {
         return result
     }
 
+    /// Of each replica the entry with the greatest counter.
+    ///
+    /// Running sums are read by these alone: each takes in all before it, though deltas that
+    /// overtook others may not have said so yet.
+    var newestOfEachReplica: [Entry] {
+        entries.indices.compactMap { index in
+            let next = index + 1
+            let isNewest =
+                next == entries.count || entries[next].dot.replica != entries[index].dot.replica
+            return isNewest ? entries[index] : nil
+        }
+    }
+
     private func position(of dot: Dot) -> Int {
         var low = 0
         var high = entries.count

@@ -2,8 +2,9 @@
 // gauges. Every increment counts; a new set drops those that it had seen.
 //
 // Always holds: no increments are kept whose epoch (the set that they add to) has been superseded;
-// an epoch that has not arrived yet keeps its increments waiting. Of one replica and epoch there is
-// one running sum, so the store does not grow with presses.
+// an epoch that has not arrived yet keeps its increments waiting. Of one replica and epoch the
+// newest running sum alone is read, and kept once all deltas are there: the store does not grow with
+// presses.
 
 /// A number that can be set and incremented at once by several replicas.
 ///
@@ -143,12 +144,8 @@ public struct EpochCounter: DotStore {
     /// - Returns: whether it was added; `false` where the running sum would leave what a
     ///   `DecimalNumber` holds, and then nothing is changed.
     public mutating func increment(by difference: DecimalNumber, base: Base?, dot: Dot) -> Bool {
-        var sum = difference
         let own = increments.filter { $0.dot.replica == dot.replica && $0.epoch == base?.dot }
-        for one in own {
-            guard let total = sum.adding(one.sum) else { return false }
-            sum = total
-        }
+        guard let sum = (own.last?.sum ?? .zero).adding(difference) else { return false }
         for one in own { content.remove(one.dot) }
         content.insert(dot, .increments(epoch: base?.dot, sum: sum))
         return true
@@ -171,8 +168,15 @@ public struct EpochCounter: DotStore {
         return result
     }
 
+    /// The running sum of each replica: that of its greatest counter, which took in all before it
+    /// (deltas that overtook others may have left an earlier one for a while).
     private func sums(epoch: Dot?) -> [DecimalNumber] {
-        increments.filter { $0.epoch == epoch }.map(\.sum)
+        let all = increments.filter { $0.epoch == epoch }
+        return all.indices.compactMap { index in
+            let next = index + 1
+            let isNewest = next == all.count || all[next].dot.replica != all[index].dot.replica
+            return isNewest ? all[index].sum : nil
+        }
     }
 
     /// The exact sum, in an order that keeps the running total small: that of the values alone, so

@@ -1,7 +1,7 @@
 // replica -> number of presses: buttons. All count.
 //
-// Always holds: of one replica there is one entry, under the dot of its last press; presses only
-// grow.
+// Always holds: of one replica the entry with the greatest counter alone is counted. Deltas that
+// overtook others may leave an earlier one beside it for a while; it goes when the others arrive.
 
 /// How often a button was pressed, each replica counting its own.
 ///
@@ -46,13 +46,13 @@ public struct PressCounter: DotStore {
 
     /// All presses; 2^64 - 1 stands for more.
     public var presses: UInt64 {
-        content.entries.reduce(0) { total, entry in Self.saturating(total, entry.value) }
+        content.newestOfEachReplica.reduce(0) { Self.saturating($0, $1.value) }
     }
 
     /// Counts a press as the fresh `dot` of the replica that holds this copy.
     public mutating func press(dot: Dot) {
         var total: UInt64 = 1
-        for entry in content.entries where entry.dot.replica == dot.replica {
+        for entry in content.newestOfEachReplica where entry.dot.replica == dot.replica {
             total = Self.saturating(total, entry.value)
         }
         content.removeAll { $0.dot.replica == dot.replica }

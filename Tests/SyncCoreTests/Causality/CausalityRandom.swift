@@ -1,0 +1,37 @@
+// Seeded randomness for the tests of causality.
+//
+// A failing run prints its seed; PICKERSYNC_SEED=<seed> runs that seed alone, and PICKERSYNC_RUNS
+// multiplies how many are tried.
+
+import Foundation
+
+/// SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+struct CausalityRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`.
+    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+
+    /// Whether a thing of `percent` in a hundred happens.
+    mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
+
+    /// The seeds to run: those from 1 to `count` times PICKERSYNC_RUNS, or PICKERSYNC_SEED alone.
+    static func seeds(_ count: Int) -> [UInt64] {
+        let environment = ProcessInfo.processInfo.environment
+        if let seed = environment["PICKERSYNC_SEED"].flatMap(UInt64.init) { return [seed] }
+        let runs = environment["PICKERSYNC_RUNS"].flatMap(Int.init) ?? 1
+        return (1...UInt64(count * max(runs, 1))).map { $0 }
+    }
+}

@@ -1,0 +1,99 @@
+// The fields of the trial form, and edits to them: what laws and simulations are run on.
+
+import SyncCore
+
+/// A field of the trial form: a store of each kind, registers under each policy that keeps edits.
+struct TrialField: Hashable, CaseIterable, Sendable {
+    let key: CausalForm.Key
+    let policy: ConflictPolicy
+
+    static let ask = TrialField(key: .init("ask", .register), policy: .ask)
+    static let latest = TrialField(key: .init("latest", .register), policy: .latest)
+    static let toggle = TrialField(key: .init("toggle", .register), policy: .falseWins)
+    static let wheels = TrialField(key: .init("wheels", .components), policy: .ask)
+    static let tags = TrialField(key: .init("tags", .tags), policy: .latest)
+    static let count = TrialField(key: .init("count", .counter), policy: .latest)
+    static let button = TrialField(key: .init("button", .presses), policy: .latest)
+    static let secret = TrialField(key: .init("secret", .sealed), policy: .latest)
+
+    static let allCases = [ask, latest, toggle, wheels, tags, count, button, secret]
+}
+
+/// An edit in small: what is done depends on the field's kind.
+struct TrialEdit: Sendable {
+    let field: TrialField
+    /// Which of the kind's edits, from 0 to 3.
+    let variant: Int
+    /// Tells the written value from all others.
+    let number: Int
+
+    /// Components that a `wheels` edit turns.
+    var components: [String] { [["month"], ["year"], ["month", "year"], ["day"]][variant] }
+    /// Tags that a set edit adds.
+    var added: [String] { [["bar"], [], ["baz"], ["bar", "baz"]][variant] }
+    /// Tags that a set edit removes.
+    var removed: [String] { [[], ["bar"], ["bar"], ["qux"]][variant] }
+    /// Whether a counter edit sets (and does not increment).
+    var isSet: Bool { variant == 0 }
+    /// What a counter edit adds.
+    var amount: Int { variant }
+    /// The written value of a register.
+    var value: JSON { field == .toggle ? .bool(number % 2 == 0) : .integer(number) }
+
+    /// Does the edit to `form` with the fresh `dot`, and gives the delta.
+    func apply(
+        to form: inout CausalForm, dot: Dot, stamp: HybridTimestamp, seen: Seen,
+        losingIncrements: Bool = false
+    ) -> CausalForm {
+        form.change(field.key, dot: dot) { store in
+            switch store {
+            case .register(var register):
+                register.write(
+                    written(value), dot: dot, stamp: stamp, seen: seen, policy: field.policy)
+                store = .register(register)
+            case .components(var map):
+                for component in components {
+                    map.write(
+                        written(value), component: component, dot: dot, stamp: stamp, seen: seen,
+                        policy: field.policy)
+                }
+                store = .components(map)
+            case .tags(var set):
+                set.edit(
+                    add: added.map(AddWinsSet.Tag.string),
+                    remove: removed.map(AddWinsSet.Tag.string), dot: dot, seen: seen)
+                store = .tags(set)
+            case .counter(let counter):
+                store = .counter(edited(counter, dot, stamp, seen, losingIncrements))
+            case .presses(var counter):
+                counter.press(dot: dot)
+                store = .presses(counter)
+            case .sealed(var register):
+                register.write([UInt8(number & 0xff)], dot: dot, stamp: stamp)
+                store = .sealed(register)
+            }
+        }
+    }
+
+    private func edited(
+        _ counter: EpochCounter, _ dot: Dot, _ stamp: HybridTimestamp, _ seen: Seen,
+        _ losingIncrements: Bool
+    ) -> EpochCounter {
+        var counter = counter
+        let base = field.policy.standing(counter.bases)
+        if isSet {
+            counter.set(
+                DecimalNumber(Int64(number)), author: author(), dot: dot, stamp: stamp,
+                seen: seen, policy: field.policy)
+        } else if losingIncrements {
+            // The fault: the replica's running sum starts anew.
+            let others = counter.increments.filter { $0.dot.replica != dot.replica }
+            let own = EpochCounter.Increments(
+                dot: dot, epoch: base?.dot, sum: DecimalNumber(Int64(amount)))
+            counter = EpochCounter(bases: counter.bases, increments: others + [own]) ?? counter
+        } else {
+            _ = counter.increment(by: DecimalNumber(Int64(amount)), base: base, dot: dot)
+        }
+        return counter
+    }
+}
