@@ -1,0 +1,170 @@
+// How a command fails: one line on standard error and an exit status of sysexits.h.
+//
+// The line says what, why, and what to do next; scripts read the status (docs: CLI, Exit status).
+
+internal import PickerSync
+internal import SyncCore
+
+/// Exit statuses: sysexits.h, and what timeout(1) and shells use.
+enum ExitStatus: Int32 {
+    case done = 0
+    /// A condition was not met, a question was answered with no, or some of it did not work.
+    case notMet = 1
+    case usage = 64
+    /// An invalid value, a disabled control, a broken form file.
+    case data = 65
+    /// No such form, field or file.
+    case noInput = 66
+    /// The daemon cannot be reached, cannot write, or speaks another protocol.
+    case unavailable = 69
+    /// A fault of ours or of the daemon.
+    case software = 70
+    /// A conflict or a quota: try again.
+    case temporary = 75
+    case noPermission = 77
+    case timedOut = 124
+    /// 128 and the signal's number, as a shell gives it.
+    case hungUp = 129
+    case interrupted = 130
+    case terminated = 143
+    /// Nobody reads standard output any more: what a shell shows for SIGPIPE in other programs.
+    case closedPipe = 141
+}
+
+/// Why a command ends, in one line.
+struct Failure: Error {
+    var status: ExitStatus
+    var message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    /// A status without a word: the condition of `wait`, a closed pipe.
+    static func silent(_ status: ExitStatus) -> Failure { Failure(status, "") }
+
+    static func usage(_ message: String) -> Failure { Failure(.usage, message) }
+}
+
+extension Failure {
+    /// What the daemon refused, in a line with the next step.
+    init(_ error: WireError) {
+        let status: ExitStatus =
+            switch error.kind {
+            case .notFound: .noInput
+            case .invalidValue, .disabled: .data
+            case .conflict, .limit: .temporary
+            case .forbidden: .noPermission
+            case .unavailable, .unsupportedProtocol: .unavailable
+            case .invalidParams where !error.problems.isEmpty: .data
+            case .parse, .invalidRequest, .frameTooLarge, .methodNotFound, .invalidParams,
+                .internal:
+                .software
+            }
+        var line = error.message
+        if let expected = error.expected, !line.contains(expected) {
+            line += "; expected \(expected)"
+        }
+        if !error.similar.isEmpty, !line.contains("did you mean") {
+            line += "; did you mean \(error.similar.joined(separator: " or "))?"
+        }
+        for problem in error.problems.prefix(1) where !line.contains(problem.message) {
+            line += "; \(problem.path.isEmpty ? "" : problem.path + ": ")\(problem.message)"
+        }
+        if error.problems.count > 1 { line += " (and \(error.problems.count - 1) more)" }
+        if let step = Self.nextStep(error, in: line) { line += "; \(step)" }
+        self.init(status, line)
+    }
+
+    private static func nextStep(_ error: WireError, in line: String) -> String? {
+        switch error.kind {
+        case .conflict where !error.fields.isEmpty:
+            let now = error.fields.prefix(3).map { "\($0.id) is \(ValueText.short($0.state))" }
+            return now.joined(separator: ", ") + " now; read again and decide"
+        case .unavailable: return "reading goes on; see pickerctl status"
+        case .limit: return "try again later, or ask for a higher limit"
+        case .unsupportedProtocol: return "install a pickerctl and a pickersyncd of one version"
+        case .notFound where error.similar.isEmpty && error.field == nil:
+            return line.contains("pickerctl") ? nil : "see pickerctl form list"
+        case .notFound where error.similar.isEmpty:
+            return line.contains("pickerctl") ? nil : "see pickerctl describe"
+        case .forbidden: return "see pickerctl describe for who may"
+        case .internal: return "the daemon's log has the details"
+        default: return nil
+        }
+    }
+
+    /// A client without an answer.
+    init(_ failure: ClientFailure) {
+        switch failure {
+        case .refused(let error), .incompatible(let error): self.init(error)
+        case .unreachable(let error, let resolution):
+            self.init(.unreachable(error), Self.line(error, resolution))
+        case .launch(let error, let resolution):
+            self.init(.unavailable, Self.line(error, resolution))
+        case .lost:
+            self.init(
+                .unavailable,
+                "the daemon went away before it answered; whether it was done is unknown; "
+                    + "see pickerctl history")
+        case .timedOut(let seconds):
+            self.init(
+                .unavailable,
+                "no answer from the daemon in \(Int(seconds)) seconds; whether it was done is "
+                    + "unknown; see pickerctl doctor")
+        case .violation(let reason):
+            self.init(
+                .unavailable, "the peer does not speak pickersync (\(reason)); see pickerctl doctor"
+            )
+        }
+    }
+
+    private static func line(_ error: ConnectError, _ resolution: SocketResolution) -> String {
+        let path = resolution.path
+        switch error {
+        case .missing where resolution.rule == .system, .refused where resolution.rule == .system:
+            return "no daemon answers on \(path); systemctl start pickersyncd.socket"
+        case .missing, .refused:
+            return resolution.mayStart
+                ? "no daemon answers on \(path); start pickersyncd, or leave out --no-autostart"
+                : "no daemon answers on \(path); start pickersyncd --socket \(path)"
+        case .forbidden:
+            return "\(path) may not be opened by this user; join its group, see pickerctl doctor"
+        case .nameTooLong:
+            return "the socket's path is longer than \(StreamSocket.pathBytesMax) bytes: \(path); "
+                + "choose a shorter one with --socket"
+        case .timedOut:
+            return "the daemon on \(path) takes no connection; see pickerctl doctor"
+        case .failed(_, let errno):
+            return "\(path): \(describe(errno: errno)); see pickerctl doctor"
+        }
+    }
+
+    private static func line(_ error: LaunchError, _ resolution: SocketResolution) -> String {
+        switch error {
+        case .executableNotFound:
+            "no daemon answers on \(resolution.path), and there is no pickersyncd beside pickerctl "
+                + "or in PATH to start; install pickersyncd, or name a socket with --socket"
+        case .noStateDirectory:
+            "a daemon cannot be started without a home; set HOME or XDG_STATE_HOME"
+        case .directory(let path, let reason):
+            "a daemon cannot be started: \(path): \(reason); see pickerctl doctor"
+        case .spawn(let errno):
+            "a daemon cannot be started: \(describe(errno: errno)); see pickerctl doctor"
+        case .ended(_, let lastLine, let log):
+            "the daemon ended at once: \(lastLine ?? "without a word"); see \(log)"
+        case .timedOut(let log):
+            "the daemon was started and does not accept yet; see \(log)"
+        case .connect(let error):
+            line(error, resolution)
+        }
+    }
+}
+
+extension ExitStatus {
+    fileprivate static func unreachable(_ error: ConnectError) -> ExitStatus {
+        if case .forbidden = error { return .noPermission }
+        return .unavailable
+    }
+}

@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import Glibc
+internal import PickerSync
+internal import SyncCore
+
+/// What every command knows, whether it came by the fast path or by ArgumentParser.
+struct Settings {
+    var socket: String?
+    var form: String?
+    var autostart = true
+    var connectSeconds: Double?
+    var isQuiet = false
+    var color = Console.Color.auto
+}
+
+extension Console.Color: ExpressibleByArgument {}
+
+/// The options that every command takes.
+struct CommonOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
+    var socket: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The form; else $PICKERSYNC_FORM, else the only one there is.", valueName: "form"),
+        completion: .custom { words, _, _ in Completion.forms(words) })
+    var form: String?
+
+    @Flag(name: .customLong("no-autostart"), help: "Do not start the user's own daemon.")
+    var noAutostart = false
+
+    @Option(
+        help: ArgumentHelp("Go on trying to connect for so many seconds.", valueName: "seconds"))
+    var connectTimeout: Double?
+
+    @Flag(name: .shortAndLong, help: "No remarks; errors are still told.")
+    var quiet = false
+
+    @Option(help: ArgumentHelp("Colours: auto, always or never.", valueName: "when"))
+    var color = Console.Color.auto
+
+    var settings: Settings {
+        Settings(
+            socket: socket, form: form, autostart: !noAutostart, connectSeconds: connectTimeout,
+            isQuiet: quiet, color: color)
+    }
+
+    func validate() throws {
+        if let connectTimeout, !(connectTimeout >= 0) {
+            throw ValidationError("--connect-timeout takes seconds, 0 or more")
+        }
+    }
+}

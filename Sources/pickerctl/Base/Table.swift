@@ -1,0 +1,52 @@
+internal import Glibc
+internal import SyncCore
+internal import TerminalUI
+
+/// Rows in aligned columns, measured as a terminal shows them.
+struct Table {
+    private var rows: [[String]]
+
+    init(_ heading: [String]) {
+        rows = [heading]
+    }
+
+    mutating func append(_ row: [String]) {
+        rows.append(row.map { $0.escapedForDisplay() })
+    }
+
+    var isEmpty: Bool { rows.count == 1 }
+
+    /// The lines; the last column is not padded.
+    var lines: [String] {
+        let widths = rows[0].indices.map { column in
+            rows.map { DisplayWidth.columns(of: $0[column]) }.max() ?? 0
+        }
+        return rows.map { row in
+            let cells = row.enumerated().map { column, text in
+                column == row.count - 1 ? text : DisplayWidth.padded(text, to: widths[column])
+            }
+            var line = cells.joined(separator: "  ")
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+    }
+
+    func print(_ console: Console) throws(Failure) {
+        for (number, line) in lines.enumerated() {
+            try console.line(number == 0 ? console.bold(line) : line)
+        }
+    }
+}
+
+/// Moments for people, in the zone of this machine.
+enum LocalTime {
+    /// `2026-11-21 14:30:05`: localtime_r(3).
+    static func text(_ moment: Timestamp) -> String {
+        var seconds = time_t(moment.milliseconds / 1_000)
+        var parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return moment.description }
+        func digits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let date = "\(parts.tm_year + 1900)-\(digits(parts.tm_mon + 1))-\(digits(parts.tm_mday))"
+        return "\(date) \(digits(parts.tm_hour)):\(digits(parts.tm_min)):\(digits(parts.tm_sec))"
+    }
+}

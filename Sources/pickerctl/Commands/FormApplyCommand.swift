@@ -1,0 +1,155 @@
+internal import ArgumentParser
+internal import FormFile
+internal import Glibc
+internal import SyncCore
+
+/// `pickerctl form apply`: forms into the daemon, with a look before the leap.
+struct FormApplyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apply", abstract: "Create or change forms from files.",
+        discussion: """
+            Shows what is added, kept, invalid, reset and removed, and asks when a value would be
+            lost. All files are read before the first one is applied; - is standard input.
+            """)
+    @OptionGroup var common: CommonOptions
+    @Argument(completion: .file(extensions: ["yaml", "yml", "json"])) var file: [String]
+    @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
+    @Flag(help: "Show what would happen, and apply nothing.") var dryRun = false
+    @Option(name: .shortAndLong, help: "text or json (a result a line).")
+    var output = TextOrJSON.text
+
+    func run() throws {
+        let session = Session(common.settings)
+        var definitions: [(file: String, definition: JSON)] = []
+        for file in file { definitions.append((file, try FormFiles.read(file))) }
+        for (file, definition) in definitions { try apply(definition, file, session) }
+        try session.console.flush()
+    }
+
+    private func apply(_ definition: JSON, _ file: String, _ session: Session) throws(Failure) {
+        let form = definition["form"]?.stringValue ?? ""
+        let preview = try send(FormApply(definition: definition, isDryRun: true), session)
+        if dryRun { return try show(preview, isDone: false, session.console) }
+        let version = preview.isCreated ? nil : try session.definition(form).version
+        let lost = preview.invalid + preview.reset + preview.removed
+        if !lost.isEmpty, !yes {
+            try show(preview, isDone: false, session.console)
+            try session.console.flush()
+            switch Console.ask("apply \(file) to form \(form)?") {
+            case true?: break
+            case false?: throw Failure(.notMet, "form \(form) is left as it is")
+            case nil:
+                throw Failure(
+                    .notMet,
+                    "\(file) would lose values of \(form): \(lost.joined(separator: ", ")); "
+                        + "say that it may with --yes")
+            }
+        }
+        // What was shown is what is applied: a form that changed meanwhile is a conflict.
+        let result = try send(FormApply(definition: definition, ifVersion: version), session)
+        try show(result, isDone: true, session.console)
+    }
+
+    private func send(_ apply: FormApply, _ session: Session) throws(Failure) -> ApplyResult {
+        try session.call(.formApply(apply)) { json throws(DecodeError) in
+            try ApplyResult(decoding: json)
+        }
+    }
+
+    private func show(
+        _ result: ApplyResult, isDone: Bool, _ console: Console
+    ) throws(Failure) {
+        if output == .json {
+            var writer = JSONWriter()
+            result.encode(into: &writer)
+            return try console.line(String(decoding: writer.take(), as: UTF8.self))
+        }
+        if console.isQuiet { return }
+        for line in Self.lines(result, isDone: isDone) { try console.safeLine(line) }
+    }
+
+    static func lines(_ result: ApplyResult, isDone: Bool) -> [String] {
+        var lines: [String] = []
+        let isSame =
+            result.added.isEmpty && result.invalid.isEmpty && result.reset.isEmpty
+            && result.removed.isEmpty
+        let verb = result.isCreated ? "created" : isSame ? "applied, every value kept" : "changed"
+        let would =
+            result.isCreated ? "would be created" : isSame ? "keeps every value" : "would change"
+        lines.append("form \(result.form) \(isDone ? verb : would), version \(result.version)")
+        guard !result.isCreated else { return lines }
+        for (name, ids, why) in [
+            ("added", result.added, ""),
+            ("invalid", result.invalid, " (kept, outside the new domain)"),
+            ("reset", result.reset, " (back to the default: the type changed)"),
+            ("removed", result.removed, ""),
+        ] where !ids.isEmpty {
+            lines.append("  \(name): \(ids.joined(separator: ", "))\(why)")
+        }
+        if !isSame, !result.kept.isEmpty { lines.append("  kept: \(result.kept.count) fields") }
+        return lines
+    }
+}
+
+/// `pickerctl form check`: needs no daemon.
+struct FormCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Check form files; needs no daemon.")
+    @OptionGroup var common: CommonOptions
+    @Argument(completion: .file(extensions: ["yaml", "yml", "json"])) var file: [String]
+
+    func run() throws {
+        let console = Console(color: common.color, isQuiet: common.quiet)
+        var worst: Failure?
+        for file in file {
+            do throws(Failure) {
+                let definition = try FormFiles.read(file, showsEveryIssue: true)
+                if !console.isQuiet {
+                    try console.safeLine(
+                        "\(file): form \(definition["form"]?.stringValue ?? "") is good")
+                }
+            } catch {
+                if worst == nil || error.status == .noInput { worst = .silent(error.status) }
+                if !error.message.isEmpty { Console.error(error.message) }
+            }
+        }
+        try console.flush()
+        if let worst { throw worst }
+    }
+}
+
+/// Form files as definitions.
+enum FormFiles {
+    /// The definition in a file, `-` for standard input, checked as the daemon checks it.
+    static func read(_ path: String, showsEveryIssue: Bool = false) throws(Failure) -> JSON {
+        let bytes: [UInt8]
+        let name = path == "-" ? "standard input" : path
+        if path == "-" {
+            bytes = try Console.readStandardInput()
+        } else {
+            do throws(FileIssues) {
+                bytes = try FileReading.bytes(ofFile: path)
+            } catch {
+                throw Failure(.noInput, error.issues.first.map { "\($0)" } ?? path)
+            }
+        }
+        do throws(FileIssues) {
+            return try YAMLDocument.parse(bytes, name: name).json
+        } catch {
+            throw report(error, name, showsEveryIssue)
+        }
+    }
+
+    /// Every issue on a line of its own as compilers write them, then the failure.
+    private static func report(
+        _ error: FileIssues, _ name: String, _ showsEveryIssue: Bool
+    ) -> Failure {
+        guard showsEveryIssue || error.issues.count > 1 else {
+            return Failure(.data, error.issues.first.map { "\($0)" } ?? "\(name) cannot be read")
+        }
+        for issue in error.issues { Console.error("\(issue)") }
+        return showsEveryIssue
+            ? .silent(.data)
+            : Failure(.data, "\(name) has \(error.issues.count) mistakes; nothing was applied")
+    }
+}

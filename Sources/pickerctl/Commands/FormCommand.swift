@@ -1,0 +1,153 @@
+internal import ArgumentParser
+internal import FormFile
+internal import SyncCore
+
+/// `pickerctl form`: forms as a whole.
+struct FormCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "form", abstract: "Apply, list, show, check and delete forms.",
+        subcommands: [
+            FormApplyCommand.self, FormListCommand.self, FormShowCommand.self,
+            FormDeleteCommand.self, FormCheckCommand.self, FormOptionsCommand.self,
+        ])
+}
+
+/// `pickerctl form list`.
+struct FormListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "The daemon's forms.")
+    enum Format: String, ExpressibleByArgument, CaseIterable { case table, text, json }
+    @OptionGroup var common: CommonOptions
+    @Option(name: .shortAndLong, help: "table, text (names alone) or json.")
+    var output = Format.table
+
+    func run() throws {
+        let session = Session(common.settings)
+        let list = try session.call(.formList) { json throws(DecodeError) in
+            try FormList(decoding: json)
+        }
+        switch output {
+        case .json:
+            var writer = JSONWriter()
+            list.encode(into: &writer)
+            try session.console.line(String(decoding: writer.take(), as: UTF8.self))
+        case .text:
+            for form in list.forms { try session.console.safeLine(form.form) }
+        case .table:
+            var table = Table(["FORM", "TITLE", "FIELDS", "WATCHED BY", "REVISION"])
+            for form in list.forms {
+                table.append([
+                    form.form, form.title ?? "", String(form.fields), String(form.subscribers),
+                    String(form.revision),
+                ])
+            }
+            if table.isEmpty {
+                session.console.note("no form yet; see pickerctl form apply --help")
+            } else {
+                try table.print(session.console)
+            }
+        }
+        try session.console.flush()
+    }
+}
+
+/// `pickerctl form show`.
+struct FormShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "A form's definition, as a form file.")
+    @OptionGroup var common: CommonOptions
+    @Argument(completion: .custom { words, _, _ in Completion.forms(words) }) var name: String?
+    @Option(name: .shortAndLong, help: "yaml or json.") var output = DumpCommand.Format.yaml
+
+    func run() throws {
+        let session = Session(common.settings)
+        let definition = try session.definition(try name ?? session.form()).definition
+        switch output {
+        case .yaml: try session.console.text(YAMLWriter.text(of: definition))
+        case .json: try session.console.text(definition.prettyText + "\n")
+        }
+        try session.console.flush()
+    }
+}
+
+/// `pickerctl form delete`.
+struct FormDeleteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete", abstract: "Delete a form, its values and its history.")
+    @OptionGroup var common: CommonOptions
+    @Argument(completion: .custom { words, _, _ in Completion.forms(words) }) var name: String
+    @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
+
+    func run() throws {
+        let session = Session(common.settings)
+        // It is asked about only if it is there.
+        let definition = try session.definition(name)
+        if !yes {
+            switch Console.ask("delete form \(name) with its values and its history?") {
+            case true?: break
+            case false?: throw Failure(.notMet, "form \(name) is left as it is")
+            case nil:
+                throw Failure(
+                    .notMet, "nobody to ask whether to delete \(name); say so with --yes")
+            }
+        }
+        try session.call(.formDelete(FormDelete(form: definition.form)))
+    }
+}
+
+/// `pickerctl form options`.
+struct FormOptionsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "options", abstract: "Replace a picker's options at run time.",
+        discussion: """
+            An option is TAG or TAG=LABEL; - reads them from standard input, a line each. They
+            survive a restart, until that picker's options change in the form file.
+            """)
+    @OptionGroup var common: CommonOptions
+    @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.picker]) })
+    var field: String
+    @Argument(help: "TAG or TAG=LABEL, or - for standard input.") var option: [String]
+
+    func run() throws {
+        let session = Session(common.settings)
+        let name = FieldName(field)
+        let form = try session.form(of: [name])
+        let outline = try session.outline(form)
+        let control = try session.field(name.field, in: outline)
+        guard control.kind == .picker else {
+            throw Failure.usage("\(control.id) is no picker; only pickers have options to replace")
+        }
+        var lines = option
+        if option == ["-"] {
+            let text = try Console.readStandardInput()
+            lines = text.split(separator: UInt8(ascii: "\n")).map {
+                String(decoding: $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0, as: UTF8.self)
+            }
+        }
+        guard !lines.isEmpty else {
+            throw Failure(.data, "a picker needs an option at least; none was given")
+        }
+        let options = lines.map { Self.option($0, like: control.options.first?.tag) }
+        let request = FormSetOptions(form: form, field: control.id, options: options)
+        let result = try session.call(.formSetOptions(request)) { json throws(DecodeError) in
+            try ApplyResult(decoding: json)
+        }
+        if !result.invalid.isEmpty {
+            session.console.note(
+                "kept, though no option matches any more: \(result.invalid.joined(separator: ", "))"
+            )
+        }
+    }
+
+    /// Tags keep the type that the picker's tags have.
+    static func option(_ line: String, like tag: JSON?) -> JSON {
+        let equals = line.firstIndex(of: "=")
+        let text = String(equals.map { line[..<$0] } ?? line[...])
+        var typed = JSON.string(text)
+        if case .number? = tag, let number = ValueParser.number(text) { typed = .number(number) }
+        if case .bool? = tag, text == "true" || text == "false" { typed = .bool(text == "true") }
+        guard let equals else { return .members(("tag", typed), ("label", .string(text))) }
+        let label = String(line[line.index(after: equals)...])
+        return .members(("tag", typed), ("label", .string(label)))
+    }
+}

@@ -1,0 +1,180 @@
+internal import ArgumentParser
+internal import FormFile
+internal import SyncCore
+internal import TerminalUI
+
+/// `pickerctl get`: values.
+struct GetCommand: ParsableCommand {
+    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json, yaml, env, table }
+
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Print values.",
+        discussion: """
+            One field prints its bare value: into a pipe as it is, escaped on a terminal. Several
+            print FIELD=VALUE lines, which set takes back. Globs (* and ?) choose fields.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(completion: .custom { words, _, _ in Completion.fields(words) })
+    var field: [String] = []
+    @Option(name: .shortAndLong, help: "text, json, yaml, env or table.")
+    var output = Format.text
+    @Flag(help: "The vector clock too, as a token for set --context.") var context = false
+    @Flag(help: "Show one secret, for those who may; the reading is recorded.") var reveal = false
+
+    func run() throws {
+        try Self.run(
+            Session(common.settings), field, output, showsContext: context, reveals: reveal)
+    }
+
+    static func run(
+        _ session: Session, _ arguments: [String], _ format: Format = .text,
+        showsContext: Bool = false, reveals: Bool = false
+    ) throws(Failure) {
+        let names = arguments.map { FieldName($0) }
+        let form = try session.form(of: names)
+        if reveals { return try reveal(session, form, names) }
+        let ids = names.map(\.field)
+        let snapshot = try session.snapshot(form, ids.isEmpty ? nil : ids)
+        for id in ids
+        where Glob(id).literal != nil && !snapshot.fields.contains(where: { $0.id == id }) {
+            // Asked once more only to name what is near.
+            throw Session.noField(id, form, among: try session.snapshot(form).fields.map(\.id))
+        }
+        let isSingle = names.count == 1 && Glob(ids[0]).literal != nil
+        let selection = Selection(
+            snapshot: snapshot, names: names, isSingle: isSingle, showsContext: showsContext)
+        try selection.print(format, session)
+        try session.console.flush()
+    }
+
+    private static func reveal(
+        _ session: Session, _ form: String, _ names: [FieldName]
+    ) throws(Failure) {
+        guard names.count == 1 else { throw .usage("--reveal shows one field at a time") }
+        let request = StateReveal(form: form, field: names[0].field)
+        let result = try session.call(.stateReveal(request)) { json throws(DecodeError) in
+            try RevealResult(decoding: json)
+        }
+        try session.console.value(ValueText.bare(result.value))
+        try session.console.flush()
+    }
+}
+
+/// The fields that were asked for, in the order asked for.
+struct Selection {
+    struct Item {
+        var name: String
+        var value: JSON
+        var state: FieldState
+    }
+
+    let snapshot: StateSnapshot
+    let isSingle: Bool
+    let showsContext: Bool
+    var items: [Item] = []
+
+    init(snapshot: StateSnapshot, names: [FieldName], isSingle: Bool, showsContext: Bool) {
+        self.snapshot = snapshot
+        self.isSingle = isSingle
+        self.showsContext = showsContext
+        if names.isEmpty {
+            for field in snapshot.fields { append(field) }
+        }
+        for name in names {
+            let glob = Glob(name.field)
+            for field in snapshot.fields where glob.matches(field.id) {
+                if let component = name.component {
+                    let value = field.state.value[component] ?? .null
+                    items.append(
+                        Item(name: "\(field.id).\(component)", value: value, state: field.state))
+                } else if !items.contains(where: { $0.name == field.id }) {
+                    append(field)
+                }
+            }
+        }
+    }
+
+    private mutating func append(_ field: NamedField) {
+        items.append(Item(name: field.id, value: field.state.value, state: field.state))
+    }
+
+    func print(_ format: GetCommand.Format, _ session: Session) throws(Failure) {
+        let console = session.console
+        switch format {
+        case .text: try printText(console)
+        case .json: try console.text(json.prettyText + "\n")
+        case .yaml: try console.text(YAMLWriter.text(of: json))
+        case .env: try printEnvironment(console)
+        case .table: try printTable(console)
+        }
+    }
+
+    private var json: JSON {
+        if showsContext {
+            var writer = JSONWriter()
+            snapshot.encode(into: &writer)
+            return (try? JSON(parsing: writer.take())) ?? .null
+        }
+        if isSingle, let item = items.first { return item.value }
+        return .object(JSONObject(items.map { ($0.name, $0.value) }))
+    }
+
+    private func printText(_ console: Console) throws(Failure) {
+        if isSingle, let item = items.first {
+            try console.value(ValueText.bare(item.value))
+        } else {
+            for item in items where item.state.isSecretSet == nil {
+                try console.safeLine("\(item.name)=\(ValueText.bare(item.value))")
+            }
+        }
+        if showsContext {
+            try console.safeLine(isSingle ? snapshot.context : "context=\(snapshot.context)")
+        }
+    }
+
+    private func printEnvironment(_ console: Console) throws(Failure) {
+        for (name, value) in Environment.variables(snapshot.form, items) {
+            try console.line("\(name)=\(ValueText.shellQuoted(value))")
+        }
+        if showsContext {
+            try console.line("PICKER_CONTEXT=\(ValueText.shellQuoted(snapshot.context))")
+        }
+    }
+
+    private func printTable(_ console: Console) throws(Failure) {
+        var table = Table(["FIELD", "VALUE", "SET BY", "AT", "REVISION"])
+        for item in items {
+            let state = item.state
+            table.append([
+                item.name,
+                state.isSecretSet == nil && !state.isMixed && !state.isInvalid
+                    ? ValueText.short(item.value) : ValueText.short(state),
+                state.isSet ? state.by?.user ?? "" : "(default)",
+                state.at.map { LocalTime.text($0) } ?? "", String(state.revision),
+            ])
+        }
+        try table.print(console)
+        if showsContext { try console.safeLine("context \(snapshot.context)") }
+    }
+}
+
+/// A form's values as environment variables, for `get -o env`, `run` and `watch --exec`.
+enum Environment {
+    /// `PICKER_FORM`, then `PICKER_FLAVOR` and its like; a component is `PICKER_SOURCE_NAME`.
+    /// Secrets and buttons are left out.
+    static func variables(
+        _ form: String, _ items: [Selection.Item]
+    ) -> [(name: String, value: String)] {
+        var result = [("PICKER_FORM", form)]
+        for item in items where item.state.isSecretSet == nil && item.value["presses"] == nil {
+            let name = item.name.split(separator: ".").joined(separator: "_")
+            result.append((FieldOutline.variable(name), ValueText.bare(item.value)))
+            for (component, value) in item.value.objectValue?.members ?? [] {
+                result.append(
+                    (FieldOutline.variable("\(name)_\(component)"), ValueText.scalar(value)))
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,177 @@
+// Who changed what, when; and taking it back.
+
+internal import ArgumentParser
+internal import SyncCore
+
+/// `pickerctl history`.
+struct HistoryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "Who changed what, when; newest first.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(completion: .custom { words, _, _ in Completion.fields(words) })
+    var field: String?
+    @Option(name: [.customShort("n"), .long], help: "So many entries at most.") var limit = 50
+    @Option(help: "Only what came before this revision.") var before: Int64?
+    @Option(name: .shortAndLong, help: "text or json (an entry a line).")
+    var output = TextOrJSON.text
+
+    func validate() throws {
+        if limit < 1 { throw ValidationError("--limit takes a number from 1 on") }
+    }
+
+    func run() throws {
+        let session = Session(common.settings)
+        let name = field.map { FieldName($0) }
+        let form = try session.form(of: name.map { [$0] } ?? [])
+        var before = before
+        var left = limit
+        while left > 0 {
+            let request = StateHistory(
+                form: form, field: name?.field, before: before, limit: Int64(min(left, 1_000)))
+            let page = try session.call(.stateHistory(request)) { json throws(DecodeError) in
+                try HistoryPage(decoding: json)
+            }
+            for entry in page.entries { try print(entry, session.console) }
+            left -= page.entries.count
+            guard page.more, let last = page.entries.last else { break }
+            before = last.revision
+        }
+        try session.console.flush()
+    }
+
+    private func print(_ entry: HistoryPage.Entry, _ console: Console) throws(Failure) {
+        if output == .json {
+            var writer = JSONWriter()
+            entry.encode(into: &writer)
+            return try console.line(String(decoding: writer.take(), as: UTF8.self))
+        }
+        let at = entry.at.map { LocalTime.text($0) } ?? "—"
+        var by = ValueText.author(entry.by)
+        if let tty = entry.by?.tty { by += " (\(tty))" }
+        let changes = entry.changes.map(Self.text).joined(separator: ", ")
+        let what =
+            changes.isEmpty
+            ? entry.kind : entry.kind == "set" ? changes : "\(entry.kind) \(changes)"
+        try console.safeLine("\(entry.revision)  \(at)  \(by)  \(what)")
+    }
+
+    static func text(_ change: HistoryPage.Change) -> String {
+        var text = change.field
+        if let value = change.value { text += "=\(ValueText.bare(value))" }
+        if let was = change.was { text += " (was \(ValueText.short(was)))" }
+        return change.isConcurrent ? text + " (concurrent)" : text
+    }
+}
+
+/// `pickerctl undo`.
+struct UndoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "undo", abstract: "Take back my last edit, of one field or of any.")
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var options: UndoOptions
+
+    func run() throws { try options.run(Session(common.settings), isRedo: false) }
+}
+
+/// `pickerctl redo`.
+struct RedoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "redo", abstract: "Do again what undo took back.")
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var options: UndoOptions
+
+    func run() throws { try options.run(Session(common.settings), isRedo: true) }
+}
+
+/// What undo and redo share.
+struct UndoOptions: ParsableArguments {
+    @Argument(completion: .custom { words, _, _ in Completion.fields(words) })
+    var field: String?
+    @Flag(help: "Anyone's edit, not only mine.") var anyone = false
+    @Option(name: .shortAndLong, help: "Print what is there now: json.") var output: AnswerFormat?
+
+    func run(_ session: Session, isRedo: Bool) throws(Failure) {
+        let name = field.map { FieldName($0) }
+        let form = try session.form(of: name.map { [$0] } ?? [])
+        let undo = StateUndo(form: form, field: name?.field, scope: anyone ? .anyone : .mine)
+        let request: Request = isRedo ? .stateRedo(undo) : .stateUndo(undo)
+        let result = try session.call(request) { json throws(DecodeError) in
+            try SetResult(decoding: json)
+        }
+        if let output { return try output.print(result, session.console) }
+        for field in result.fields {
+            try session.console.safeLine("\(field.id)=\(ValueText.bare(field.state.value))")
+        }
+        let skipped = result.skipped ?? []
+        if !skipped.isEmpty {
+            session.console.note(
+                "left as somebody else set it: \(skipped.joined(separator: ", "))")
+        }
+        try session.console.flush()
+    }
+}
+
+/// `pickerctl conflicts`.
+struct ConflictsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "conflicts", abstract: "Fields that were set at the same time, unresolved.",
+        discussion: "Exits 1 where there is one, as diff does.")
+    @OptionGroup var common: CommonOptions
+    @Option(name: .shortAndLong, help: "text or json.") var output = TextOrJSON.text
+
+    func run() throws {
+        let session = Session(common.settings)
+        let form = try session.form()
+        let fields = try session.snapshot(form).fields.filter { !$0.state.conflict.isEmpty }
+        switch output {
+        case .json:
+            var writer = JSONWriter()
+            fields.encode(into: &writer)
+            try session.console.line(String(decoding: writer.take(), as: UTF8.self))
+        case .text:
+            for field in fields {
+                let first = Sibling(
+                    value: field.state.value, by: field.state.by, at: field.state.at)
+                for sibling in [first] + field.state.conflict {
+                    let at = sibling.at.map { ", \(LocalTime.text($0))" } ?? ""
+                    let by = ValueText.author(sibling.by)
+                    try session.console.safeLine(
+                        "\(field.id)=\(ValueText.bare(sibling.value)) by \(by)\(at)")
+                }
+            }
+        }
+        try session.console.flush()
+        if !fields.isEmpty { throw Failure.silent(.notMet) }
+    }
+}
+
+/// `pickerctl resolve`.
+struct ResolveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resolve", abstract: "Settle conflicts: this value, having seen them all.")
+    @OptionGroup var common: CommonOptions
+    @Argument(
+        help: ArgumentHelp("The value that stays.", valueName: "field=value"),
+        completion: .custom { words, _, _ in Completion.assignments(words) })
+    var assignments: [String]
+
+    func run() throws {
+        let session = Session(common.settings)
+        let assignments = try SetCommand.assignments(assignments)
+        let form = try session.form(named: assignments.map(\.form))
+        var edits = EditBuilder(try session.outline(form))
+        for assignment in assignments { try edits.append(assignment, session) }
+        let snapshot = try session.snapshot(form, edits.changes.map(\.field))
+        for change in edits.changes
+        where snapshot.fields[change.field]?.conflict.isEmpty ?? true {
+            throw Failure(
+                .notMet,
+                "\(change.field) has no conflict; see pickerctl conflicts, or use pickerctl set")
+        }
+        // The token covers what was just read, so the siblings that a person could see collapse
+        // and one that comes meanwhile does not.
+        try session.set(
+            StateSet(form: form, changes: edits.changes, context: snapshot.context))
+    }
+}

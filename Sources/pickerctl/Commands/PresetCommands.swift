@@ -1,0 +1,112 @@
+// Presets: all values out, and back in one transaction.
+
+internal import ArgumentParser
+internal import FormFile
+internal import SyncCore
+
+/// `pickerctl dump`.
+struct DumpCommand: ParsableCommand {
+    enum Format: String, ExpressibleByArgument, CaseIterable { case yaml, json }
+
+    static let configuration = CommandConfiguration(
+        commandName: "dump", abstract: "Print all values, to be loaded again.",
+        discussion: "Secrets and buttons are left out, and so is what shows another's value.")
+
+    @OptionGroup var common: CommonOptions
+    @Option(name: .shortAndLong, help: "yaml or json.") var output = Format.yaml
+    @Flag(help: "Only what somebody has set, not the defaults.") var setOnly = false
+
+    func run() throws {
+        let session = Session(common.settings)
+        let form = try session.form()
+        let outline = try session.outline(form)
+        let snapshot = try session.snapshot(form)
+        var values = JSONObject()
+        for field in outline.fields where field.holdsValue && field.isRoot {
+            guard let state = snapshot.fields[field.id], state.isSet || !setOnly else { continue }
+            values[field.id] = state.value
+        }
+        let preset = JSON.members(("form", .string(form)), ("values", .object(values)))
+        switch output {
+        case .yaml: try session.console.text(YAMLWriter.text(of: preset))
+        case .json: try session.console.text(preset.prettyText + "\n")
+        }
+        try session.console.flush()
+    }
+}
+
+/// `pickerctl load`.
+struct LoadCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "load", abstract: "Set all values of a dump, all of them or none.",
+        discussion: "FILE is YAML or JSON as dump writes it, or FIELD: VALUE alone; - reads "
+            + "standard input.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(completion: .file()) var file: String
+    @Flag(help: "Show what would change, and change nothing.") var dryRun = false
+    @Option(help: ArgumentHelp("What you had seen: a token of get --context.", valueName: "token"))
+    var context: String?
+
+    func run() throws {
+        let session = Session(common.settings)
+        let tree = try PresetFile.read(file)
+        let isWrapped = tree["values"]?.objectValue != nil && tree["form"]?.stringValue != nil
+        guard let values = isWrapped ? tree["values"]?.objectValue : tree.objectValue else {
+            throw Failure(
+                .data, "\(file) holds no values; expected FIELD: VALUE, as dump writes it")
+        }
+        let form =
+            isWrapped && session.settings.form == nil
+            ? tree["form"]?.stringValue ?? "" : try session.form()
+        let outline = try session.outline(form)
+        let snapshot = try session.snapshot(form)
+        var changes: [Change] = []
+        for (id, value) in values.members {
+            let field = try session.field(id, in: outline)
+            guard field.holdsValue else {
+                throw Failure(
+                    .data,
+                    "\(id) is a \(field.kind?.rawValue ?? "control"), which a preset does not set; "
+                        + "take it out of \(file)")
+            }
+            if snapshot.fields[id]?.value != value {
+                changes.append(Change(field: id, .value(value)))
+            }
+        }
+        if dryRun {
+            for change in changes {
+                guard case .value(let value) = change.action else { continue }
+                let was = snapshot.fields[change.field].map { ValueText.short($0) } ?? "—"
+                try session.console.safeLine(
+                    "\(change.field)=\(ValueText.bare(value)) (was \(was))")
+            }
+            if changes.isEmpty { session.console.note("nothing would change") }
+        } else if !changes.isEmpty {
+            try session.set(StateSet(form: form, changes: changes, context: context))
+        }
+        try session.console.flush()
+    }
+}
+
+/// Files of values and of forms, or standard input for `-`.
+enum PresetFile {
+    static func read(_ path: String) throws(Failure) -> JSON {
+        let name = path == "-" ? "standard input" : path
+        let bytes: [UInt8]
+        if path == "-" {
+            bytes = try Console.readStandardInput()
+        } else {
+            do throws(FileIssues) {
+                bytes = try FileReading.bytes(ofFile: path)
+            } catch {
+                throw Failure(.noInput, error.issues.first.map { "\($0)" } ?? path)
+            }
+        }
+        do throws(FileIssues) {
+            return try YAMLDocument.parse(bytes, name: name).json
+        } catch {
+            throw Failure(.data, error.issues.first.map { "\($0)" } ?? "\(name) cannot be read")
+        }
+    }
+}

@@ -1,0 +1,196 @@
+// A program with the form's values in its environment; again at each change where that is wanted.
+
+internal import ArgumentParser
+internal import Glibc
+internal import PickerSync
+internal import SyncCore
+
+/// `pickerctl run`.
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Run a command with the form's values in its environment.",
+        discussion: """
+            PICKER_FLAVOR=vanilla and its like, and PICKER_FORM. Secrets are left out. The exit
+            status is the command's.
+            """)
+    @OptionGroup var common: CommonOptions
+    @Flag(help: "Run it again at each change: SIGTERM, then SIGKILL after the grace.")
+    var restartOnChange = false
+    @Option(help: ArgumentHelp("Time between SIGTERM and SIGKILL.", valueName: "seconds"))
+    var grace: Double = 5
+    @Option(help: ArgumentHelp("Wait until it was quiet so long.", valueName: "seconds"))
+    var debounce: Double = 0.05
+    @Argument(parsing: .postTerminator, help: "The command, after --.") var command: [String] = []
+
+    func validate() throws {
+        if command.isEmpty {
+            throw ValidationError("nothing to run; write pickerctl run -- COMMAND")
+        }
+        if !(grace >= 0) || !(debounce >= 0) {
+            throw ValidationError("--grace and --debounce take seconds, 0 or more")
+        }
+    }
+
+    func run() throws {
+        let session = Session(common.settings)
+        let form = try session.form()
+        guard let path = Self.find(command[0]) else {
+            throw Failure(.noInput, "\(command[0]) is not in PATH")
+        }
+        if restartOnChange {
+            let status = try Restarter(self, session, form, path).run()
+            Glibc.exit(status)
+        }
+        let fields = try session.snapshot(form).fields
+        session.client.close()
+        let environment = Self.environment(form, fields)
+        // The command takes our place: its signals, its terminal and its status are its own.
+        signal(SIGPIPE, SIG_DFL)
+        _ = withCStrings(command) { arguments in
+            withCStrings(environment) { execve(path, arguments, $0) }
+        }
+        throw Failure(.notMet, "\(path): \(describe(errno: errno))")
+    }
+
+    /// The inherited environment, the form's values over it.
+    static func environment(_ form: String, _ fields: [NamedField]) -> [String] {
+        let items = fields.map {
+            Selection.Item(name: $0.id, value: $0.state.value, state: $0.state)
+        }
+        let own = Environment.variables(form, items)
+        let kept = inheritedEnvironment().filter { entry in
+            !own.contains { entry.hasPrefix($0.name + "=") }
+        }
+        // A value cannot hold the byte that ends it.
+        return kept
+            + own.filter { !$0.value.utf8.contains(0) }.map { "\($0.name)=\($0.value)" }
+    }
+
+    /// A command as a shell finds it: a path as it is, a name in `PATH`.
+    static func find(_ name: String) -> String? {
+        if name.contains("/") { return name }
+        for folder in (environmentVariable("PATH") ?? "/usr/bin:/bin").split(separator: ":") {
+            let path = "\(folder)/\(name)"
+            if access(path, X_OK) == 0, FileFacts.at(path)?.kind == .regular { return path }
+        }
+        return nil
+    }
+}
+
+/// `--restart-on-change`: the command, and what makes it start again.
+///
+///     running --change--> ending --child gone--> running with the new values
+///     running --child gone--> resting --change--> running
+private final class Restarter {
+    private let command: RunCommand
+    private let session: Session
+    private let form: String
+    private let path: String
+    private let signals = SignalPipe([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD])
+    private var child: ChildProcess?
+    private var changeDue: UInt64?
+    private var killDue: UInt64?
+    private let ownsTerminal = isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp()
+
+    init(_ command: RunCommand, _ session: Session, _ form: String, _ path: String) {
+        self.command = command
+        self.session = session
+        self.form = form
+        self.path = path
+    }
+
+    /// Runs until a signal ends it; the exit status.
+    func run() throws(Failure) -> Int32 {
+        // The child is the terminal's foreground job; giving that away and back must not stop us.
+        signal(SIGTTOU, SIG_IGN)
+        defer { if ownsTerminal { tcsetpgrp(STDIN_FILENO, getpgrp()) } }
+        session.client.subscribe(StateSubscribe(form: form))
+        while true {
+            let deadline = [changeDue, killDue].compactMap(\.self).min()
+            switch try session.wait(until: deadline, also: [signals.descriptor]) {
+            case .event(let event): try handle(event)
+            case .readable:
+                if let status = try handleSignals() { return status }
+            case .deadline: break
+            }
+            try runDue()
+        }
+    }
+
+    private func handle(_ event: ClientEvent) throws(Failure) {
+        switch event {
+        case .snapshot(let result, let previous) where previous.isEmpty:
+            if child == nil, result.form == form { try start() }
+        case .snapshot, .changed, .formChanged:
+            if case .formChanged(let change) = event, change.content == .deleted {
+                child?.end(graceSeconds: command.grace)
+                throw Failure(.noInput, "form \(form) was deleted")
+            }
+            changeDue = MonotonicClock.now().adding(seconds: command.debounce)
+        case .subscriptionRefused(_, let error): throw Failure(error)
+        default: break
+        }
+    }
+
+    private func runDue() throws(Failure) {
+        let now = MonotonicClock.now()
+        if let due = changeDue, now >= due {
+            changeDue = nil
+            if let child {
+                if killDue == nil {
+                    child.signal(SIGTERM)
+                    killDue = now.adding(seconds: command.grace)
+                }
+            } else {
+                try start()
+            }
+        }
+        if let due = killDue, now >= due {
+            child?.signal(SIGKILL)
+            killDue = nil
+        }
+    }
+
+    private func start() throws(Failure) {
+        let environment = RunCommand.environment(form, session.client.fields(of: form))
+        let process = try ChildProcess.start(
+            path: path, command.command, environment: environment)
+        child = process
+        if ownsTerminal { tcsetpgrp(STDIN_FILENO, process.pid) }
+    }
+
+    /// The status to end with, where a signal or the child's own end says so.
+    private func handleSignals() throws(Failure) -> Int32? {
+        for number in signals.take() {
+            switch number {
+            case SIGCHLD:
+                guard let ending = child?.ending() else { continue }
+                child = nil
+                if ownsTerminal { tcsetpgrp(STDIN_FILENO, getpgrp()) }
+                // ^C at the terminal went to the child alone, and means both.
+                if ending == .signalled(SIGINT) || ending == .signalled(SIGQUIT) {
+                    return ending.shellStatus
+                }
+                if killDue != nil {
+                    killDue = nil
+                    try start()
+                } else {
+                    session.console.note(
+                        "\(command.command[0]) \(ending.inWords); waiting for a change")
+                }
+            case SIGINT, SIGTERM, SIGHUP, SIGQUIT:
+                guard let child else { return 128 + number }
+                child.signal(number)
+                let deadline = MonotonicClock.now().adding(seconds: command.grace)
+                while MonotonicClock.now() < deadline {
+                    if let ending = child.ending() { return ending.shellStatus }
+                    usleep(5_000)
+                }
+                child.end(graceSeconds: 0)
+                return 128 + number
+            default: child?.signal(number)
+            }
+        }
+        return nil
+    }
+}

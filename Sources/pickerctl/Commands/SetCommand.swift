@@ -1,0 +1,85 @@
+internal import ArgumentParser
+internal import SyncCore
+
+/// `pickerctl set`: one transaction.
+struct SetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Set fields, all of them or none.",
+        discussion: """
+            A value is read as its control holds it: a tag, true or false, a number, a date, text.
+            Several tags stand with commas between; empty or null is nothing where that is allowed.
+
+              flavor=vanilla           set
+              scoops+=1  scoops-=1     increment, within the control's bounds
+              days+=tue  days-=mon     add to a list, remove from it
+              source.name=salary       one component of wheels
+              note=@FILE  key=-        a file's text, standard input; the way for a secret
+              note:='"@home"'          exactly this JSON
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(
+        help: ArgumentHelp("What to set.", valueName: "field=value"),
+        completion: .custom { words, _, _ in Completion.assignments(words) })
+    var assignments: [String]
+
+    @Option(help: ArgumentHelp("What you had seen: a token of get --context.", valueName: "token"))
+    var context: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Set only if nothing changed since this token; else exit 75.", valueName: "token"))
+    var ifCurrent: String?
+
+    @Option(name: .shortAndLong, help: "Print what is there now: json.")
+    var output: AnswerFormat?
+
+    func run() throws {
+        if context != nil, ifCurrent != nil {
+            throw ValidationError("--context and --if-current exclude each other")
+        }
+        try Self.run(
+            Session(common.settings), assignments, context: context, ifCurrent: ifCurrent,
+            output: output)
+    }
+
+    static func run(
+        _ session: Session, _ arguments: [String], context: String? = nil,
+        ifCurrent: String? = nil, output: AnswerFormat? = nil
+    ) throws(Failure) {
+        let assignments = try Self.assignments(arguments)
+        let form = try session.form(named: assignments.map(\.form))
+        var edits = EditBuilder(try session.outline(form))
+        for assignment in assignments { try edits.append(assignment, session) }
+        let result = try session.set(
+            StateSet(
+                form: form, changes: edits.changes, context: ifCurrent ?? context,
+                requireCurrent: ifCurrent != nil))
+        try output?.print(result, session.console)
+    }
+
+    static func assignments(_ arguments: [String]) throws(Failure) -> [Assignment] {
+        var result: [Assignment] = []
+        for argument in arguments {
+            guard let assignment = Assignment(argument) else {
+                throw .usage("\"\(argument)\" is no FIELD=VALUE; see pickerctl set --help")
+            }
+            result.append(assignment)
+        }
+        return result
+    }
+}
+
+/// How the answer to an edit is printed, where it is.
+enum AnswerFormat: String, ExpressibleByArgument, CaseIterable {
+    case json
+
+    /// The result as it came over the wire, on one line.
+    func print(_ result: SetResult, _ console: Console) throws(Failure) {
+        var writer = JSONWriter()
+        result.encode(into: &writer)
+        try console.line(String(decoding: writer.take(), as: UTF8.self))
+        try console.flush()
+    }
+}

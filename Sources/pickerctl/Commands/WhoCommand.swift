@@ -1,0 +1,64 @@
+internal import ArgumentParser
+internal import PickerSync
+internal import SyncCore
+
+/// `pickerctl who`: who has the form open.
+struct WhoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "who", abstract: "Who has the form open, and where.")
+    @OptionGroup var common: CommonOptions
+    @Option(name: .shortAndLong, help: "text or json (a peer a line).")
+    var output = TextOrJSON.text
+
+    /// Seconds within which the daemon tells who is there.
+    private static let patienceSeconds = 0.1
+
+    func run() throws {
+        let session = Session(common.settings)
+        let form = try session.form()
+        session.client.subscribe(StateSubscribe(form: form, fields: [], presence: true))
+        // Answers come in order: once this is back, the subscription was answered.
+        try session.call(.ping)
+        var peers: [PresenceChanged.Peer] = []
+        let deadline = MonotonicClock.now().adding(seconds: Self.patienceSeconds)
+        while true {
+            switch try session.wait(until: deadline) {
+            case .deadline: return try print(peers, session)
+            case .event(.subscriptionRefused(_, let error)): throw Failure(error)
+            case .event(.presence(let change)) where change.form == form:
+                for peer in change.peers {
+                    peers.removeAll { $0.connection == peer.connection }
+                    if !peer.isGone { peers.append(peer) }
+                }
+            case .event, .readable: continue
+            }
+        }
+    }
+
+    private func print(_ peers: [PresenceChanged.Peer], _ session: Session) throws(Failure) {
+        let me = session.client.greeting?.you.connection
+        let others = peers.filter { $0.connection != me }.sorted { $0.connection < $1.connection }
+        var table = Table(["USER", "TERMINAL", "PROGRAM", "AT FIELD"])
+        for peer in others {
+            switch output {
+            case .text:
+                table.append([peer.user, peer.tty ?? "—", peer.client ?? "—", peer.focus ?? "—"])
+            case .json:
+                let json = JSON.members(
+                    ("user", .string(peer.user)), ("tty", peer.tty.map { .string($0) } ?? .null),
+                    ("client", peer.client.map { .string($0) } ?? .null),
+                    ("focus", peer.focus.map { .string($0) } ?? .null),
+                    ("connection", .integer(peer.connection)))
+                try session.console.line(json.encodedText)
+            }
+        }
+        if output == .text {
+            if table.isEmpty {
+                session.console.note("nobody has the form open")
+            } else {
+                try table.print(session.console)
+            }
+        }
+        try session.console.flush()
+    }
+}

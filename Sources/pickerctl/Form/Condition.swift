@@ -1,0 +1,70 @@
+// `FIELD=VALUE` as a question: what `wait` and `watch --until` wait for.
+
+internal import SyncCore
+
+/// A condition on one field, typed by its control.
+struct Condition {
+    enum Comparison { case equal, notEqual }
+
+    let field: String
+    let component: String?
+    let comparison: Comparison
+    let value: JSON
+
+    /// Reads `flavor=vanilla`, `flavor!=vanilla`, `source.name=salary`.
+    init(_ text: String, _ outline: FormOutline, _ session: Session) throws(Failure) {
+        guard let equals = text.firstIndex(of: "=") else {
+            throw .usage("\"\(text)\" is no FIELD=VALUE")
+        }
+        var name = text[..<equals]
+        comparison = name.last == "!" ? .notEqual : .equal
+        if comparison == .notEqual { name.removeLast() }
+        let place = FieldName(String(name))
+        let control = try session.field(place.field, in: outline)
+        let wanted = String(text[text.index(after: equals)...])
+        field = control.id
+        component = place.component
+        if let component {
+            let whole = try ValueParser.component(wanted, component, of: control)
+            value = whole[component] ?? .null
+        } else if control.kind == .button {
+            guard let presses = ValueParser.number(wanted) else {
+                throw ValueParser.invalid(wanted, control, "a number of presses")
+            }
+            value = .members(("presses", .number(presses)))
+        } else {
+            value = try ValueParser.value(wanted, for: control)
+        }
+    }
+
+    init(
+        field: String, component: String? = nil, _ comparison: Comparison = .equal, _ value: JSON
+    ) {
+        self.field = field
+        self.component = component
+        self.comparison = comparison
+        self.value = value
+    }
+
+    /// The form that a condition names in front of its field.
+    static func form(_ text: String) -> String? {
+        FieldName(String(text.prefix { $0 != "=" })).form
+    }
+
+    /// Whether it holds. What is mixed, invalid or secret equals nothing, as in FORM.md.
+    func holds(in fields: [NamedField]) -> Bool {
+        guard let state = fields[field] else { return false }
+        let isComparable = !state.isMixed && !state.isInvalid && state.isSecretSet == nil
+        let present = component.map { state.value[$0] ?? .null } ?? state.value
+        let isEqual = isComparable && Self.matches(present, value)
+        return comparison == .equal ? isEqual : !isEqual
+    }
+
+    /// Lists are equal whatever their order: a multiple picker reads in option order.
+    private static func matches(_ present: JSON, _ wanted: JSON) -> Bool {
+        guard let present = present.arrayValue, let wanted = wanted.arrayValue else {
+            return present == wanted
+        }
+        return present.count == wanted.count && present.allSatisfy { wanted.contains($0) }
+    }
+}

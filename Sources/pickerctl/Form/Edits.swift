@@ -1,0 +1,117 @@
+// Assignments into the changes of one transaction.
+
+internal import FormFile
+internal import SyncCore
+
+/// Makes changes of what people wrote.
+struct EditBuilder {
+    let outline: FormOutline
+    private var standardInputIsTaken = false
+    private(set) var changes: [Change] = []
+
+    init(_ outline: FormOutline) {
+        self.outline = outline
+    }
+
+    /// Adds one assignment; components of the same wheels become one change.
+    mutating func append(_ assignment: Assignment, _ session: Session) throws(Failure) {
+        let field = try resolve(assignment, session)
+        let action = try action(assignment, field)
+        if assignment.component != nil, case .value(let added) = action,
+            let index = changes.lastIndex(where: { $0.field.isSameBytes(as: field.id) }),
+            case .value(.object(var object)) = changes[index].action
+        {
+            for (name, value) in added.objectValue?.members ?? [] { object[name] = value }
+            changes[index].action = .value(.object(object))
+            return
+        }
+        changes.append(Change(field: field.id, action))
+    }
+
+    private func resolve(
+        _ assignment: Assignment, _ session: Session
+    ) throws(Failure) -> FieldOutline {
+        if assignment.operation == .minus, assignment.component == nil,
+            outline[assignment.field] == nil, let odd = outline[assignment.field + "-"]
+        {
+            throw .usage(
+                "\(odd.id) ends in a dash, so \(odd.id)=… reads as a decrement; "
+                    + "write \(odd.id):=JSON")
+        }
+        return try session.field(assignment.field, in: outline)
+    }
+
+    private mutating func action(
+        _ assignment: Assignment, _ field: FieldOutline
+    ) throws(Failure) -> Change.Action {
+        if field.kind == .secure, case .text = assignment.source {
+            throw .usage(
+                "\(field.id) is secret, and a command line is seen by others; give it on standard "
+                    + "input with \(field.id)=- or from a file with \(field.id)=@FILE")
+        }
+        let text = try text(assignment.source)
+        if let component = assignment.component {
+            guard assignment.operation == .set else {
+                throw .usage(
+                    "a component is set with \(field.id).\(component)=TAG and nothing else")
+            }
+            return .value(try ValueParser.component(text, component, of: field))
+        }
+        switch assignment.operation {
+        case .set: return .value(try ValueParser.value(text, for: field))
+        case .json:
+            guard let json = try? JSON(parsing: text) else {
+                throw ValueParser.invalid(text, field, "JSON after :=")
+            }
+            return .value(json)
+        case .plus, .minus:
+            let isMinus = assignment.operation == .minus
+            if field.isMultiple {
+                let tags = try ValueParser.tags(text, for: field)
+                return isMinus ? .remove(tags) : .add(tags)
+            }
+            switch field.kind {
+            case .slider, .stepper, .gauge:
+                return .increment(try ValueParser.increment(text, negated: isMinus, for: field))
+            default:
+                let kind = field.kind?.rawValue ?? "control"
+                throw .usage(
+                    "\(field.id) is a \(kind), and only numbers and lists take += and -=; "
+                        + "write \(field.id)=VALUE")
+            }
+        }
+    }
+
+    /// The text of a source. Files and standard input lose one newline at their end, which editors
+    /// and echo put there.
+    private mutating func text(_ source: Assignment.Source) throws(Failure) -> String {
+        let bytes: [UInt8]
+        let name: String
+        switch source {
+        case .text(let text): return text
+        case .file(let path):
+            name = path
+            do throws(FileIssues) {
+                bytes = try FileReading.bytes(ofFile: path)
+            } catch {
+                throw Failure(.noInput, "\(error.issues.first.map { "\($0)" } ?? path)")
+            }
+        case .standardInput:
+            guard !standardInputIsTaken else {
+                throw .usage("standard input can be read for one field only; use @FILE for others")
+            }
+            standardInputIsTaken = true
+            name = "standard input"
+            bytes = try Console.readStandardInput()
+        }
+        var kept = bytes[...]
+        if kept.last == UInt8(ascii: "\n") {
+            kept = kept.dropLast()
+            if kept.last == UInt8(ascii: "\r") { kept = kept.dropLast() }
+        }
+        guard let text = String(validating: kept, as: UTF8.self) else {
+            throw Failure(.data, "\(name) is not UTF-8 text")
+        }
+        return text
+    }
+}

@@ -1,0 +1,136 @@
+// What commands need to know of a form: ids, types and options, read from the definition as the
+// daemon sends it.
+//
+// A definition is read leniently: the daemon has checked it, and a newer one may say more than we
+// know. Types that we do not know are passed through as text.
+
+internal import SyncCore
+
+/// One option of a picker or of a component.
+struct OptionOutline {
+    var tag: JSON
+    var label: String
+    var isDisabled: Bool
+}
+
+/// One component of wheels.
+struct ComponentOutline {
+    var id: String
+    var options: [OptionOutline]
+}
+
+/// One control.
+struct FieldOutline {
+    /// The types of FORM.md.
+    enum Kind: String {
+        case picker, wheels, toggle, slider, stepper, date, text, secure, gauge, button, label
+    }
+
+    var id: String
+    var kind: Kind?
+    /// The control's members as written.
+    var json: JSON
+    var options: [OptionOutline] = []
+    var components: [ComponentOutline] = []
+    var sectionTitle: String?
+
+    var label: String { json["label"]?.stringValue ?? id }
+    var isMultiple: Bool { json["multiple"]?.boolValue ?? false }
+    var isOptional: Bool { json["optional"]?.boolValue ?? false }
+    var isCountdown: Bool { json["mode"]?.stringValue == "countdown" }
+    /// Whether its value may leave the daemon and come back: presets, environments.
+    var holdsValue: Bool { kind != .button && kind != .label && kind != .secure }
+    /// Whether a value of its own is stored, rather than another's shown.
+    var isRoot: Bool { json["binds"] == nil && json["sources"] == nil }
+
+    /// The name as an environment variable: `PICKER_FLAVOR`.
+    var variable: String { Self.variable(id) }
+
+    static func variable(_ id: String) -> String {
+        var name = "PICKER_"
+        for byte in id.utf8 {
+            name.unicodeScalars.append(
+                Unicode.Scalar(byte == UInt8(ascii: "-") ? UInt8(ascii: "_") : byte))
+        }
+        return name.uppercased()
+    }
+}
+
+/// A form's controls in their order.
+struct FormOutline {
+    var id: String
+    var title: String
+    var json: JSON
+    var fields: [FieldOutline]
+
+    init(_ definition: JSON) {
+        id = definition["form"]?.stringValue ?? ""
+        title = definition["title"]?.stringValue ?? id
+        json = definition
+        fields = []
+        for field in definition["fields"]?.arrayValue ?? [] { append(field, section: nil) }
+        for section in definition["sections"]?.arrayValue ?? [] {
+            let title = section["title"]?.stringValue
+            for field in section["fields"]?.arrayValue ?? [] { append(field, section: title) }
+        }
+        inheritFromBindings()
+    }
+
+    subscript(id: String) -> FieldOutline? {
+        fields.first { $0.id.isSameBytes(as: id) }
+    }
+
+    private mutating func append(_ json: JSON, section: String?) {
+        guard let id = json["id"]?.stringValue else { return }
+        var field = FieldOutline(
+            id: id, kind: json["type"]?.stringValue.flatMap(FieldOutline.Kind.init), json: json)
+        field.options = Self.options(json["options"])
+        field.sectionTitle = section
+        for component in json["components"]?.arrayValue ?? [] {
+            guard let id = component["id"]?.stringValue else { continue }
+            var options = Self.options(component["options"])
+            for more in json["optionsFor"]?.arrayValue ?? []
+            where more["component"]?.stringValue == id {
+                let known = options
+                options += Self.options(more["options"]).filter { option in
+                    !known.contains { $0.tag == option.tag }
+                }
+            }
+            field.components.append(ComponentOutline(id: id, options: options))
+        }
+        fields.append(field)
+    }
+
+    /// A control over another's value takes from it what it does not say itself.
+    private mutating func inheritFromBindings() {
+        for index in fields.indices where fields[index].options.isEmpty {
+            var root = fields[index]
+            // A chain is no longer than the form: the daemon refuses circles, this only ends.
+            for _ in fields.indices {
+                guard let binds = root.json["binds"]?.stringValue, let next = self[binds] else {
+                    break
+                }
+                root = next
+            }
+            if fields[index].kind == .picker { fields[index].options = root.options }
+        }
+    }
+
+    static func options(_ json: JSON?) -> [OptionOutline] {
+        var result: [OptionOutline] = []
+        for option in json?.arrayValue ?? [] {
+            if option["section"] != nil || option["options"] != nil {
+                result += options(option["options"])
+            } else if let tag = option["tag"] {
+                result.append(
+                    OptionOutline(
+                        tag: tag, label: option["label"]?.stringValue ?? ValueText.scalar(tag),
+                        isDisabled: option["disabled"]?.boolValue ?? false))
+            } else if option.objectValue == nil {
+                result.append(
+                    OptionOutline(tag: option, label: ValueText.scalar(option), isDisabled: false))
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,144 @@
+// Text into the JSON that a control holds: the control's type decides, never the look of the text.
+//
+// | control | text | value |
+// | --- | --- | --- |
+// | picker | a tag | the tag with its own type; empty or `null` where optional |
+// | picker, multiple | tags with commas between, or a JSON array; empty for none | array |
+// | wheels | a JSON object of some components; `FIELD.COMPONENT=TAG` for one | object |
+// | toggle | true, false, on, off, yes, no, 1, 0 | boolean |
+// | slider, stepper, gauge | a decimal number | number |
+// | date | as FORM.md writes it; a countdown in seconds; empty or `null` for none | string, number |
+// | text, secure | anything | string |
+//
+// Whether the value lies in the control's domain is the daemon's to say, with what it expected.
+
+internal import SyncCore
+
+/// Reads values for the controls of a form.
+enum ValueParser {
+    /// A whole value of a control.
+    static func value(_ text: String, for field: FieldOutline) throws(Failure) -> JSON {
+        switch field.kind {
+        case .picker where field.isMultiple: return .array(try tags(text, for: field))
+        case .picker: return try tag(text, among: field.options, isOptional: field.isOptional)
+        case .wheels:
+            guard let json = try? JSON(parsing: text), json.objectValue != nil else {
+                throw invalid(text, field, "a JSON object, or \(field.id).COMPONENT=TAG")
+            }
+            return json
+        case .toggle: return .bool(try flag(text, for: field))
+        case .slider, .stepper, .gauge:
+            guard let number = number(text) else { throw invalid(text, field, "a number") }
+            return .number(number)
+        case .date:
+            if text.isEmpty || text == "null" { return .null }
+            guard field.isCountdown else { return .string(text) }
+            guard let number = number(text) else {
+                throw invalid(text, field, "seconds as a number")
+            }
+            return .number(number)
+        case .text, .secure, nil: return .string(text)
+        case .button:
+            throw .usage("\(field.id) is a button; press it with pickerctl press \(field.id)")
+        case .label:
+            throw .usage("\(field.id) is a label, which holds no value")
+        }
+    }
+
+    /// One component of wheels.
+    static func component(
+        _ text: String, _ component: String, of field: FieldOutline
+    ) throws(Failure) -> JSON {
+        guard field.kind == .wheels else {
+            throw .usage(
+                "\(field.id) has no components; write \(field.id)=\(text)")
+        }
+        guard let found = field.components.first(where: { $0.id.isSameBytes(as: component) }) else {
+            let similar = Similar.names(to: component, among: field.components.map(\.id))
+            let names = field.components.map(\.id).joined(separator: ", ")
+            throw Failure(
+                .noInput,
+                "no component \"\(component)\" in \(field.id); "
+                    + (similar.first.map { "did you mean \($0)?" } ?? "there are \(names)"))
+        }
+        return .members((component, try tag(text, among: found.options, isOptional: false)))
+    }
+
+    /// The tags of a picker with `multiple`.
+    static func tags(_ text: String, for field: FieldOutline) throws(Failure) -> [JSON] {
+        if text.isEmpty { return [] }
+        if text.hasPrefix("["), let json = try? JSON(parsing: text), let tags = json.arrayValue {
+            return tags
+        }
+        // A tag may have a comma itself: the whole text is asked first.
+        if let whole = field.options.first(where: { ValueText.scalar($0.tag) == text }) {
+            return [whole.tag]
+        }
+        var result: [JSON] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let trimmed = part.drop { $0 == " " }
+            result.append(try tag(String(trimmed), among: field.options, isOptional: false))
+        }
+        return result
+    }
+
+    /// The option's own tag where one matches; else the text in the type that the tags have, for
+    /// the daemon to refuse with what it expected.
+    private static func tag(
+        _ text: String, among options: [OptionOutline], isOptional: Bool
+    ) throws(Failure) -> JSON {
+        if let option = options.first(where: { ValueText.scalar($0.tag).isSameBytes(as: text) }) {
+            return option.tag
+        }
+        if isOptional, text.isEmpty || text == "null" { return .null }
+        switch options.first?.tag {
+        case .number: return number(text).map { .number($0) } ?? .string(text)
+        case .bool: return flags[text].map { .bool($0) } ?? .string(text)
+        default: return .string(text)
+        }
+    }
+
+    /// The increment of `FIELD+=N`, its sign turned for `FIELD-=N`.
+    static func increment(
+        _ text: String, negated: Bool, for field: FieldOutline
+    ) throws(Failure) -> DecimalNumber {
+        guard let number = number(text), let result = negated ? number.negated : number else {
+            throw invalid(text, field, "a number to \(negated ? "take off" : "add")")
+        }
+        return result
+    }
+
+    /// A decimal as people write it: JSON's numbers, a plus in front, a point at either end.
+    static func number(_ text: String) -> DecimalNumber? {
+        var text = text[...]
+        if text.first == "+" { text = text.dropFirst() }
+        let isNegative = text.first == "-"
+        if isNegative { text = text.dropFirst() }
+        guard let first = text.first, first.isASCII, first.isNumber || first == "." else {
+            return nil
+        }
+        while text.count > 1, text.first == "0", text.dropFirst().first?.isNumber == true {
+            text = text.dropFirst()
+        }
+        if text.first == "." { text = "0" + text }
+        if text.last == "." { text = text.dropLast() }
+        return (try? JSON(parsing: (isNegative ? "-" : "") + text))?.numberValue
+    }
+
+    private static let flags: [String: Bool] = [
+        "true": true, "on": true, "yes": true, "1": true,
+        "false": false, "off": false, "no": false, "0": false,
+    ]
+
+    private static func flag(_ text: String, for field: FieldOutline) throws(Failure) -> Bool {
+        guard let flag = flags[text.lowercased()] else {
+            throw invalid(text, field, "true or false")
+        }
+        return flag
+    }
+
+    static func invalid(_ text: String, _ field: FieldOutline, _ expected: String) -> Failure {
+        Failure(
+            .data, "\"\(text)\" is no value for \(field.id); expected \(expected)")
+    }
+}

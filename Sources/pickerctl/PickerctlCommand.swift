@@ -1,0 +1,101 @@
+internal import ArgumentParser
+internal import SyncCore
+
+/// The root of all commands.
+struct PickerctlCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pickerctl",
+        abstract: "Get, set and watch the controls of shared forms.",
+        discussion: """
+            A field is FIELD or FORM/FIELD. Exit status: 0 done, 1 a condition not met, 64 usage,
+            65 invalid value, 66 no such form or field, 69 daemon not reachable, 75 conflict or
+            quota, 77 forbidden, 124 timed out, 130 interrupted.
+            """,
+        version: "pickerctl \(pickerctlVersion)",
+        subcommands: [
+            GetCommand.self, SetCommand.self, ToggleCommand.self, NextCommand.self,
+            PreviousCommand.self, ResetCommand.self, PressCommand.self, DescribeCommand.self,
+            WaitCommand.self, WatchCommand.self, RunCommand.self, DumpCommand.self,
+            LoadCommand.self, FormCommand.self, HistoryCommand.self, UndoCommand.self,
+            RedoCommand.self, ConflictsCommand.self, ResolveCommand.self, WhoCommand.self,
+            StatusCommand.self, DoctorCommand.self, CompletionsCommand.self,
+        ])
+
+    /// Runs a command line; the exit status.
+    static func run(_ arguments: [String]) -> Int32 {
+        do {
+            if try FastPath.run(arguments) { return ExitStatus.done.rawValue }
+            var command = try parseAsRoot(hoisted(arguments))
+            try command.run()
+            return ExitStatus.done.rawValue
+        } catch let failure as Failure {
+            if !failure.message.isEmpty { Console.error(failure.message) }
+            return failure.status.rawValue
+        } catch {
+            return report(error, arguments)
+        }
+    }
+
+    /// Help and versions go to standard output; a mistake in the command line is one line.
+    private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
+        let code = exitCode(for: error)
+        if code.isSuccess {
+            let console = Console(color: .never, isQuiet: true)
+            do throws(Failure) {
+                try console.text(fullMessage(for: error) + "\n")
+                try console.flush()
+            } catch {
+                return error.status.rawValue
+            }
+            return code.rawValue
+        }
+        var line = message(for: error).split(separator: "\n").first.map(String.init) ?? "usage"
+        if line.last == "." { line.removeLast() }
+        if !line.contains("pickerctl") { line += "; see \(helpCommand(arguments))" }
+        Console.error(line)
+        return code.rawValue
+    }
+
+    private static func helpCommand(_ arguments: [String]) -> String {
+        guard let first = arguments.first(where: { !$0.hasPrefix("-") }),
+            let command = configuration.subcommands.first(where: {
+                $0.configuration.commandName == first
+            })
+        else { return "pickerctl --help" }
+        let second = arguments.drop { $0 != first }.dropFirst().first
+        let isGroup = command.configuration.subcommands.contains {
+            $0.configuration.commandName == second
+        }
+        return "pickerctl \(first)\(isGroup ? " \(second ?? "")" : "") --help"
+    }
+
+    /// Common options may stand in front of the command too, as people write them; the parser
+    /// wants them behind it.
+    static func hoisted(_ arguments: [String]) -> [String] {
+        let withValue = ["--socket", "--form", "--connect-timeout", "--color"]
+        let flags = ["--no-autostart", "-q", "--quiet"]
+        var options: [String] = []
+        var rest = arguments[...]
+        while let word = rest.first {
+            if withValue.contains(word), rest.count > 1 {
+                options += rest.prefix(2)
+                rest = rest.dropFirst(2)
+            } else if flags.contains(word)
+                || withValue.contains(where: { word.hasPrefix($0 + "=") })
+            {
+                options.append(word)
+                rest = rest.dropFirst()
+            } else {
+                break
+            }
+        }
+        guard !options.isEmpty, let verb = rest.first, !verb.hasPrefix("-") else {
+            return arguments
+        }
+        let isGroup = configuration.subcommands.contains {
+            $0.configuration.commandName == verb && !$0.configuration.subcommands.isEmpty
+        }
+        let words = isGroup ? 2 : 1
+        return Array(rest.prefix(words)) + options + rest.dropFirst(words)
+    }
+}

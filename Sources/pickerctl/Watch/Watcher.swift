@@ -1,0 +1,250 @@
+// The watch itself: notifications in, lines or children out.
+//
+// A subscription that comes back after the daemon was away goes on where it was; where the log has
+// no continuation, what differs from what was shown is shown once, as one folded change a field.
+// So a watcher prints every change that the daemon can still tell of, once, in order.
+
+internal import Glibc
+internal import PickerSync
+internal import SyncCore
+
+/// One run of `pickerctl watch`.
+final class Watcher {
+    private let session: Session
+    private let options: WatchOptions
+    private let globs: [Glob]
+    private let form: String
+    private let until: Condition?
+    private var debouncer: Debouncer
+    private var queue: ExecQueue
+    private var child: (process: ChildProcess, change: WatchedChange)?
+    private var signals: SignalPipe?
+    private var shown = 0
+    private var lastRevision: Revision?
+    private var isLost = false
+
+    /// Seconds that a child has between SIGTERM and SIGKILL.
+    private static let graceSeconds = 2.0
+
+    init(_ session: Session, _ options: WatchOptions) throws(Failure) {
+        self.session = session
+        self.options = options
+        let names = options.fields.map { FieldName($0) }
+        var prefixes = names.map(\.form)
+        if let until = options.until { prefixes.append(Condition.form(until)) }
+        form = try session.form(named: prefixes)
+        globs = names.map { Glob($0.field) }
+        var until: Condition?
+        if options.until != nil || globs.contains(where: { $0.literal != nil }) {
+            let outline = try session.outline(form)
+            for id in globs.compactMap(\.literal) { _ = try session.field(id, in: outline) }
+            if let text = options.until { until = try Condition(text, outline, session) }
+        }
+        self.until = until
+        debouncer = Debouncer(span: (0 as UInt64).adding(seconds: options.debounceSeconds))
+        queue = ExecQueue(keepsLatest: options.keepsLatest)
+    }
+
+    /// Watches until a count, a condition, a time or a signal ends it.
+    func run() throws(Failure) {
+        let started = MonotonicClock.now()
+        let timeout = options.timeoutSeconds.map { started.adding(seconds: $0) }
+        if options.command != nil {
+            signals = SignalPipe([SIGINT, SIGTERM, SIGHUP, SIGCHLD])
+        }
+        defer { child?.process.end(graceSeconds: Self.graceSeconds) }
+        try subscribe()
+        while !isDone {
+            let deadline = [timeout, debouncer.deadline].compactMap(\.self).min()
+            let wake = try nextWake(until: deadline)
+            switch wake {
+            case .event(let event): try handle(event)
+            case .readable(let descriptor): try readable(descriptor)
+            case .deadline: break
+            }
+            let now = MonotonicClock.now()
+            for change in debouncer.due(at: now) { try show(change) }
+            try session.console.flush()
+            if isDone { return }
+            if let timeout, now >= timeout { throw .silent(.timedOut) }
+        }
+    }
+
+    private var isDone: Bool {
+        if child != nil { return false }
+        if let count = options.count, shown >= count { return true }
+        guard let until else { return false }
+        return debouncer.deadline == nil && until.holds(in: session.client.fields(of: form))
+    }
+
+    private func subscribe() throws(Failure) {
+        let filter =
+            options.fields.isEmpty || until != nil
+            ? nil
+            : options.fields.map {
+                FieldName($0).field
+            }
+        var since: StateSubscribe.Since?
+        if let revision = options.since {
+            let log = try session.definition(form).log
+            since = StateSubscribe.Since(log: log, revision: revision)
+            lastRevision = revision
+        }
+        session.client.subscribe(StateSubscribe(form: form, fields: filter, since: since))
+    }
+
+    /// A full queue leaves the socket alone: the child's end is what is waited for then.
+    private func nextWake(until deadline: UInt64?) throws(Failure) -> BlockingClient.Wake {
+        let descriptors = signals.map { [$0.descriptor] } ?? []
+        guard queue.isFull, let signals else {
+            return try session.wait(until: deadline, also: descriptors)
+        }
+        var entry = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
+        poll(&entry, 1, 1_000)
+        return entry.revents == 0 ? .deadline : .readable(signals.descriptor)
+    }
+
+    // MARK: Events
+
+    private func handle(_ event: ClientEvent) throws(Failure) {
+        switch event {
+        case .snapshot(let result, let previous): try began(result, previous)
+        case .resumed: returned()
+        case .subscriptionRefused(_, let error): throw Failure(error)
+        case .changed(let change):
+            guard change.form == form else { return }
+            try offer(change.changes, change.revision, change.coalescedFrom)
+        case .formChanged(let change):
+            guard change.form == form else { return }
+            switch change.content {
+            case .deleted:
+                throw Failure(.noInput, "form \(form) was deleted; there is nothing to watch")
+            case .defined(let content):
+                try showDefinition(content.version, change.revision)
+                try offer(content.changes, change.revision, content.coalescedFrom)
+            }
+        case .disconnected:
+            if !isLost { session.console.note("the daemon went away; waiting for it") }
+            isLost = true
+        case .answered, .presence, .forms, .goodbye, .greeted, .incompatible, .violation: break
+        }
+    }
+
+    private func returned() {
+        if isLost { session.console.note("the daemon is back") }
+        isLost = false
+    }
+
+    /// The first snapshot, or one instead of a continuation.
+    private func began(_ result: SubscribeResult, _ previous: [NamedField]) throws(Failure) {
+        returned()
+        let from = lastRevision.map { $0 + 1 }
+        lastRevision = result.revision
+        var changes: [FieldChange] = []
+        for field in result.fields ?? [] {
+            let known = previous[field.id]
+            let isNews =
+                if let known {
+                    known.value != field.state.value || known.conflict != field.state.conflict
+                        || known.isSecretSet != field.state.isSecretSet
+                } else if let since = options.since {
+                    field.state.revision > since
+                } else {
+                    options.showsInitial
+                }
+            if isNews {
+                changes.append(
+                    FieldChange(field: field.id, state: field.state, was: known?.value))
+            }
+        }
+        if options.since != nil, previous.isEmpty {
+            session.console.note(
+                "the log does not reach back to revision \(options.since ?? 0); "
+                    + "what changed since comes folded")
+        }
+        // In the order in which the fields changed, as a log would have told it.
+        if from != nil { changes.sort { $0.state.revision < $1.state.revision } }
+        for change in changes {
+            try offer([change], from == nil ? change.state.revision : result.revision, from)
+        }
+    }
+
+    private func offer(
+        _ changes: [FieldChange], _ revision: Revision, _ coalescedFrom: Revision?
+    ) throws(Failure) {
+        lastRevision = max(revision, lastRevision ?? revision)
+        for change in changes where globs.isEmpty || globs.matches(change.field) {
+            let watched = WatchedChange(
+                form: form, field: change.field, state: change.state, was: change.was,
+                revision: revision, coalescedFrom: coalescedFrom)
+            for ready in debouncer.offer(watched, at: MonotonicClock.now()) { try show(ready) }
+        }
+    }
+
+    // MARK: Showing
+
+    private func show(_ change: WatchedChange) throws(Failure) {
+        if let count = options.count, shown >= count { return }
+        shown += 1
+        guard options.command == nil else {
+            if let next = queue.offer(change) { try start(next) }
+            return
+        }
+        switch options.format {
+        case .text: try session.console.safeLine(change.text)
+        case .json: try session.console.line(change.json)
+        case .value: try session.console.value(ValueText.bare(change.state.value))
+        }
+    }
+
+    private func showDefinition(_ version: Int64, _ revision: Revision) throws(Failure) {
+        guard options.fields.isEmpty, options.command == nil else { return }
+        switch options.format {
+        case .text:
+            try session.console.safeLine("form \(form) version \(version), revision \(revision)")
+        case .json:
+            let json = JSON.members(
+                ("form", .string(form)), ("version", .integer(version)),
+                ("revision", .integer(revision)))
+            try session.console.line(json.encodedText)
+        case .value: break
+        }
+    }
+
+    // MARK: Children
+
+    private func start(_ change: WatchedChange) throws(Failure) {
+        let own = change.environment
+        let inherited = inheritedEnvironment().filter { entry in
+            !own.contains { entry.hasPrefix($0.name + "=") }
+        }
+        let process = try ChildProcess.start(
+            path: "/bin/sh", ["sh", "-c", options.command ?? ":"],
+            environment: inherited + own.map { "\($0.name)=\($0.value)" },
+            input: change.json + "\n")
+        child = (process, change)
+    }
+
+    private func readable(_ descriptor: Int32) throws(Failure) {
+        guard let signals, descriptor == signals.descriptor else { return }
+        for signal in signals.take() {
+            switch signal {
+            case SIGCHLD: try reap()
+            case SIGINT: throw .silent(.interrupted)
+            case SIGHUP: throw .silent(.hungUp)
+            default: throw .silent(.terminated)
+            }
+        }
+    }
+
+    private func reap() throws(Failure) {
+        guard let (process, change) = child, let ending = process.ending() else { return }
+        child = nil
+        if ending != .exited(0) {
+            Console.error(
+                "the command \(ending.inWords) for \(change.field) at revision \(change.revision); "
+                    + "the watch goes on")
+        }
+        if let next = queue.ended() { try start(next) }
+    }
+}
