@@ -268,9 +268,13 @@ struct YAMLComposer: ~Copyable {
         } catch {
             // At the end libyaml counts a line more than there is.
             let end = text.position(ofByte: text.count)
-            let position = error.position ?? text.position(ofByte: error.byteOffset)
-            issues.append(
-                FileIssue(file: name, position: min(position, end), message: error.message))
+            let position = min(error.position ?? text.position(ofByte: error.byteOffset), end)
+            var issue = FileIssue(file: name, position: position, message: error.message)
+            if text.indents(withTabAt: position) {
+                issue.message = "a tab where spaces indent"
+                issue.expected = "spaces"
+            }
+            issues.append(issue)
             throw Stop()
         }
     }

@@ -122,6 +122,16 @@ extension [UInt8] {
         return SourcePosition(line: line, column: column)
     }
 
+    /// Whether a tab stands at a place with nothing but space before it on its line: YAML's most
+    /// common mistake, which libyaml tells in words that help nobody.
+    func indents(withTabAt position: SourcePosition) -> Bool {
+        let lines = split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard lines.indices.contains(position.line - 1) else { return false }
+        let line = lines[position.line - 1].prefix(position.column)
+        return line.count == position.column && line.last == UInt8(ascii: "\t")
+            && line.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    }
+
     /// Where the bytes stop being UTF-8 (RFC 3629), or `nil` where they never do.
     var firstInvalidUTF8: Int? {
         var decoder = Unicode.UTF8.ForwardParser()
