@@ -144,7 +144,7 @@ public struct Batch: Sendable {
 
 /// The whole state: what the engine starts from, and what a store is written anew from after a
 /// failed commit.
-public struct StoreImage: Sendable {
+public struct StoreImage: Sendable, Hashable {
     public var forms: [FormRow]
     public var fields: [FieldRow]
     /// The newest revisions of each form, ascending by form and revision. At start: as many as
