@@ -1,10 +1,16 @@
-/// Where the sealing key comes from.
+/// Where the sealing key comes from: systemd's credentials, or a file beside the store.
+///
+/// Plaintext of the key is only ever in libsodium's guarded memory.
+
+internal import CSodium
+internal import Glibc
 
 extension Sealer {
     /// Takes the key from systemd's credentials, else from the file `key` beside the store, which
     /// is made when it is not there.
     ///
-    /// After `Store.open`, whose lock keeps a second daemon from making another key.
+    /// After `Store.open`, which makes the directory, and whose lock keeps a second daemon from
+    /// making another key.
     /// - Parameters:
     ///   - directory: the state directory.
     ///   - credentials: `$CREDENTIALS_DIRECTORY` (systemd.exec(5)), where `pickersync-key` holds 32
@@ -12,6 +18,121 @@ extension Sealer {
     public static func load(
         directory: String, credentials: String?
     ) throws(SealerError) -> Sealer {
-        throw .inputOutput(file: directory, reason: "")
+        guard sodium_init() >= 0 else { throw .noMemory(file: directory) }
+        if let credentials {
+            let file = credentials + "/pickersync-key"
+            // Its mode says nothing: systemd grants access by an ACL, and shows 0440.
+            if let sealer = try reading(file, keepsOthersOut: false) { return sealer }
+        }
+        let file = directory + "/key"
+        if let sealer = try reading(file, keepsOthersOut: true) { return sealer }
+        return try making(file, in: directory)
+    }
+
+    /// The key of a file; `nil` where there is no such file.
+    private static func reading(
+        _ file: String, keepsOthersOut: Bool
+    ) throws(SealerError) -> Sealer? {
+        // Without O_NONBLOCK a named pipe would hold the daemon's start for ever.
+        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor = unsafe Glibc.open(file, flags)
+        guard descriptor >= 0 else {
+            switch errno {
+            case ENOENT: return nil
+            case ELOOP:
+                throw .unsafe(
+                    file: file, finding: "a symbolic link", remedy: "put the file itself there")
+            default: throw failure("open", file)
+            }
+        }
+        defer { Glibc.close(descriptor) }
+        if keepsOthersOut { try check(descriptor, file) }
+
+        // One byte more than a key of digits and its newline, to tell a longer file.
+        let bytesMax = 66
+        guard let memory = unsafe sodium_malloc(bytesMax) else { throw .noMemory(file: file) }
+        defer { unsafe sodium_free(memory) }
+        let buffer = unsafe UnsafeMutableRawBufferPointer(start: memory, count: bytesMax)
+        let count: Int
+        do throws(StoreError) {
+            count = unsafe try POSIX.read(buffer, from: descriptor, of: file)
+        } catch {
+            throw .inputOutput(file: file, reason: error.description)
+        }
+        return unsafe try parsing(UnsafeRawBufferPointer(rebasing: buffer[..<count]), of: file)
+    }
+
+    /// A key file that others can read is no secret any more; one that they can write is theirs.
+    private static func check(_ descriptor: Int32, _ file: String) throws(SealerError) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw failure("fstat", file) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .unsafe(
+                file: file, finding: "no regular file", remedy: "put the key itself there")
+        }
+        guard status.st_uid == geteuid() else {
+            throw .unsafe(
+                file: file, finding: "owned by uid \(status.st_uid), not by \(geteuid())",
+                remedy: "change its owner")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw .unsafe(
+                file: file,
+                finding: "others may use it (mode \(String(status.st_mode & 0o777, radix: 8)))",
+                remedy: "chmod 600 it, and set the secure fields anew if somebody may have seen it")
+        }
+    }
+
+    private static func parsing(
+        _ bytes: UnsafeRawBufferPointer, of file: String
+    ) throws(SealerError) -> Sealer {
+        if bytes.count == keyBytes {
+            return unsafe try Sealer(file: file) { unsafe $0.copyMemory(from: bytes) }
+        }
+        let endsLine = unsafe bytes.last == 0x0a
+        let isDigits = bytes.count == 64 || (bytes.count == 65 && endsLine)
+        guard isDigits else {
+            let size = bytes.count > 65 ? "more than 65" : "\(bytes.count)"
+            throw .malformed(file: file, finding: "it holds \(size) bytes")
+        }
+        var decoded = 0
+        let sealer = unsafe try Sealer(file: file) { key in
+            unsafe _ = sodium_hex2bin(
+                key.baseAddress!.assumingMemoryBound(to: UInt8.self), key.count,
+                bytes.baseAddress!.assumingMemoryBound(to: CChar.self), 64, nil, &decoded, nil)
+        }
+        guard decoded == keyBytes else {
+            throw .malformed(file: file, finding: "it holds something else than digits")
+        }
+        return sealer
+    }
+
+    /// Makes a random key and its file, which appears whole and durable or not at all.
+    private static func making(
+        _ file: String, in directory: String
+    ) throws(SealerError) -> Sealer {
+        let sealer = unsafe try Sealer(file: file) {
+            unsafe randombytes_buf($0.baseAddress!, $0.count)
+        }
+        let partial = file + ".new"
+        do throws(StoreError) {
+            try POSIX.remove(partial)
+            let descriptor = try POSIX.open(partial, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            defer { Glibc.close(descriptor) }
+            try sealer.writeKey(to: descriptor, of: partial)
+            guard fsync(descriptor) == 0 else { throw POSIX.failure("fsync", partial) }
+            // link(2), unlike rename(2), never replaces a key that is there.
+            guard unsafe link(partial, file) == 0 else { throw POSIX.failure("link", file) }
+            try POSIX.remove(partial)
+            try POSIX.sync(directory)
+        } catch {
+            try? POSIX.remove(partial)
+            throw .inputOutput(file: file, reason: error.description)
+        }
+        return sealer
+    }
+
+    private static func failure(_ call: String, _ file: String) -> SealerError {
+        .inputOutput(file: file, reason: "\(call): \(POSIX.text(errno))")
     }
 }

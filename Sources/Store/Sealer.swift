@@ -78,4 +78,10 @@ public final class Sealer: @unchecked Sendable {
         }
         return opened ? plaintext : nil
     }
+
+    /// Writes the key where it is kept.
+    func writeKey(to descriptor: Int32, of file: String) throws(StoreError) {
+        unsafe try POSIX.write(
+            UnsafeRawBufferPointer(start: key, count: Self.keyBytes), to: descriptor, of: file)
+    }
 }

@@ -1,51 +1,134 @@
 /// Keeps forms, fields, revisions and idempotency keys in one SQLite file.
+///
+/// What always holds:
+/// - a batch is durable as a whole before `commit` returns, or none of it is visible;
+/// - after a commit whose fate is unknown (a failed fsync) nothing is committed any more until
+///   `rebuild` has written the state to a new file;
+/// - one daemon has the store (a lock file), by one connection that writes and checkpoints;
+/// - a damaged, foreign or newer file is refused and left as it is, never replaced by an empty one;
+/// - who writes dots in this run wrote none before unless the file is provably the same.
+///
+/// The database is locked exclusively. So SQLite keeps the index of the write-ahead log in its own
+/// memory: no mapped file that a full disk could turn into SIGBUS, and no lock calls per commit.
 
+internal import CSQLite
 public import SyncCore
+internal import Synchronization
 
-/// One store, used from one thread at a time.
+/// One store, used by one thread at a time.
+///
+/// `@unchecked Sendable` because the daemon's loop opens it, and hands each call to a worker thread
+/// when the one before has come back, which orders them; a second call meanwhile is a programmer's
+/// mistake and traps.
 public final class Store: @unchecked Sendable {
-    init() {}
-
-    /// Opens the store of a state directory, and makes it when there is none.
-    public static func open(
-        directory: String, options: StoreOptions = StoreOptions()
-    ) throws(StoreError) -> (store: Store, opening: Opening) {
-        throw .closed(file: directory)
+    /// Where the connection stands.
+    enum Connection {
+        case open(Database)
+        /// A commit or checkpoint failed: read, but write no more.
+        case suspect(Database)
+        /// Closed, or a rebuild stopped after it had let go of the old file.
+        case closed
     }
 
-    /// Reads what the engine starts from.
-    public func loadImage(
-        revisionsPerForm: Int, keysNotBefore: Int64
-    ) throws(StoreError) -> StoreImage {
-        throw .closed(file: "")
+    let files: StoreFiles
+    let options: StoreOptions
+    let schema: Schema
+    let lock: LockFile
+    var connection: Connection
+    var meta: Meta
+    /// Free pages that `maintain` gives back to the file system.
+    var pagesToFree = 0
+    private let busy = Atomic(false)
+
+    init(
+        files: StoreFiles, options: StoreOptions, schema: Schema, lock: LockFile,
+        database: Database, meta: Meta
+    ) {
+        self.files = files
+        self.options = options
+        self.schema = schema
+        self.lock = lock
+        self.connection = .open(database)
+        self.meta = meta
     }
 
-    /// Makes a batch durable: all of it, or nothing. Blocks for an fsync.
-    public func commit(_ batch: Batch) throws(StoreError) {}
+    /// The file, for the log and `server.status`.
+    public var path: String { files.database }
 
-    /// Reads committed rows.
-    public func answer(_ query: StoreQuery) -> StoreAnswer { .key(nil) }
+    /// The replica of this run.
+    public var replica: ReplicaID { exclusively { meta.replica } }
 
-    /// Writes the whole state to a new file, which takes the store's place.
-    public func rebuild(_ image: StoreImage) throws(StoreError) -> ReplicaID {
-        throw .closed(file: "")
+    /// Runs one call, and traps when another is under way.
+    func exclusively<Result, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let free = busy.compareExchange(expected: false, desired: true, ordering: .acquiring)
+        precondition(free.exchanged, "the store is used by two threads at once")
+        defer { busy.store(false, ordering: .releasing) }
+        return try body()
     }
 
-    /// Says whether every edit is durable before anybody hears of it, when that changes at run time.
-    public func setEveryEditDurable(_ durable: Bool) throws(StoreError) {}
+    /// The connection for reading.
+    func readable() throws(StoreError) -> Database {
+        switch connection {
+        case .open(let database), .suspect(let database): return database
+        case .closed: throw .closed(file: files.database)
+        }
+    }
 
-    /// Whether `maintain` has something to do. Ask after a commit.
-    public var maintenanceDue: Bool { false }
+    /// The connection for writing.
+    func writable() throws(StoreError) -> Database {
+        switch connection {
+        case .open(let database): return database
+        case .suspect: throw .suspect(file: files.database)
+        case .closed: throw .closed(file: files.database)
+        }
+    }
 
-    /// Moves the write-ahead log into the file, and gives free pages back, for some milliseconds.
-    public func maintain() throws(StoreError) {}
+    /// After an error that leaves open what is on the disk, nothing more is written to it.
+    func distrust(_ database: Database, after error: StoreError) {
+        switch error {
+        case .inputOutput, .damaged: connection = .suspect(database)
+        default: break
+        }
+    }
 
-    /// Copies the store, while it is in use, to a file that is not there yet.
-    public func backup(to path: String) throws(StoreError) {}
+    /// Says whether every edit is durable before anybody hears of it, when a reload changes that.
+    ///
+    /// To `false` before the first edit that is told early; to `true` after the commit of the last.
+    public func setEveryEditDurable(_ durable: Bool) throws(StoreError) {
+        try exclusively { () throws(StoreError) in
+            guard durable != meta.everyEditDurable else { return }
+            let database = try writable()
+            var changed = meta
+            changed.everyEditDurable = durable
+            try database.transaction { () throws(StoreError) in try changed.write(to: database) }
+            meta = changed
+        }
+    }
 
-    /// The store's figures.
-    public func statistics() throws(StoreError) -> StoreStatistics { throw .closed(file: "") }
-
-    /// Ends the use of the store and gives its lock back.
-    public func close(clean: Bool = true) throws(StoreError) {}
+    /// Ends the use of the store and gives its lock back; further calls do nothing.
+    ///
+    /// - Parameter clean: every edit that was told is committed. Else the next start takes this for
+    ///   an unclean stop.
+    /// - Throws: where the mark of a clean stop could not be written. The store is closed anyway,
+    ///   and the next start takes this for an unclean stop.
+    public func close(clean: Bool = true) throws(StoreError) {
+        try exclusively { () throws(StoreError) in
+            defer { lock.release() }
+            guard case .open(let database) = connection, clean else {
+                if case .suspect(let database) = connection { database.close(checkpointing: false) }
+                if case .open(let database) = connection { database.close(checkpointing: false) }
+                connection = .closed
+                return
+            }
+            connection = .closed
+            defer { database.close(checkpointing: false) }
+            meta.clean = true
+            try database.transaction { () throws(StoreError) in try meta.write(to: database) }
+            try database.checkpoint()
+            database.close(checkpointing: true)
+            try lock.write(RunMark(generation: meta.generation, closed: true))
+        }
+    }
 }

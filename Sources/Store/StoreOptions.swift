@@ -17,6 +17,10 @@ public struct StoreOptions: Sendable {
     public var checkpointPages = 1_000
     /// How many failed and how many damaged files are kept beside the store.
     public var preservedMax = 2
+    /// Bounds the file, for tests of a full disk.
+    var pagesMax: Int?
+    /// Another SQLite file system, for tests of failing ones.
+    var vfs: String?
 
     /// The choices as shipped.
     public init() {}

@@ -1,0 +1,126 @@
+/// Connects to a store's file as this house wants it, and writes a whole state to a new file.
+
+internal import SyncCore
+
+/// Makes connections and new files of one state directory.
+struct Builder {
+    let files: StoreFiles
+    let options: StoreOptions
+    let schema: Schema
+
+    /// Opens the database file, which `StoreFiles.inspect` found to be ours.
+    func connect() throws(StoreError) -> Database {
+        let file = files.database
+        let database = try Database(opening: file, vfs: options.vfs)
+        // First of all: from the first access on, the log's index is in our own memory.
+        try database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        _ = try schema.check(database)
+        guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
+            throw .failed(file: file, reason: "no write-ahead log can be kept on this file system")
+        }
+        try database.execute(
+            """
+            PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = FAST;
+            PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
+            """)
+        guard try database.integer("PRAGMA synchronous") == 2 else {
+            throw .failed(file: file, reason: "SQLite does not take synchronous = FULL")
+        }
+        if let pagesMax = options.pagesMax {
+            try database.execute("PRAGMA max_page_count = \(pagesMax)")
+        }
+        database.countWALFrames()
+        return database
+    }
+
+    /// Writes an image to the file `.building`, with what `source` still gives of its history.
+    ///
+    /// Nothing of it is durable yet (`StoreFiles.adoptBuilding` sees to that): the file is of no use
+    /// to anybody before it is whole, so neither journal nor sync is needed.
+    /// - Parameter meta: what the new file, whose path it is given, says about itself.
+    func build(
+        _ image: StoreImage, carryingFrom source: Database?,
+        meta makeMeta: (_ file: String) throws(StoreError) -> Meta
+    ) throws(StoreError) -> Meta {
+        let file = files.building
+        try POSIX.create(file)
+        do throws(StoreError) {
+            let meta = try makeMeta(file)
+            let database = try Database(opening: file, vfs: options.vfs)
+            defer { database.close(checkpointing: true) }
+            try database.execute(
+                """
+                PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY;
+                PRAGMA synchronous = OFF; PRAGMA auto_vacuum = INCREMENTAL;
+                PRAGMA application_id = \(Schema.applicationID);
+                """)
+            try schema.migrate(database, from: 0)
+            try database.transaction { () throws(StoreError) in
+                try meta.write(to: database)
+                try write(image, to: database)
+                if let source { Carrying(from: source, to: database).carry(image) }
+            }
+            guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
+                throw .failed(file: file, reason: "no write-ahead log can be kept here")
+            }
+            return meta
+        } catch {
+            try? files.removeBuilding()
+            throw error
+        }
+    }
+
+    private func write(_ image: StoreImage, to database: Database) throws(StoreError) {
+        for form in image.forms { try database.apply(.putForm(form)) }
+        for field in image.fields { try database.apply(.putField(field)) }
+        for revision in image.revisions { try database.apply(.appendRevision(revision)) }
+        if !image.clock.isEmpty { try database.apply(.putClock(image.clock)) }
+    }
+}
+
+/// Takes history and answers of idempotency keys over from an old file, as far as it can be read.
+///
+/// Only what the image knows: a revision or a key of a batch that failed may stand in the old file,
+/// and must not come back with an edit that the state does not have.
+struct Carrying {
+    let source: Database
+    let target: Database
+
+    init(from source: Database, to target: Database) {
+        self.source = source
+        self.target = target
+    }
+
+    /// What cannot be read stays behind: history is worth less than a store that works.
+    func carry(_ image: StoreImage) {
+        for form in image.forms { try? carryRevisions(of: form) }
+        try? carryKeys(image.keys)
+    }
+
+    private func carryRevisions(of form: FormRow) throws(StoreError) {
+        let read = try source.prepare(
+            """
+            SELECT form, revision, at, frame, record FROM revision \
+            WHERE form = ?1 AND revision <= ?2 ORDER BY revision DESC
+            """)
+        try read.bind(1, form.key)
+        try read.bind(2, count: form.revision)
+        // The image may bring some itself.
+        let write = try target.prepare(
+            "INSERT OR IGNORE INTO revision (form, revision, at, frame, record) "
+                + "VALUES (?1, ?2, ?3, ?4, ?5)")
+        while try read.step() {
+            try write.bind(read.revisionRow)
+            try write.run()
+        }
+    }
+
+    private func carryKeys(_ keys: [KeyDigest]) throws(StoreError) {
+        for key in keys {
+            guard let row = try source.key(uid: key.uid, key: key.key), row.at == key.at else {
+                continue
+            }
+            try target.apply(.putKey(row))
+        }
+    }
+}

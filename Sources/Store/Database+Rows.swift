@@ -1,0 +1,122 @@
+/// The contract's rows, to and from SQLite.
+
+internal import SyncCore
+
+extension Database {
+    /// Does one step of a batch; within a transaction.
+    func apply(_ operation: StoreOperation) throws(StoreError) {
+        switch operation {
+        case .putForm(let row): try put(row)
+        case .putHead(let form, let revision, let context):
+            try putHead(.moveHead, form: form, revision: revision, context: context)
+            guard changes == 1 else {
+                throw .failed(file: file, reason: "a revision of form \(form), which is not there")
+            }
+        case .deleteForm(let form):
+            let deletions: [Query] = [.deleteForm, .deleteHead, .deleteFields, .deleteRevisions]
+            for query in deletions { try run(query, form) }
+        case .putField(let row):
+            let statement = try statement(.putField)
+            try statement.bind(1, row.form)
+            try statement.bind(2, row.field)
+            try statement.bind(3, row.state)
+            try statement.run()
+        case .removeField(let form, let field):
+            let statement = try statement(.removeField)
+            try statement.bind(1, form)
+            try statement.bind(2, field)
+            try statement.run()
+        case .appendRevision(let row):
+            let statement = try statement(.appendRevision)
+            try statement.bind(row)
+            try statement.run()
+        case .pruneRevisions(let form, let through, let before):
+            try run(.pruneRevisionsThrough, form, Int64(clamping: through))
+            try run(.pruneRevisionsBefore, form, before)
+        case .putKey(let row): try put(row)
+        case .pruneKeys(let before): try run(.pruneKeys, before)
+        case .putClock(let clock):
+            let statement = try statement(.putMeta)
+            try statement.bind(1, "clock")
+            try statement.bind(2, clock)
+            try statement.run()
+        }
+    }
+
+    private func run(_ query: Query, _ values: Int64...) throws(StoreError) {
+        let statement = try statement(query)
+        for (index, value) in values.enumerated() { try statement.bind(Int32(index + 1), value) }
+        try statement.run()
+    }
+
+    private func put(_ row: FormRow) throws(StoreError) {
+        let statement = try statement(.putForm)
+        try statement.bind(1, row.key)
+        try statement.bind(2, row.name)
+        try statement.bind(3, row.log)
+        try statement.bind(4, Int64(row.owner))
+        try statement.bind(5, count: row.version)
+        try statement.bind(6, row.definition)
+        try statement.bind(7, row.applied)
+        try statement.run()
+        try putHead(.putHead, form: row.key, revision: row.revision, context: row.context)
+    }
+
+    private func putHead(
+        _ query: Query, form: FormKey, revision: UInt64, context: [UInt8]
+    ) throws(StoreError) {
+        let statement = try statement(query)
+        try statement.bind(1, form)
+        try statement.bind(2, count: revision)
+        try statement.bind(3, context)
+        try statement.run()
+    }
+
+    private func put(_ row: KeyRow) throws(StoreError) {
+        let statement = try statement(.putKey)
+        try statement.bind(1, Int64(row.uid))
+        try statement.bind(2, row.key)
+        try statement.bind(3, row.at)
+        try statement.bind(4, Int64(bitPattern: row.digest))
+        try statement.bind(5, row.result)
+        try statement.run()
+    }
+
+    /// The answer that was given under a key.
+    func key(uid: UInt32, key: String) throws(StoreError) -> KeyRow? {
+        let statement = try statement(.key)
+        try statement.bind(1, Int64(uid))
+        try statement.bind(2, key)
+        guard try statement.step() else { return nil }
+        defer { statement.reset() }
+        return KeyRow(
+            uid: UInt32(truncatingIfNeeded: statement.integer(0)), key: statement.text(1),
+            at: statement.integer(2), digest: UInt64(bitPattern: statement.integer(3)),
+            result: statement.blob(4))
+    }
+}
+
+extension Statement {
+    /// All columns of a revision, in the order of the table.
+    func bind(_ row: RevisionRow) throws(StoreError) {
+        try bind(1, row.form)
+        try bind(2, count: row.revision)
+        try bind(3, row.at)
+        try bind(4, row.frame)
+        try bind(5, row.record)
+    }
+
+    /// The present row, read as a revision.
+    var revisionRow: RevisionRow {
+        RevisionRow(
+            form: integer(0), revision: count(1), at: integer(2), frame: blob(3), record: blob(4))
+    }
+
+    /// The present row, read as a form with its head.
+    var formRow: FormRow {
+        FormRow(
+            key: integer(0), name: text(1), log: text(2),
+            owner: UInt32(truncatingIfNeeded: integer(3)), version: count(4), revision: count(5),
+            definition: blob(6), applied: blob(7), context: blob(8))
+    }
+}

@@ -1,0 +1,171 @@
+/// One SQLite connection, and its statements, prepared once and kept.
+///
+/// The connection has no mutex (SQLITE_OPEN_NOMUTEX): its owner keeps two threads from using it at
+/// once. Every error comes out as a `StoreError` that names the file. Closing never checkpoints
+/// unless asked to, so that a file in doubt is kept as it was found.
+
+internal import CSQLite
+internal import Glibc
+
+/// A connection to one file.
+@safe
+final class Database {
+    let file: String
+    /// Frames in the write-ahead log that are not yet in the file, as of the last commit.
+    private(set) var walFrames = 0
+    private var handle: OpaquePointer?
+    private var kept: [Statement?] = Array(repeating: nil, count: Query.allCases.count)
+
+    /// Opens a file that is there; symbolic links in its path are refused (sqlite3_open_v2).
+    init(opening file: String, vfs: String? = nil) throws(StoreError) {
+        pickersync_sqlite_configure()
+        self.file = file
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
+        let code =
+            if let vfs {
+                unsafe sqlite3_open_v2(file, &handle, flags, vfs)
+            } else {
+                unsafe sqlite3_open_v2(file, &handle, flags, nil)
+            }
+        guard code == SQLITE_OK else {
+            let error = failure(code)
+            unsafe sqlite3_close_v2(handle)
+            unsafe handle = nil
+            throw error
+        }
+        unsafe sqlite3_extended_result_codes(handle, 1)
+        unsafe _ = pickersync_sqlite_checkpoint_on_close(handle, 0)
+        unsafe _ = pickersync_sqlite_defensive(handle)
+    }
+
+    deinit {
+        close(checkpointing: false)
+    }
+
+    /// Finalizes every kept statement and closes; further calls do nothing.
+    func close(checkpointing: Bool) {
+        guard unsafe handle != nil else { return }
+        kept.removeAll()
+        unsafe _ = pickersync_sqlite_checkpoint_on_close(handle, checkpointing ? 1 : 0)
+        let code = unsafe sqlite3_close(handle)
+        precondition(code == SQLITE_OK, "a statement outlives its connection")
+        unsafe handle = nil
+    }
+
+    /// Compiles a statement that is used now and then.
+    func prepare(_ sql: String, flags: UInt32 = 0) throws(StoreError) -> Statement {
+        var statement: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(handle, sql, -1, flags, &statement, nil)
+        guard code == SQLITE_OK, let statement = unsafe statement else { throw failure(code) }
+        return unsafe Statement(statement, of: self)
+    }
+
+    /// The statement of a query, compiled at its first use.
+    func statement(_ query: Query) throws(StoreError) -> Statement {
+        if let statement = kept[query.rawValue] { return statement }
+        let statement = try prepare(query.sql, flags: UInt32(SQLITE_PREPARE_PERSISTENT))
+        kept[query.rawValue] = statement
+        return statement
+    }
+
+    /// Runs a kept statement that takes no values and gives no rows.
+    func run(_ query: Query) throws(StoreError) {
+        try statement(query).run()
+    }
+
+    /// Runs statements of our own making, one after the other.
+    func execute(_ sql: String) throws(StoreError) {
+        let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    /// The first column of the first row, as an integer.
+    func integer(_ sql: String) throws(StoreError) -> Int64 {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.integer(0) : 0
+    }
+
+    /// The first column of the first row, as text.
+    func text(_ sql: String) throws(StoreError) -> String {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.text(0) : ""
+    }
+
+    /// Rows that the last statement changed.
+    var changes: Int { unsafe Int(sqlite3_changes64(handle)) }
+
+    /// Ends a transaction that failed. A failure of this changes nothing: SQLite has then ended it.
+    func rollBack() {
+        if unsafe sqlite3_get_autocommit(handle) == 0 {
+            unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+        }
+    }
+
+    /// Runs `body` as one transaction: all of it, or nothing.
+    func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        try run(.begin)
+        do throws(StoreError) {
+            try body()
+            try run(.commit)
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Keeps `walFrames`; SQLite then leaves every checkpoint to us (sqlite3_wal_hook).
+    func countWALFrames() {
+        // Not retained: the hook goes with the connection, which this object closes.
+        let this = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe _ = sqlite3_wal_hook(
+            handle,
+            { this, _, _, frames in
+                if let this = unsafe this {
+                    unsafe Unmanaged<Database>.fromOpaque(this).takeUnretainedValue().walFrames =
+                        Int(frames)
+                }
+                return SQLITE_OK
+            }, this)
+    }
+
+    /// Moves what is in the write-ahead log into the file and syncs it (SQLITE_CHECKPOINT_PASSIVE;
+    /// nobody else reads the file, so it moves all).
+    func checkpoint() throws(StoreError) {
+        var inLog: Int32 = 0
+        var moved: Int32 = 0
+        let code = unsafe sqlite3_wal_checkpoint_v2(
+            handle, nil, SQLITE_CHECKPOINT_PASSIVE, &inLog, &moved)
+        guard code == SQLITE_OK else { throw failure(code) }
+        walFrames = max(0, Int(inLog) - Int(moved))
+    }
+
+    /// Copies the whole file into another connection's (sqlite3_backup_init).
+    func copy(into other: Database) throws(StoreError) {
+        guard let backup = unsafe sqlite3_backup_init(other.handle, "main", handle, "main") else {
+            throw other.failure(unsafe sqlite3_errcode(other.handle))
+        }
+        let code = unsafe sqlite3_backup_step(backup, -1)
+        let finish = unsafe sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE, finish == SQLITE_OK else {
+            throw other.failure(code == SQLITE_DONE ? finish : code)
+        }
+    }
+
+    /// What a result code means to a person.
+    func failure(_ code: Int32) -> StoreError {
+        let message = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? ""
+        switch code & 0xff {
+        case SQLITE_FULL: return .full(file: file)
+        case SQLITE_READONLY, SQLITE_PERM: return .readOnly(file: file)
+        case SQLITE_CORRUPT, SQLITE_NOTADB:
+            return .damaged(file: file, finding: message, copy: nil)
+        case SQLITE_BUSY, SQLITE_LOCKED: return .locked(file: file, pid: nil)
+        case SQLITE_IOERR, SQLITE_CANTOPEN:
+            let number = unsafe sqlite3_system_errno(handle)
+            if number == ENOSPC || number == EDQUOT { return .full(file: file) }
+            let cause = number == 0 ? "" : ": " + POSIX.text(number)
+            return .inputOutput(file: file, reason: "\(message) (SQLite \(code))\(cause)")
+        default: return .failed(file: file, reason: "\(message) (SQLite \(code))")
+        }
+    }
+}

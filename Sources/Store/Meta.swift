@@ -1,0 +1,133 @@
+/// What a store knows about itself: its replica, its file, its last run.
+
+internal import CSodium
+internal import SyncCore
+
+/// The rows of the table `meta`, but for the clock.
+struct Meta {
+    var replica: ReplicaID
+    /// Counts the times that the store was opened or written anew.
+    var generation: Int64
+    /// Whether the run of that generation closed it.
+    var clean: Bool
+    /// Whether that run told nobody of an edit before it was durable.
+    var everyEditDurable: Bool
+    /// The file that this was written into.
+    var identity: FileIdentity
+    /// Digest of /etc/machine-id, which is not to be shown as it is (machine-id(5)).
+    var machine: [UInt8]
+
+    /// A store that never was before.
+    init(newIn file: String, generation: Int64, everyEditDurable: Bool) throws(StoreError) {
+        replica = ReplicaID(id: randomBits() & ReplicaID.idMax, epoch: 1)
+        self.generation = generation
+        clean = false
+        self.everyEditDurable = everyEditDurable
+        identity = try POSIX.identity(file)
+        machine = Self.thisMachine()
+    }
+
+    /// Reads what a file says; a file without one of the rows is damaged.
+    init(reading database: Database) throws(StoreError) {
+        func number(_ name: String) throws(StoreError) -> Int64 {
+            try Self.value(name, in: database) { $0.integer(0) }
+        }
+        replica = ReplicaID(
+            id: UInt64(bitPattern: try number("replica.id")),
+            epoch: UInt32(truncatingIfNeeded: try number("replica.epoch")))
+        generation = try number("generation")
+        clean = try number("clean") != 0
+        everyEditDurable = try number("durable") != 0
+        identity = FileIdentity(
+            inode: UInt64(bitPattern: try number("file.inode")), birth: try number("file.birth"))
+        machine = try Self.value("machine", in: database) { $0.blob(0) }
+    }
+
+    /// Writes all rows; within a transaction.
+    func write(to database: Database) throws(StoreError) {
+        let numbers = [
+            ("replica.id", Int64(bitPattern: replica.id)), ("replica.epoch", Int64(replica.epoch)),
+            ("generation", generation), ("clean", clean ? 1 : 0),
+            ("durable", everyEditDurable ? 1 : 0),
+            ("file.inode", Int64(bitPattern: identity.inode)), ("file.birth", identity.birth),
+        ]
+        let put = try database.statement(.putMeta)
+        for (name, number) in numbers {
+            try put.bind(1, name)
+            try put.bind(2, number)
+            try put.run()
+        }
+        try put.bind(1, "machine")
+        try put.bind(2, machine)
+        try put.run()
+    }
+
+    /// Why this file cannot simply go on as the replica that it was; `nil` where it can.
+    func change(
+        file: FileIdentity, machine: [UInt8], last: RunMark?, requested: Bool
+    ) -> Opening.ReplicaChange? {
+        if requested { return .requested }
+        if file != identity || machine != self.machine { return .copied }
+        if !follows(last) { return .restored }
+        return clean || everyEditDurable ? nil : .editsLost
+    }
+
+    /// Whether the file is the one that the lock file speaks of. The database is written first, so
+    /// a crash between the two leaves it one step ahead.
+    private func follows(_ last: RunMark?) -> Bool {
+        guard let last else { return false }
+        if generation == last.generation { return clean || !last.closed }
+        return generation - 1 == last.generation && !clean
+    }
+
+    /// Becomes the next run's: under the same replica, its next epoch, or a new identity.
+    ///
+    /// Where the file may have a twin, the id is new too: two copies of one file, or one backup put
+    /// back twice, would else take the same epoch and write the same dots.
+    mutating func begin(
+        after change: Opening.ReplicaChange?, generation: Int64, everyEditDurable: Bool,
+        file: FileIdentity, machine: [UInt8]
+    ) {
+        switch change {
+        case nil: break
+        case .editsLost: replica = Self.nextEpoch(of: replica)
+        case .created, .requested, .copied, .restored:
+            let epoch = Self.nextEpoch(of: replica).epoch
+            replica = ReplicaID(id: randomBits() & ReplicaID.idMax, epoch: epoch)
+        }
+        self.generation = generation
+        clean = false
+        self.everyEditDurable = everyEditDurable
+        identity = file
+        self.machine = machine
+    }
+
+    /// The epoch that follows, under a new id after 2^32 of them.
+    static func nextEpoch(of replica: ReplicaID) -> ReplicaID {
+        replica.nextEpoch ?? ReplicaID(id: randomBits() & ReplicaID.idMax, epoch: 1)
+    }
+
+    /// Digest of this machine's id; empty where it has none.
+    static func thisMachine() -> [UInt8] {
+        guard let id = POSIX.contents("/etc/machine-id", bytesMax: 256), !id.isEmpty else {
+            return []
+        }
+        let purpose = Array("pickersync store".utf8)
+        var digest = [UInt8](repeating: 0, count: 16)
+        unsafe crypto_generichash(
+            &digest, digest.count, id, UInt64(id.count), purpose, purpose.count)
+        return digest
+    }
+
+    static func value<Value>(
+        _ name: String, in database: Database, _ read: (Statement) -> Value
+    ) throws(StoreError) -> Value {
+        let statement = try database.statement(.meta)
+        try statement.bind(1, name)
+        guard try statement.step() else {
+            throw .damaged(file: database.file, finding: "it has no \(name)", copy: nil)
+        }
+        defer { statement.reset() }
+        return read(statement)
+    }
+}

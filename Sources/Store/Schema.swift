@@ -1,0 +1,76 @@
+/// The tables, and the numbered steps by which an older file comes to the present ones.
+///
+/// `user_version` says how many steps a file has taken. Each step is one transaction, so that a
+/// file is always at exactly one version. Steps are only ever added at the end.
+
+internal import CSQLite
+
+/// The steps that a file goes through.
+struct Schema {
+    /// Marks the file as ours: "PKSY" (SQLite file format, section 1.3.17). `StoreFiles.inspect`
+    /// looks at it.
+    static let applicationID: Int64 = 0x504b_5359
+
+    /// SQL of each step; the first makes the tables of version 1.
+    var steps: [String]
+
+    /// The version after all steps.
+    var version: Int { steps.count }
+
+    static let current = Schema(steps: [version1])
+
+    /// - `head` is apart from `form` because it changes with each revision, and a definition may
+    ///   fill many pages.
+    /// - `field` and `revision` are clustered by their keys: an edit touches one page of each.
+    /// - `idempotency` has a row number, so that rows are appended and only the thin index is
+    ///   touched at random places.
+    /// - No foreign keys: `deleteForm` removes what belongs to a form, and edits pay no look-ups.
+    private static let version1 = """
+        CREATE TABLE meta (
+            name TEXT NOT NULL PRIMARY KEY, value ANY NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE form (
+            key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, log TEXT NOT NULL,
+            owner INTEGER NOT NULL, version INTEGER NOT NULL,
+            definition BLOB NOT NULL, applied BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE head (
+            form INTEGER PRIMARY KEY, revision INTEGER NOT NULL, context BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE field (
+            form INTEGER NOT NULL, field TEXT NOT NULL, state BLOB NOT NULL,
+            PRIMARY KEY (form, field)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE revision (
+            form INTEGER NOT NULL, revision INTEGER NOT NULL, at INTEGER NOT NULL,
+            frame BLOB NOT NULL, record BLOB NOT NULL,
+            PRIMARY KEY (form, revision)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE idempotency (
+            number INTEGER PRIMARY KEY, uid INTEGER NOT NULL, key TEXT NOT NULL,
+            at INTEGER NOT NULL, digest INTEGER NOT NULL, result BLOB NOT NULL,
+            UNIQUE (uid, key)
+        ) STRICT;
+        CREATE INDEX idempotency_at ON idempotency (at);
+        """
+
+    /// Refuses a file of a newer version; changes nothing.
+    /// - Returns: the version of the file.
+    func check(_ database: Database) throws(StoreError) -> Int {
+        let found = Int(try database.integer("PRAGMA user_version"))
+        guard found <= version else {
+            throw .newer(file: database.file, found: found, known: version)
+        }
+        return found
+    }
+
+    /// Takes the steps that a file of version `found` has not taken yet.
+    func migrate(_ database: Database, from found: Int) throws(StoreError) {
+        for number in max(0, found)..<version {
+            try database.transaction { () throws(StoreError) in
+                try database.execute(steps[number])
+                try database.execute("PRAGMA user_version = \(number + 1)")
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/// A compiled statement: values in, rows out.
+///
+/// After `run`, and after `step` gave `false` or threw, it is ready for the next use; who stops in
+/// the middle of the rows calls `reset`.
+
+internal import CSQLite
+
+/// One compiled statement of one connection.
+@safe
+final class Statement {
+    private let handle: OpaquePointer
+    /// Not retained: the connection owns its kept statements, and others are scoped.
+    private unowned let database: Database
+
+    init(_ handle: OpaquePointer, of database: Database) {
+        unsafe self.handle = handle
+        self.database = database
+    }
+
+    deinit {
+        unsafe sqlite3_finalize(handle)
+    }
+
+    // MARK: Values, the first has index 1
+
+    func bind(_ index: Int32, _ value: Int64) throws(StoreError) {
+        try check(unsafe sqlite3_bind_int64(handle, index, value))
+    }
+
+    /// A count that SQLite's 63 bits hold for the next million years.
+    func bind(_ index: Int32, count: UInt64) throws(StoreError) {
+        try bind(index, Int64(clamping: count))
+    }
+
+    func bind(_ index: Int32, _ value: String) throws(StoreError) {
+        var value = value
+        let code = value.withUTF8 { text in
+            unsafe text.withMemoryRebound(to: CChar.self) { text in
+                unsafe sqlite3_bind_text64(
+                    handle, index, text.baseAddress ?? Self.nothing, UInt64(text.count),
+                    pickersync_sqlite_transient(), UInt8(SQLITE_UTF8))
+            }
+        }
+        try check(code)
+    }
+
+    func bind(_ index: Int32, _ value: [UInt8]) throws(StoreError) {
+        let code =
+            if value.isEmpty {
+                // A null pointer would bind NULL.
+                unsafe sqlite3_bind_zeroblob(handle, index, 0)
+            } else {
+                unsafe sqlite3_bind_blob64(
+                    handle, index, value, UInt64(value.count), pickersync_sqlite_transient())
+            }
+        try check(code)
+    }
+
+    /// Where the empty string lives: a null pointer would bind NULL. Never written, never freed.
+    private static nonisolated(unsafe) let nothing: UnsafePointer<CChar> = {
+        let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+        unsafe byte.initialize(to: 0)
+        return unsafe UnsafePointer(byte)
+    }()
+
+    // MARK: Running
+
+    /// Runs a statement whose rows, if any, nobody needs.
+    func run() throws(StoreError) {
+        while try step() {}
+    }
+
+    /// Moves to the next row; `false` where there is none.
+    func step() throws(StoreError) -> Bool {
+        let code = unsafe sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        // The error before the reset: a reset of another statement would overwrite it.
+        let error = code == SQLITE_DONE ? nil : database.failure(code)
+        reset()
+        if let error { throw error }
+        return false
+    }
+
+    /// Lets go of the rows that were not read, and of the values.
+    func reset() {
+        unsafe sqlite3_reset(handle)
+        unsafe sqlite3_clear_bindings(handle)
+    }
+
+    // MARK: Columns of the present row, the first has index 0
+
+    func integer(_ column: Int32) -> Int64 {
+        unsafe sqlite3_column_int64(handle, column)
+    }
+
+    func count(_ column: Int32) -> UInt64 {
+        UInt64(clamping: integer(column))
+    }
+
+    func text(_ column: Int32) -> String {
+        guard let base = unsafe sqlite3_column_text(handle, column) else { return "" }
+        let count = unsafe Int(sqlite3_column_bytes(handle, column))
+        return unsafe String(
+            decoding: UnsafeBufferPointer(start: base, count: count), as: UTF8.self)
+    }
+
+    func blob(_ column: Int32) -> [UInt8] {
+        guard let base = unsafe sqlite3_column_blob(handle, column) else { return [] }
+        let count = unsafe Int(sqlite3_column_bytes(handle, column))
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: base, count: count))
+    }
+
+    private func check(_ code: Int32) throws(StoreError) {
+        guard code == SQLITE_OK else {
+            let error = database.failure(code)
+            reset()
+            throw error
+        }
+    }
+}

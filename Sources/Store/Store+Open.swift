@@ -1,0 +1,108 @@
+/// Opening: locks, files, migrations, and who writes dots in this run.
+
+internal import Glibc
+internal import SyncCore
+
+extension Store {
+    /// Opens the store of a state directory, and makes it when there is none.
+    ///
+    /// - Parameter directory: made with mode 0700 when it is not there. Others must not own or
+    ///   write it.
+    /// - Throws: `StoreError`, with `exitStatus` for the daemon.
+    public static func open(
+        directory: String, options: StoreOptions = StoreOptions()
+    ) throws(StoreError) -> (store: Store, opening: Opening) {
+        try open(directory: directory, options: options, schema: .current)
+    }
+
+    static func open(
+        directory: String, options: StoreOptions, schema: Schema
+    ) throws(StoreError) -> (store: Store, opening: Opening) {
+        let files = try StoreFiles(preparing: directory)
+        let lock = try LockFile(path: files.lock)
+        try files.removeBuilding()
+        try files.finishReplacement()
+        let builder = Builder(files: files, options: options, schema: schema)
+        do throws(StoreError) {
+            guard try files.inspect() else { return try create(with: builder, lock: lock) }
+            let database = try builder.connect()
+            return try resume(database, with: builder, lock: lock)
+        } catch .damaged(let file, let finding, _) {
+            let copy = files.preserveDamaged()
+            try? files.prunePreserved(max: options.preservedMax)
+            throw .damaged(file: file, finding: finding, copy: copy)
+        }
+    }
+
+    /// Makes an empty store.
+    private static func create(
+        with builder: Builder, lock: LockFile
+    ) throws(StoreError) -> (store: Store, opening: Opening) {
+        let files = builder.files
+        let meta = try builder.build(StoreImage(), carryingFrom: nil) {
+            file throws(StoreError) in
+            try Meta(
+                newIn: file, generation: (lock.last?.generation ?? 0) + 1,
+                everyEditDurable: builder.options.everyEditDurable)
+        }
+        try files.adoptBuilding()
+        try files.finishReplacement()
+        let database = try builder.connect()
+        try lock.write(RunMark(generation: meta.generation, closed: false))
+        let store = Store(
+            files: files, options: builder.options, schema: builder.schema, lock: lock,
+            database: database, meta: meta)
+        let opening = Opening(
+            condition: .created, replica: meta.replica, replicaChange: .created)
+        return (store, opening)
+    }
+
+    /// Goes on with a store that is there.
+    private static func resume(
+        _ database: Database, with builder: Builder, lock: LockFile
+    ) throws(StoreError) -> (store: Store, opening: Opening) {
+        var meta = try Meta(reading: database)
+        let condition: Opening.Condition = meta.clean ? .clean : .unclean
+        if !meta.clean && builder.options.checksAfterUncleanStop {
+            let finding = try database.text("PRAGMA quick_check(1)")
+            guard finding == "ok" else {
+                throw .damaged(file: database.file, finding: finding, copy: nil)
+            }
+        }
+        let found = try builder.schema.check(database)
+        try builder.schema.migrate(database, from: found)
+        let identity = try POSIX.identity(database.file)
+        let machine = Meta.thisMachine()
+        let change = meta.change(
+            file: identity, machine: machine, last: lock.last,
+            requested: builder.options.newReplica)
+        meta.begin(
+            after: change, generation: max(meta.generation, lock.last?.generation ?? 0) + 1,
+            everyEditDurable: builder.options.everyEditDurable, file: identity, machine: machine)
+        try database.transaction { () throws(StoreError) in
+            try meta.write(to: database)
+            if change != nil { try nameLogsAnew(in: database) }
+        }
+        try lock.write(RunMark(generation: meta.generation, closed: false))
+        let store = Store(
+            files: builder.files, options: builder.options, schema: builder.schema, lock: lock,
+            database: database, meta: meta)
+        let opening = Opening(
+            condition: condition, replica: meta.replica, replicaChange: change)
+        return (store, opening)
+    }
+
+    /// Ends every line of revisions together with the epoch, in one transaction: a daemon that is
+    /// killed before its engine has named new logs must not find the old ones.
+    private static func nameLogsAnew(in database: Database) throws(StoreError) {
+        var keys: [Int64] = []
+        let forms = try database.prepare("SELECT key FROM form ORDER BY key")
+        while try forms.step() { keys.append(forms.integer(0)) }
+        let name = try database.statement(.nameLog)
+        for key in keys {
+            try name.bind(1, key)
+            try name.bind(2, String(randomBits(), radix: 16))
+            try name.run()
+        }
+    }
+}

@@ -1,0 +1,132 @@
+/// Reading: the image at start, the engine's queries, the figures.
+
+public import SyncCore
+
+extension Store {
+    /// Reads what the engine starts from.
+    ///
+    /// - Parameters:
+    ///   - revisionsPerForm: so many of the newest revisions of each form.
+    ///   - keysNotBefore: keys used from that moment on (milliseconds since 1970).
+    public func loadImage(
+        revisionsPerForm: Int, keysNotBefore: Int64
+    ) throws(StoreError) -> StoreImage {
+        try exclusively { () throws(StoreError) in
+            do throws(StoreError) {
+                let database = try readable()
+                return try database.image(
+                    revisionsPerForm: revisionsPerForm, keysNotBefore: keysNotBefore)
+            } catch .damaged(let file, let finding, _) {
+                let copy = files.preserveDamaged()
+                try? files.prunePreserved(max: options.preservedMax)
+                throw .damaged(file: file, finding: finding, copy: copy)
+            }
+        }
+    }
+
+    /// Answers the engine from committed rows.
+    ///
+    /// Revisions come without a gap from the first one on: pruning takes the oldest, up to one that
+    /// is to be kept. Whoever asked from an older one sees that in the first row's number.
+    public func answer(_ query: StoreQuery) -> StoreAnswer {
+        exclusively {
+            do throws(StoreError) {
+                let database = try readable()
+                switch query {
+                case .revisions(let form, let from, let rowsMax, let bytesMax):
+                    return .revisions(
+                        try database.revisions(
+                            .revisionsFrom, form: form, bound: from, rowsMax: rowsMax,
+                            bytesMax: bytesMax))
+                case .history(let form, let before, let rowsMax):
+                    return .revisions(
+                        try database.revisions(
+                            .history, form: form, bound: before, rowsMax: rowsMax,
+                            bytesMax: .max))
+                case .key(let uid, let key):
+                    return .key(try database.key(uid: uid, key: key))
+                }
+            } catch {
+                return .failed(error.description)
+            }
+        }
+    }
+
+    /// The store's figures; two look-ups a form.
+    public func statistics() throws(StoreError) -> StoreStatistics {
+        try exclusively { () throws(StoreError) in
+            let database = try readable()
+            return StoreStatistics(
+                bytes: try POSIX.size(files.database),
+                pages: Int(try database.integer("PRAGMA page_count")),
+                freePages: Int(try database.integer("PRAGMA freelist_count")),
+                walBytes: try POSIX.size(files.wal),
+                // Without gaps: what lies between the first and the last is all there.
+                revisions: Int(
+                    try database.integer(
+                        """
+                        SELECT total(newest - oldest + 1) FROM (SELECT
+                        (SELECT max(revision) FROM revision WHERE form = key) AS newest,
+                        (SELECT min(revision) FROM revision WHERE form = key) AS oldest FROM form)
+                        """)))
+        }
+    }
+}
+
+extension Database {
+    fileprivate func image(
+        revisionsPerForm: Int, keysNotBefore: Int64
+    ) throws(StoreError) -> StoreImage {
+        var image = StoreImage()
+        let forms = try statement(.allForms)
+        while try forms.step() { image.forms.append(forms.formRow) }
+        let fields = try statement(.allFields)
+        while try fields.step() {
+            image.fields.append(
+                FieldRow(form: fields.integer(0), field: fields.text(1), state: fields.blob(2)))
+        }
+        if revisionsPerForm > 0 {
+            let newest = try statement(.newestRevisions)
+            for form in image.forms {
+                try newest.bind(1, form.key)
+                try newest.bind(2, Int64(revisionsPerForm))
+                var rows: [RevisionRow] = []
+                while try newest.step() { rows.append(newest.revisionRow) }
+                image.revisions.append(contentsOf: rows.reversed())
+            }
+        }
+        let keys = try statement(.keysSince)
+        try keys.bind(1, keysNotBefore)
+        while try keys.step() {
+            image.keys.append(
+                KeyDigest(
+                    uid: UInt32(truncatingIfNeeded: keys.integer(0)), key: keys.text(1),
+                    at: keys.integer(2)))
+        }
+        let clock = try statement(.meta)
+        try clock.bind(1, "clock")
+        if try clock.step() { image.clock = clock.blob(0) }
+        clock.reset()
+        return image
+    }
+
+    /// Rows of one form from or below a bound; at least one where there is one.
+    fileprivate func revisions(
+        _ query: Query, form: FormKey, bound: UInt64, rowsMax: Int, bytesMax: Int
+    ) throws(StoreError) -> [RevisionRow] {
+        let statement = try statement(query)
+        try statement.bind(1, form)
+        try statement.bind(2, count: bound)
+        try statement.bind(3, Int64(max(1, rowsMax)))
+        defer { statement.reset() }
+        var rows: [RevisionRow] = []
+        var bytes = 0
+        while try statement.step() {
+            let row = statement.revisionRow
+            bytes += row.frame.count
+            if bytes > bytesMax && !rows.isEmpty { break }
+            rows.append(row)
+        }
+        return rows
+    }
+}

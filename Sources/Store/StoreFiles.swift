@@ -1,0 +1,172 @@
+/// The files of a store, and how a new file takes the place of the old one.
+///
+/// `pickersync.db` is never seen half-written. A new file is written as `.building`, synced, and
+/// renamed to `.new`: from that moment it *is* the store. Then the old file and its write-ahead log
+/// step aside (a log that outlived its file would be played into the new one), and the new one takes
+/// the name. A crash between any two steps is finished at the next start.
+
+internal import Glibc
+
+/// Paths of one state directory.
+struct StoreFiles {
+    /// Absolute and without symbolic links.
+    let directory: String
+
+    var database: String { directory + "/pickersync.db" }
+    var wal: String { database + "-wal" }
+    var journal: String { database + "-journal" }
+    var sharedMemory: String { database + "-shm" }
+    var building: String { database + ".building" }
+    var new: String { database + ".new" }
+    var lock: String { directory + "/lock" }
+
+    /// Makes the directory (mode 0700) if it is not there, and refuses one that others own or write.
+    ///
+    /// The directory itself may be a symbolic link: systemd's DynamicUser= makes it one.
+    init(preparing path: String) throws(StoreError) {
+        if unsafe mkdir(path, 0o700) != 0 && errno != EEXIST {
+            throw POSIX.failure("mkdir", path)
+        }
+        directory = try POSIX.resolve(path)
+        guard let status = try POSIX.status(directory), status.st_mode & S_IFMT == S_IFDIR else {
+            throw POSIX.failure("mkdir", path, ENOTDIR)
+        }
+        try Self.check(status, of: directory)
+    }
+
+    /// Refuses what another user owns or may write.
+    static func check(_ status: stat, of path: String) throws(StoreError) {
+        let ours = geteuid()
+        guard status.st_uid == ours else {
+            throw .unsafe(
+                file: path, finding: "owned by uid \(status.st_uid), not by \(ours)",
+                remedy: "change its owner, or choose another --state-directory")
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            throw .unsafe(
+                file: path, finding: "others may write it",
+                remedy: "take that away with chmod go-w")
+        }
+    }
+
+    /// Looks at the database file before SQLite does; `false` where there is none.
+    ///
+    /// A file that others may read is closed to them; one of size 0 was never written by us.
+    func inspect() throws(StoreError) -> Bool {
+        guard let status = try POSIX.status(database) else { return false }
+        try Self.checkRegular(status, of: database)
+        if status.st_mode & 0o077 != 0, unsafe chmod(database, 0o600) != 0 {
+            throw POSIX.failure("chmod", database)
+        }
+        guard status.st_size > 0 else {
+            throw .damaged(file: database, finding: "the file is empty", copy: nil)
+        }
+        try checkHeader()
+        return true
+    }
+
+    /// Reads what makes the file ours from its first bytes (SQLite file format, section 1.3):
+    /// another program's file is not opened at all, so that nothing of it is touched.
+    private func checkHeader() throws(StoreError) {
+        let count = 100
+        let descriptor = try POSIX.open(database, O_RDONLY)
+        defer { close(descriptor) }
+        var header = [UInt8](repeating: 0, count: count)
+        var got = 0
+        // A closure cannot rethrow a typed error through this call.
+        let result: Result<Int, StoreError> = unsafe header.withUnsafeMutableBytes { bytes in
+            do throws(StoreError) {
+                return .success(unsafe try POSIX.read(bytes, from: descriptor, of: database))
+            } catch {
+                return .failure(error)
+            }
+        }
+        got = try result.get()
+        guard got == count, header.starts(with: Array("SQLite format 3\0".utf8)) else {
+            throw .damaged(file: database, finding: "it does not begin as a database", copy: nil)
+        }
+        let application = header[68..<72].reduce(0) { $0 << 8 | Int64($1) }
+        guard application == Schema.applicationID else {
+            throw .foreign(
+                file: database,
+                finding: "its application id is 0x\(String(application, radix: 16))")
+        }
+    }
+
+    static func checkRegular(_ status: stat, of path: String) throws(StoreError) {
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .unsafe(
+                file: path, finding: "a symbolic link or no regular file",
+                remedy: "put the file itself there")
+        }
+        try check(status, of: path)
+    }
+
+    /// Removes what an interrupted build left.
+    func removeBuilding() throws(StoreError) {
+        for suffix in ["", "-wal", "-journal", "-shm"] { try POSIX.remove(building + suffix) }
+    }
+
+    /// Declares the built file to be the store: from here on a crash leads to it.
+    func adoptBuilding() throws(StoreError) {
+        try POSIX.sync(building)
+        try POSIX.move(building, to: new)
+        try POSIX.sync(directory)
+    }
+
+    /// Gives the name to a file that was declared to be the store, if there is one.
+    ///
+    /// The old file is kept as `pickersync.db.failed-<time>` with its log. Each step may be done
+    /// again: the time is that of the new file.
+    func finishReplacement() throws(StoreError) {
+        guard let status = try POSIX.status(new) else { return }
+        let kept = database + ".failed-" + POSIX.stamp(status.st_mtim)
+        var moved = false
+        for suffix in ["-wal", "-journal", ""] where try POSIX.exists(database + suffix) {
+            try POSIX.move(database + suffix, to: kept + suffix)
+            moved = true
+        }
+        try POSIX.remove(sharedMemory)
+        // The old log must be gone for good before the new file has the name.
+        if moved { try POSIX.sync(directory) }
+        try POSIX.move(new, to: database)
+        try POSIX.sync(directory)
+    }
+
+    /// Copies a damaged file and its log to `pickersync.db.damaged-<time>`, once for each state of
+    /// the file however often the daemon starts.
+    /// - Returns: the name of the copy; `nil` where none could be made.
+    func preserveDamaged() -> String? {
+        guard let status = try? POSIX.status(database), status.st_size > 0 else { return nil }
+        let copy = database + ".damaged-" + POSIX.stamp(status.st_mtim)
+        do throws(StoreError) {
+            if try POSIX.exists(copy) { return copy }
+            if try POSIX.size(wal) > 0 { try POSIX.copy(wal, to: copy + "-wal") }
+            try POSIX.copy(database, to: copy)
+            return copy
+        } catch {
+            try? POSIX.remove(copy + "-wal")
+            return nil
+        }
+    }
+
+    /// Keeps the newest `max` of the failed and of the damaged files, removes the others.
+    func prunePreserved(max: Int) throws(StoreError) {
+        for kind in [".failed-", ".damaged-"] {
+            let prefix = "pickersync.db" + kind
+            // "20261121T102607.123Z": names sort by time, a file before its log.
+            let stampLength = 20
+            var stamps: [String] = []
+            let names = try POSIX.names(in: directory, prefix: prefix)
+            for name in names {
+                let stamp = String(name.dropFirst(prefix.count).prefix(stampLength))
+                if stamps.last != stamp { stamps.append(stamp) }
+            }
+            let old = Set(stamps.dropLast(Swift.max(0, max)))
+            for name in names
+            where old.contains(String(name.dropFirst(prefix.count).prefix(stampLength))) {
+                try POSIX.remove(directory + "/" + name)
+            }
+        }
+    }
+}
