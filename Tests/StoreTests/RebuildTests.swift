@@ -1,0 +1,155 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import Store
+
+@Suite("Writing the store anew")
+struct RebuildTests {
+    private func filled(_ scratch: Scratch) throws -> Store {
+        let store = try scratch.open().store
+        try store.put(.putForm(.sample(1)), .putForm(.sample(2)))
+        for revision in 1...30 as ClosedRange<UInt64> {
+            try store.edit(revision, form: 1)
+            try store.edit(revision, form: 2)
+        }
+        return store
+    }
+
+    @Test("the image is the state, and its history and keys are carried over")
+    func carries() throws {
+        let scratch = try Scratch()
+        let store = try filled(scratch)
+        let before = try store.all()
+        var image = before
+        image.revisions = []
+        _ = try store.rebuild(image)
+        #expect(try store.all() == before)
+        #expect(try scratch.names("pickersync.db.failed").count == 2)
+        try store.edit(31)
+        try store.close()
+        #expect(try scratch.open().store.revisions() == Array(1...31))
+    }
+
+    @Test("nothing that the image does not know comes back")
+    func onlyKnown() throws {
+        let scratch = try Scratch()
+        let store = try filled(scratch)
+        var image = try store.all()
+        image.revisions = []
+        image.forms = [image.forms[0]]
+        image.forms[0].revision = 28
+        image.fields = []
+        image.keys.removeAll { $0.at > 28 || $0.key.hasPrefix("key-2") }
+        image.clock = [7]
+        _ = try store.rebuild(image)
+        let after = try store.all()
+        #expect(after.forms == image.forms)
+        #expect(after.fields.isEmpty)
+        #expect(after.revisions.map(\.revision) == Array(1...28))
+        #expect(after.keys == image.keys)
+        #expect(after.clock == [7])
+        try store.close()
+    }
+
+    @Test("revisions that the image brings are taken from it")
+    func ownRevisions() throws {
+        let scratch = try Scratch()
+        let store = try filled(scratch)
+        var image = try store.all()
+        image.revisions = [.sample(30, bytes: 5)]
+        _ = try store.rebuild(image)
+        let newest = try store.all().revisions.filter { $0.form == 1 }
+        #expect(newest.count == 30)
+        #expect(newest.last?.frame.count == 5)
+        try store.close()
+    }
+
+    @Test(
+        "a crash between any two steps of the replacement is finished at the next start",
+        arguments: 0..<5)
+    func crashes(after steps: Int) throws {
+        let scratch = try Scratch()
+        let store = try filled(scratch)
+        var image = try store.all()
+        image.revisions = []
+        image.clock = [99]
+        try store.close(clean: false)
+        // A second store of the same content stands for the file that was declared.
+        let built = try Scratch()
+        let other = try built.open().store
+        _ = try other.rebuild(image)
+        try other.close()
+        let files = try StoreFiles(preparing: scratch.path)
+        try scratch.write(files.building, try built.bytes(built.database))
+        if steps >= 1 { try files.adoptBuilding() }
+        if steps >= 2 {
+            let kept = files.database + ".failed-20261121T000000.000Z"
+            try POSIX.move(files.wal, to: kept + "-wal")
+            if steps >= 3 { try POSIX.move(files.database, to: kept) }
+        }
+        if steps >= 4 { try files.finishReplacement() }
+        let opened = try scratch.open()
+        #expect(opened.opening.condition != .created)
+        let clock: [UInt8] = steps == 0 ? [30] : [99]
+        #expect(try opened.store.all().clock == clock)
+        #expect(try opened.store.revisions() == (steps == 0 ? Array(1...30) : []))
+        #expect(try scratch.names("pickersync.db.building").isEmpty)
+        #expect(try scratch.names("pickersync.db.new").isEmpty)
+        try opened.store.close()
+    }
+
+    @Test("failed files are kept in a bounded number")
+    func bounded() throws {
+        let scratch = try Scratch()
+        let store = try filled(scratch)
+        let image = try store.all()
+        for round in 1...6 as ClosedRange<UInt32> {
+            #expect(try store.rebuild(image).epoch == round + 1)
+            try store.edit(31 + UInt64(round), form: 1)
+        }
+        let kept = try scratch.names("pickersync.db.failed").filter { !$0.hasSuffix("-wal") }
+        #expect(kept.count == 2)
+        try store.close()
+    }
+
+    @Test("a rebuild that finds no room leaves the store as it was, and is tried again")
+    func noRoom() throws {
+        let scratch = try Scratch()
+        let store = try scratch.open { $0.vfs = FaultyFileSystem.register() }.store
+        try store.put(.putForm(.sample()))
+        try store.edit(1)
+        let image = try store.all()
+        let before = store.replica
+        let directory = try POSIX.resolve(scratch.path)
+        FaultyFileSystem.plan(FaultPlan(directory: directory, suffix: ".building", writes: 2))
+        #expect(throws: StoreError.self) { try store.rebuild(image) }
+        FaultyFileSystem.heal(directory)
+        #expect(try scratch.names("pickersync.db.building").isEmpty)
+        #expect(store.replica == before)
+        #expect(try store.revisions() == [1])
+        let after = try store.rebuild(image)
+        #expect(after == before.nextEpoch)
+        #expect(try store.revisions() == [1])
+        try store.close()
+    }
+
+    @Test("a failed file that is put back is a restore")
+    func failedPutBack() throws {
+        let scratch = try Scratch()
+        let store = try filled(scratch)
+        let image = try store.all()
+        _ = try store.rebuild(image)
+        try store.close()
+        let failed = try scratch.names("pickersync.db.failed").filter { !$0.hasSuffix("-wal") }
+        try FileManager.default.removeItem(atPath: scratch.database)
+        for suffix in ["", "-wal"] {
+            try FileManager.default.moveItem(
+                atPath: scratch.path + "/" + failed[0] + suffix, toPath: scratch.database + suffix)
+        }
+        let opened = try scratch.open()
+        #expect(opened.opening.replicaChange == .restored)
+        #expect(try opened.store.revisions() == Array(1...30))
+        try opened.store.close()
+    }
+}
