@@ -1,0 +1,177 @@
+/// Edits on their way to the disk: one batch that gathers, at most one under way.
+///
+/// A batch is whatever arrived while the last commit was on its way: group commit without a timer
+/// (DeWitt et al., "Implementation Techniques for Main Memory Database Systems", SIGMOD 1984).
+struct BatchQueue {
+    /// What happens, in order, when a batch is committed.
+    enum Event {
+        /// A revision becomes visible.
+        case revision(LiveForm, frame: [UInt8], touched: FieldNumbers?)
+        /// A definition changed: subscribers get the frame, those who watch the list another.
+        case redefined(LiveForm, frame: [UInt8], listing: [UInt8])
+        /// A form can be read from now on.
+        case created(LiveForm, listing: [UInt8])
+        /// A form is gone.
+        case deleted(LiveForm, frame: [UInt8])
+    }
+
+    /// A response that leaves when a batch is committed.
+    struct Waiter {
+        let connection: ConnectionID
+        let target: AnswerTarget
+        let id: RequestID?
+        let response: [UInt8]
+    }
+
+    /// What a batch changes of one form.
+    struct Dirty {
+        let form: LiveForm
+        /// Cells whose rows are to be written.
+        var cells: Set<Int> = []
+        /// The definition changed: every row is to be written, and all cells move at once.
+        var isWhole = false
+        /// Fields whose rows are to be removed.
+        var removed: [String] = []
+        /// The revisions that were made, ascending.
+        var revisions: [RevisionRow] = []
+        /// The form is deleted at the end of the batch.
+        var isDeleted = false
+        /// How the form is at the end of the batch; taken when the batch is sealed.
+        var end: End?
+    }
+
+    /// A form at the end of a batch, as readers will see it.
+    enum End {
+        case cells([(index: Int, cell: Cell)], revision: UInt64, context: CausalContext, UndoJournal)
+        case whole(FormState, UndoJournal)
+    }
+
+    /// One batch.
+    struct Open {
+        let number: UInt64
+        var dirty: [Dirty] = []
+        /// Where a form stands in `dirty`.
+        private var places: [FormKey: Int] = [:]
+        var events: [Event] = []
+        var waiters: [Waiter] = []
+        /// Idempotency keys used in the batch.
+        var keys: [KeyRow] = []
+        /// Steps beside those of forms: pruning.
+        var chores: [StoreOperation] = []
+
+        init(number: UInt64) {
+            self.number = number
+        }
+
+        var isEmpty: Bool { dirty.isEmpty && keys.isEmpty && waiters.isEmpty && chores.isEmpty }
+
+        /// What this batch changes of a form, to be added to.
+        mutating func withDirty(_ form: LiveForm, _ body: (inout Dirty) -> Void) {
+            let place: Int
+            if let known = places[form.key] {
+                place = known
+            } else {
+                place = dirty.count
+                places[form.key] = place
+                dirty.append(Dirty(form: form))
+            }
+            body(&dirty[place])
+        }
+    }
+
+    /// What edits are being added to.
+    var gathering = Open(number: 1)
+    /// What the store is writing.
+    private(set) var underWay: Open?
+
+    /// Whether the store can take another batch.
+    var isIdle: Bool { underWay == nil }
+
+    /// Seals the gathering batch, puts it under way, and gives the steps of the store.
+    mutating func send(clock: HybridLogicalClock) -> Batch {
+        let operations = gathering.seal() + [.putClock(clock.last.encoded)]
+        underWay = gathering
+        gathering = Open(number: gathering.number + 1)
+        return Batch(number: gathering.number - 1, operations: operations)
+    }
+
+    /// Takes the batch under way, which ended one way or the other; `nil` where `number` is another.
+    mutating func take(_ number: UInt64) -> Open? {
+        guard let batch = underWay, batch.number == number else { return nil }
+        underWay = nil
+        return batch
+    }
+
+    /// Takes what gathered meanwhile.
+    mutating func takeGathering() -> Open {
+        let taken = gathering
+        gathering = Open(number: taken.number + 1)
+        return taken
+    }
+
+    /// Adds a response to the batch of that number, if it is still on its way.
+    mutating func wait(for number: UInt64, _ waiter: Waiter) -> Bool {
+        if gathering.number == number {
+            gathering.waiters.append(waiter)
+            return true
+        }
+        guard underWay?.number == number else { return false }
+        underWay?.waiters.append(waiter)
+        return true
+    }
+}
+
+// MARK: - Sealing
+
+extension BatchQueue.Open {
+    /// Takes the state of every form as it is now, and gives the steps that make it durable.
+    fileprivate mutating func seal() -> [StoreOperation] {
+        var steps: [StoreOperation] = []
+        for index in dirty.indices { dirty[index].seal(into: &steps) }
+        for key in keys { steps.append(.putKey(key)) }
+        return steps + chores
+    }
+}
+
+extension BatchQueue.Dirty {
+    fileprivate mutating func seal(into steps: inout [StoreOperation]) {
+        if isDeleted {
+            steps.append(.deleteForm(form.key))
+            return
+        }
+        let state = form.working
+        if isWhole {
+            steps.append(.putForm(form.row(state)))
+            for id in removed { steps.append(.removeField(form: form.key, field: id)) }
+            for index in state.cells.indices { steps.append(row(state, index)) }
+            end = .whole(state, form.undo)
+        } else {
+            steps.append(
+                .putHead(
+                    form: form.key, revision: state.revision, context: state.context.encoded))
+            let changed = cells.sorted()
+            for index in changed { steps.append(row(state, index)) }
+            end = .cells(
+                changed.map { ($0, state.cells[$0]) }, revision: state.revision,
+                context: state.context, form.undo)
+        }
+        for revision in revisions { steps.append(.appendRevision(revision)) }
+    }
+
+    private func row(_ state: FormState, _ index: Int) -> StoreOperation {
+        .putField(
+            FieldRow(
+                form: form.key, field: state.definition.controls[index].id,
+                state: state.cells[index].encoded()))
+    }
+}
+
+extension LiveForm {
+    /// The form's row in a state.
+    func row(_ state: FormState) -> FormRow {
+        FormRow(
+            key: key, name: name, log: log, owner: owner, version: state.version,
+            revision: state.revision, definition: state.definition.json.encodedBytes,
+            applied: state.applied.encodedBytes, context: state.context.encoded)
+    }
+}

@@ -1,0 +1,156 @@
+/// One client: what it said of itself, what it waits for, what it is owed.
+///
+/// Confined to the loop. A connection does one thing at a time: a request that has to wait for the
+/// store holds back those behind it, so that each sees what the ones before it did.
+///
+///     idle ──edit──▶ idle (its answer waits in a slot)
+///     idle ──read behind an edit of its own──▶ awaitingCommit ──committed──▶ idle
+///     idle ──history, old `since`, old key──▶ awaitingFetch ──fetched──▶ idle
+///     any ──frame too large, other protocol──▶ ending (nothing more is read)
+final class Connection {
+    /// What keeps the next request from being looked at.
+    enum Progress: Equatable {
+        case idle
+        /// Until the connection's own edits are committed.
+        case awaitingCommit
+        /// Until the store has answered.
+        case awaitingFetch(FetchID)
+        /// What was answered leaves, then the connection is closed.
+        case ending
+    }
+
+    /// A request that waits for its turn.
+    enum Work {
+        /// A frame's JSON text, not looked at yet.
+        case frame([UInt8])
+        /// One element of a batch, or a request that had to wait.
+        case call(Request, RequestID?, AnswerTarget)
+    }
+
+    let id: ConnectionID
+    let peer: Peer
+    /// What the client calls itself (`hello`).
+    var client: String?
+    /// The terminal that it claims (`hello`).
+    var tty: String?
+    /// Groups connections of one uid for undo (`hello`).
+    var session: String?
+
+    var decoder: FrameDecoder
+    var progress = Progress.idle
+    /// Requests behind the one that waits, oldest first.
+    private(set) var inbox: [Work] = []
+    private(set) var inboxBytes = 0
+    var isReadingPaused = false
+    /// The peer will send no more.
+    var isAtEnd = false
+
+    var answers = AnswerQueue()
+    /// Edits of this connection that are not committed yet.
+    var editsPending = 0
+    var subscriptions: [Subscription] = []
+    /// Where this connection stands in the log of the forms; `nil` unless it watches them.
+    var catalogCursor: UInt64?
+    var isWriting = false
+    var isReady = false
+    /// The dots that this connection wrote itself, by form: it has seen them, whatever its token says.
+    var ownDots: [FormKey: CausalContext] = [:]
+    /// Drafts sent within the current second.
+    var draftRate = RateWindow()
+
+    init(_ id: ConnectionID, peer: Peer, frameBytesMax: Int) {
+        self.id = id
+        self.peer = peer
+        decoder = FrameDecoder(frameBytesMax: frameBytesMax)
+    }
+
+    /// The subscription to a form, if there is one.
+    func subscription(to form: LiveForm) -> Subscription? {
+        subscriptions.first { $0.form === form }
+    }
+
+    /// Puts a frame behind everything that waits.
+    func enqueue(frame: [UInt8]) {
+        inboxBytes += frame.count
+        inbox.append(.frame(frame))
+    }
+
+    /// Puts work before everything that waits.
+    func enqueueFirst(_ work: [Work]) {
+        inbox.insert(contentsOf: work, at: 0)
+    }
+
+    /// Takes the work whose turn it is.
+    func dequeue() -> Work? {
+        guard !inbox.isEmpty else { return nil }
+        let work = inbox.removeFirst()
+        if case .frame(let bytes) = work { inboxBytes -= bytes.count }
+        return work
+    }
+
+    /// Forgets all that waits.
+    func dropInbox() {
+        inbox = []
+        inboxBytes = 0
+    }
+
+    /// Who writes, for the dots and the history.
+    func author(replica: ReplicaID) -> Author {
+        Author(
+            user: peer.user, uid: peer.uid, client: client, tty: tty, connection: id.number,
+            replica: replica)
+    }
+}
+
+/// Where an answer goes.
+enum AnswerTarget {
+    /// To its place in the connection's order.
+    case slot(AnswerQueue.Slot)
+    /// Into a batch's array, which leaves when all its elements are answered.
+    case batch(BatchAnswer)
+    /// Nowhere: a notification of JSON-RPC is never answered.
+    case nowhere
+}
+
+/// The answer to a JSON-RPC batch, as far as it is known.
+final class BatchAnswer {
+    let slot: AnswerQueue.Slot
+    private var waiting: Int
+    private var responses: [[UInt8]] = []
+
+    init(slot: AnswerQueue.Slot, requests: Int) {
+        self.slot = slot
+        waiting = requests
+    }
+
+    /// Adds a response (JSON text); gives the whole frame once the last one is there.
+    func add(_ response: [UInt8]) -> [UInt8]? {
+        responses.append(response)
+        waiting -= 1
+        guard waiting == 0 else { return nil }
+        var text: [UInt8] = [UInt8(ascii: "[")]
+        for (index, response) in responses.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            text += response
+        }
+        text.append(UInt8(ascii: "]"))
+        return Frame.encode(text: text)
+    }
+}
+
+/// Counts events within a second of the monotonic clock.
+struct RateWindow {
+    private var startNanoseconds: UInt64 = 0
+    private var count = 0
+
+    /// Whether one more event stays within `max` a second; counts it where it does.
+    mutating func admits(max: Int, at now: Moment) -> Bool {
+        if now.monotonicNanoseconds &- startNanoseconds >= 1_000_000_000 {
+            startNanoseconds = now.monotonicNanoseconds
+            count = 0
+        }
+        guard count < max else { return false }
+        count += 1
+        return true
+    }
+}

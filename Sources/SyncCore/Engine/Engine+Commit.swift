@@ -1,0 +1,305 @@
+// From an edit to everybody's eyes: gather, make durable, publish. And what happens when the disk
+// says no.
+
+extension Engine {
+    /// Whether the store takes edits.
+    enum StoreHealth: Equatable {
+        case healthy
+        /// A commit failed and may or may not have happened: the store is being written anew.
+        case rebuilding
+        /// It could not be written anew; tried again then (monotonic nanoseconds).
+        case broken(retryAt: UInt64, reason: String)
+    }
+
+    /// Nanoseconds between two attempts to write a broken store anew.
+    private static var retryNanoseconds: UInt64 { 500_000_000 }
+    /// Nanoseconds between two writes with `durability = memory`.
+    private static var memoryNanoseconds: UInt64 { 10_000_000_000 }
+    /// Nanoseconds between two looks for keys that expired.
+    private static var choresNanoseconds: UInt64 { 600_000_000_000 }
+
+    // MARK: - Gathering
+
+    /// The last step of a loop iteration: what gathered goes to the disk, if the disk is free.
+    func endIteration(_ effects: inout [Effect]) {
+        if case .broken(let retryAt, _) = health, now.monotonicNanoseconds >= retryAt {
+            rebuild(&effects)
+        }
+        doChores()
+        if batches.isIdle, health == .healthy, !batches.gathering.isEmpty, isTimeToWrite {
+            lastWriteNanoseconds = now.monotonicNanoseconds
+            effects.append(.persist(batches.send(clock: clock)))
+        }
+        finishStopping(&effects)
+    }
+
+    /// With `commit` at once; otherwise when the time has come, or on the way out.
+    private var isTimeToWrite: Bool {
+        if life != .serving || !batches.gathering.waiters.isEmpty { return true }
+        return now.monotonicNanoseconds &- lastWriteNanoseconds >= writePeriodNanoseconds
+    }
+
+    private var writePeriodNanoseconds: UInt64 {
+        switch configuration.durability {
+        case .commit: 0
+        case .interval: UInt64(configuration.limits.intervalMilliseconds) * 1_000_000
+        case .memory: Self.memoryNanoseconds
+        }
+    }
+
+    /// When the engine wants to be called next though nothing happens (`Input.deadline`, monotonic
+    /// nanoseconds); `nil` for never.
+    public var nextDeadline: UInt64? {
+        var deadline = choresAt
+        if case .broken(let retryAt, _) = health { deadline = min(deadline, retryAt) }
+        if batches.isIdle, health == .healthy, !batches.gathering.isEmpty {
+            deadline = min(deadline, lastWriteNanoseconds &+ writePeriodNanoseconds)
+        }
+        return deadline
+    }
+
+    private func doChores() {
+        guard now.monotonicNanoseconds >= choresAt else { return }
+        choresAt = now.monotonicNanoseconds &+ Self.choresNanoseconds
+        let oldest = now.wallMilliseconds - Int64(configuration.limits.keyHours) * 3_600_000
+        if keys.expire(before: oldest) {
+            batches.gathering.chores.append(.pruneKeys(before: oldest))
+        }
+        for form in forms where form.existence == .there { prune(form) }
+    }
+
+    /// Asks the store to drop revisions beyond the retention.
+    func prune(_ form: LiveForm) {
+        form.revisionsSincePruning = 0
+        let limits = configuration.limits
+        let kept = UInt64(limits.historyRevisionsMax)
+        let revision = form.working.revision
+        batches.gathering.chores.append(
+            .pruneRevisions(
+                form: form.key, through: revision > kept ? revision - kept : 0,
+                before: now.wallMilliseconds - Int64(limits.historyDaysMax) * 86_400_000))
+    }
+
+    // MARK: - Publishing
+
+    /// Hands a transaction on: to the batch that gathers, and to everybody's eyes at once where the
+    /// durability chosen allows it.
+    func publish(
+        _ event: BatchQueue.Event, of form: LiveForm,
+        _ effects: inout [Effect], _ dirty: (inout BatchQueue.Dirty) -> Void
+    ) {
+        batches.gathering.withDirty(form, dirty)
+        counters.transactions += 1
+        if configuration.durability == .commit {
+            batches.gathering.events.append(event)
+            return
+        }
+        batches.gathering.withDirty(form) { dirty in
+            // Nobody waits for these rows: beyond the retention they would be dropped unseen.
+            let max = configuration.limits.historyRevisionsMax
+            if dirty.revisions.count > 2 * max {
+                dirty.revisions.removeFirst(dirty.revisions.count - max)
+            }
+        }
+        form.committed = form.working
+        form.undoCommitted = form.undo
+        happen(event, &effects)
+    }
+
+    /// Answers an edit, once it is durable enough.
+    func answerEdit(
+        _ connection: Connection, _ target: AnswerTarget, _ id: RequestID?, response: [UInt8]
+    ) {
+        guard configuration.durability == .commit else {
+            if id != nil { deliver(response, to: target, connection) }
+            return
+        }
+        connection.editsPending += 1
+        batches.gathering.waiters.append(
+            BatchQueue.Waiter(
+                connection: connection.id, target: target, id: id, response: response))
+    }
+
+    /// A batch is durable.
+    func committed(_ number: UInt64, _ effects: inout [Effect]) {
+        guard let batch = batches.take(number) else { return }
+        for dirty in batch.dirty { dirty.takeEffect() }
+        for event in batch.events { happen(event, &effects) }
+        keys.committed(batch.keys.map { KeyIndex.ID(uid: $0.uid, key: $0.key) })
+        for waiter in batch.waiters {
+            guard let connection = connections[waiter.connection] else { continue }
+            connection.editsPending -= 1
+            if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
+        }
+        resumeAwaiting(&effects)
+    }
+
+    /// Connections whose edits are all settled go on.
+    private func resumeAwaiting(_ effects: inout [Effect]) {
+        var waiting: [Connection] = []
+        swap(&waiting, &awaitingCommit)
+        for connection in waiting {
+            if connection.editsPending > 0 {
+                awaitingCommit.append(connection)
+            } else if connection.progress == .awaitingCommit {
+                connection.progress = .idle
+                resume(connection, &effects)
+            }
+        }
+        for connection in waiting where connection.editsPending == 0 {
+            closeIfDone(connection, &effects)
+        }
+    }
+
+    private func happen(_ event: BatchQueue.Event, _ effects: inout [Effect]) {
+        switch event {
+        case .revision(let form, let frame, let touched):
+            append(frame, touched, to: form)
+        case .redefined(let form, let frame, let listing):
+            append(frame, nil, to: form)
+            for subscription in form.subscriptions { form.refreshFilter(of: subscription) }
+            list(listing)
+        case .created(let form, let listing):
+            form.existence = .there
+            form.changeLog.restart(next: form.committed.revision + 1)
+            list(listing)
+        case .deleted(let form, let frame):
+            form.existence = .gone
+            remove(form)
+            append(frame, nil, to: form)
+            list(frame)
+        }
+    }
+
+    private func append(_ frame: [UInt8], _ touched: FieldNumbers?, to form: LiveForm) {
+        form.changeLog.append(
+            frame, touched: touched, bytesMax: configuration.limits.changeLogBytesMax)
+        for subscription in form.subscriptions { markReady(subscription.connection) }
+    }
+
+    private func list(_ frame: [UInt8]) {
+        catalog.append(
+            frame, touched: nil, bytesMax: configuration.limits.changeLogBytesMax)
+        for connection in catalogWatchers { markReady(connection) }
+    }
+
+    // MARK: - Failure
+
+    /// A commit may or may not have happened. Nobody has been told of its edits; they are answered
+    /// `unavailable`, and what is there goes to a new file under a new epoch, so that no dot of this
+    /// batch is ever issued twice (ARCHITECTURE.md, the one way of a change).
+    func commitFailed(_ number: UInt64, _ reason: String, _ effects: inout [Effect]) {
+        guard let batch = batches.take(number) else { return }
+        log(.error, "the store could not commit: \(reason); edits are refused meanwhile", &effects)
+        rollBack(batch, reason, &effects)
+        rollBack(batches.takeGathering(), reason, &effects)
+        rebuild(&effects)
+        resumeAwaiting(&effects)
+    }
+
+    private func rollBack(
+        _ batch: BatchQueue.Open, _ reason: String, _ effects: inout [Effect]
+    ) {
+        for dirty in batch.dirty {
+            let form = dirty.form
+            switch form.existence {
+            case .creating:
+                form.existence = .gone
+                remove(form)
+            case .deleting: form.existence = .there
+            case .there, .gone: break
+            }
+            form.working = form.committed
+            form.undo = form.undoCommitted
+        }
+        keys.failed(batch.keys.map { KeyIndex.ID(uid: $0.uid, key: $0.key) })
+        let error = unavailable(reason)
+        for waiter in batch.waiters {
+            guard let connection = connections[waiter.connection] else { continue }
+            connection.editsPending -= 1
+            counters.refused += 1
+            guard let id = waiter.id else { continue }
+            answer(connection, waiter.target, id) { Answer.encode(id, error, into: &$0) }
+        }
+    }
+
+    /// What an edit is told while the store cannot write.
+    func unavailable(_ reason: String) -> WireError {
+        WireError(
+            .unavailable,
+            "the store cannot write: \(SafeText.escaped(reason)); reading goes on, try again later"
+        )
+    }
+
+    private func rebuild(_ effects: inout [Effect]) {
+        health = .rebuilding
+        var image = StoreImage(clock: clock.last.encoded)
+        for form in forms where form.existence == .there || form.existence == .deleting {
+            form.log = newLogName()
+            image.forms.append(form.row(form.committed))
+            for (control, cell) in zip(form.committed.definition.controls, form.committed.cells) {
+                image.fields.append(
+                    FieldRow(form: form.key, field: control.id, state: cell.encoded()))
+            }
+        }
+        effects.append(.rebuild(image))
+    }
+
+    func rebuilt(_ replica: ReplicaID, _ effects: inout [Effect]) {
+        self.replica = replica
+        health = .healthy
+        log(.notice, "the store was written anew as \(replica); edits are taken again", &effects)
+    }
+
+    func rebuildFailed(_ reason: String, _ effects: inout [Effect]) {
+        if case .broken(_, let known) = health, known == reason {
+        } else {
+            log(.error, "the store cannot be written: \(reason); trying again", &effects)
+        }
+        health = .broken(
+            retryAt: now.monotonicNanoseconds &+ Self.retryNanoseconds, reason: reason)
+    }
+
+    /// A name for a new line of revisions.
+    func newLogName() -> String { String(environment.random() >> 16, radix: 16) }
+
+    // MARK: - Stopping
+
+    /// Edits on their way are still made durable and answered; then everybody is told goodbye.
+    func stop(_ reason: GoodbyeReason, _ effects: inout [Effect]) {
+        guard life == .serving else { return }
+        life = .stopping(reason)
+        log(.info, "stopping: \(connections.count) connections", &effects)
+    }
+
+    private func finishStopping(_ effects: inout [Effect]) {
+        guard case .stopping(let reason) = life, batches.isIdle,
+            batches.gathering.isEmpty || health != .healthy
+        else { return }
+        life = .stopped
+        for id in connections.keys.sorted() {
+            guard let connection = connections[id] else { continue }
+            sayGoodbye(
+                connection, reason, retryAfterMilliseconds: reason == .restart ? 200 : nil,
+                &effects)
+        }
+        effects.append(.drained)
+    }
+}
+
+extension BatchQueue.Dirty {
+    /// Readers see the form as it was at the end of the batch.
+    fileprivate func takeEffect() {
+        switch end {
+        case .cells(let cells, let revision, let context, let undo):
+            for (index, cell) in cells { form.committed.cells[index] = cell }
+            form.committed.revision = revision
+            form.committed.context = context
+            form.undoCommitted = undo
+        case .whole(let state, let undo):
+            form.committed = state
+            form.undoCommitted = undo
+        case nil: break
+        }
+    }
+}

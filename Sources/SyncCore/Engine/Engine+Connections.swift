@@ -1,0 +1,282 @@
+// Connections come, send, take and go.
+
+extension Engine {
+    // MARK: - Coming and going
+
+    func connect(_ id: ConnectionID, _ peer: Peer, _ effects: inout [Effect]) {
+        let connection = Connection(id, peer: peer, frameBytesMax: configuration.limits.maxFrame)
+        connections[id] = connection
+        connectionsByUser[peer.uid, default: 0] += 1
+        counters.connections += 1
+        let limits = configuration.limits
+        if connections.count > limits.connectionsMax {
+            refuse(connection, "connectionsMax", limits.connectionsMax, &effects)
+        } else if connectionsByUser[peer.uid] ?? 0 > limits.connectionsPerUserMax {
+            refuse(connection, "connectionsPerUserMax", limits.connectionsPerUserMax, &effects)
+        } else if case .stopping(let reason) = life {
+            sayGoodbye(connection, reason, retryAfterMilliseconds: nil, &effects)
+        } else {
+            log(.debug, "connection \(id.number) from \(peer.whom)", &effects)
+        }
+    }
+
+    /// Says why a connection is not served, and closes it.
+    private func refuse(
+        _ connection: Connection, _ limit: String, _ max: Int, _ effects: inout [Effect]
+    ) {
+        counters.refused += 1
+        log(.warning, "refused \(connection.peer.whom): \(limit) is \(max)", &effects)
+        connection.answers.append(
+            Answer.frame(
+                .null,
+                .limit(
+                    limit, max: Int64(max),
+                    "too many connections (\(limit) is \(max)); close some and try again")))
+        sayGoodbye(connection, .policy, retryAfterMilliseconds: 1000, &effects)
+    }
+
+    func disconnect(_ id: ConnectionID, _ effects: inout [Effect]) {
+        guard let connection = connections.removeValue(forKey: id) else { return }
+        release(&connectionsByUser, connection.peer.uid)
+        for subscription in connection.subscriptions { leave(subscription) }
+        connection.subscriptions = []
+        connection.dropInbox()
+        awaitingCommit.removeAll { $0 === connection }
+        log(.debug, "connection \(id.number) from \(connection.peer.whom) ended", &effects)
+    }
+
+    /// Counts one less for a uid.
+    func release(_ counts: inout [UInt32: Int], _ uid: UInt32) {
+        counts[uid] = counts[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
+    }
+
+    /// The peer shut down its writing side: what it asked for is still answered.
+    func endOfStream(_ id: ConnectionID, _ effects: inout [Effect]) {
+        guard let connection = connections[id] else { return }
+        connection.isAtEnd = true
+        closeIfDone(connection, &effects)
+    }
+
+    /// Closes a connection whose peer sends no more, once it has been given all that it asked for.
+    func closeIfDone(_ connection: Connection, _ effects: inout [Effect]) {
+        guard connection.isAtEnd, connection.progress == .idle, connection.inbox.isEmpty,
+            !connection.answers.isWaiting, connection.subscriptions.isEmpty,
+            connection.catalogCursor == nil
+        else { return }
+        end(connection, &effects)
+    }
+
+    /// Reads nothing more and closes once everything has left.
+    func end(_ connection: Connection, _ effects: inout [Effect]) {
+        guard connection.progress != .ending else { return }
+        connection.progress = .ending
+        connection.dropInbox()
+        for subscription in connection.subscriptions { leave(subscription) }
+        connection.subscriptions = []
+        connection.catalogCursor = nil
+        awaitingCommit.removeAll { $0 === connection }
+        effects.append(.closeAfterOutput(connection.id))
+        markReady(connection)
+    }
+
+    /// The last notification that a connection gets.
+    func sayGoodbye(
+        _ connection: Connection, _ reason: GoodbyeReason, retryAfterMilliseconds: Int64?,
+        _ effects: inout [Effect]
+    ) {
+        guard connection.progress != .ending else { return }
+        let goodbye = Goodbye(
+            reason: Goodbye.Reason(text: reason.rawValue), retryAfterMs: retryAfterMilliseconds)
+        connection.answers.append(Answer.frame(.goodbye(goodbye)))
+        end(connection, &effects)
+    }
+
+    // MARK: - Receiving
+
+    /// Takes bytes of a connection; they are borrowed for this call.
+    public func received(
+        _ id: ConnectionID, _ bytes: UnsafeRawBufferPointer, at now: Moment,
+        into effects: inout [Effect]
+    ) {
+        self.now = now
+        guard let connection = connections[id], connection.progress != .ending else { return }
+        let outcome = connection.decoder.feed(bytes) { text in
+            receive(text, from: connection, &effects)
+            return connection.progress != .ending
+        }
+        if case .frameTooLarge(let length) = outcome, connection.progress != .ending {
+            refuseFrame(connection, length: length, &effects)
+        }
+        throttle(connection, &effects)
+    }
+
+    private func receive(
+        _ text: UnsafeRawBufferPointer, from connection: Connection, _ effects: inout [Effect]
+    ) {
+        if connection.progress == .idle, connection.inbox.isEmpty {
+            perform(decoder.decode(text), connection, &effects)
+        } else {
+            connection.enqueue(frame: Array(text))
+        }
+    }
+
+    private func refuseFrame(
+        _ connection: Connection, length: UInt32, _ effects: inout [Effect]
+    ) {
+        counters.refused += 1
+        let max = configuration.limits.maxFrame
+        var error = WireError(
+            .frameTooLarge,
+            length == 0
+                ? "a frame of 0 bytes; send a length of 1 to \(max), then that many bytes of JSON"
+                : "a frame of \(length) bytes; the most is \(max) (maxFrame)")
+        error.limit = "maxFrame"
+        error.max = Int64(max)
+        log(.notice, "frame of \(length) bytes from \(connection.peer.whom) refused", &effects)
+        connection.answers.append(Answer.frame(.null, error))
+        end(connection, &effects)
+    }
+
+    /// Stops reading a connection that does not take its answers or whose requests pile up, and goes
+    /// on when that is over.
+    func throttle(_ connection: Connection, _ effects: inout [Effect]) {
+        guard connection.progress != .ending else { return }
+        let limits = configuration.limits
+        let isFull =
+            connection.answers.bytes > limits.answerBytesMax
+            || connection.inboxBytes > limits.inboxBytesMax
+        if isFull != connection.isReadingPaused {
+            connection.isReadingPaused = isFull
+            effects.append(isFull ? .pauseReading(connection.id) : .resumeReading(connection.id))
+        }
+    }
+
+    /// Goes on with the requests behind the one that waited.
+    func resume(_ connection: Connection, _ effects: inout [Effect]) {
+        while connection.progress == .idle, let work = connection.dequeue() {
+            switch work {
+            case .frame(let text): perform(decoder.decode(text), connection, &effects)
+            case .call(let request, let id, let target):
+                perform(request, id, target, connection, &effects)
+            }
+        }
+        throttle(connection, &effects)
+        closeIfDone(connection, &effects)
+    }
+
+    // MARK: - Answering
+
+    private func perform(
+        _ frame: IncomingFrame, _ connection: Connection, _ effects: inout [Effect]
+    ) {
+        switch frame {
+        case .refused(let error):
+            counters.refused += 1
+            connection.answers.append(Answer.frame(.null, error))
+            markReady(connection)
+        case .single(let call):
+            perform(call, nil, connection, &effects)
+        case .batch(let calls):
+            let answered = calls.count { $0.id != nil }
+            let batch =
+                answered > 0
+                ? BatchAnswer(slot: connection.answers.reserve(), requests: answered) : nil
+            // The elements take their turn one by one, before whatever is behind the batch.
+            var works: [Connection.Work] = []
+            for call in calls {
+                switch call.content {
+                case .success(let request):
+                    let target =
+                        call.id == nil ? AnswerTarget.nowhere : batch.map { .batch($0) } ?? .nowhere
+                    works.append(.call(request, call.id, target))
+                case .failure: perform(call, batch, connection, &effects)
+                }
+            }
+            connection.enqueueFirst(works)
+            resume(connection, &effects)
+        }
+    }
+
+    private func perform(
+        _ call: Call, _ batch: BatchAnswer?, _ connection: Connection, _ effects: inout [Effect]
+    ) {
+        switch call.content {
+        case .success(let request):
+            let target: AnswerTarget =
+                call.id == nil ? .nowhere : .slot(connection.answers.reserve())
+            perform(request, call.id, target, connection, &effects)
+        case .failure(let error):
+            counters.refused += 1
+            guard let id = call.id else { return }
+            let target = batch.map { AnswerTarget.batch($0) } ?? .slot(connection.answers.reserve())
+            answer(connection, target, id) { Answer.encode(id, error, into: &$0) }
+        }
+    }
+
+    /// Writes a response to where it goes.
+    func answer(
+        _ connection: Connection, _ target: AnswerTarget, _ id: RequestID?,
+        _ body: (inout JSONWriter) -> Void
+    ) {
+        guard id != nil else { return }
+        deliver(encoded(body), to: target, connection)
+    }
+
+    /// A response as JSON text.
+    func encoded(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+        writer.removeAll()
+        body(&writer)
+        return writer.bytes
+    }
+
+    /// Puts a response (JSON text) where it goes.
+    func deliver(_ response: [UInt8], to target: AnswerTarget, _ connection: Connection) {
+        switch target {
+        case .nowhere: return
+        case .slot(let slot):
+            connection.answers.fill(slot, with: Frame.encode(text: response))
+        case .batch(let batch):
+            guard let frame = batch.add(response) else { return }
+            connection.answers.fill(batch.slot, with: frame)
+        }
+        markReady(connection)
+    }
+
+    // MARK: - Writing
+
+    /// The next write of a connection, of about `bytesMax` bytes; `nil` where there is nothing. A
+    /// write is under way from then until `Input.wrote`.
+    public func nextOutput(_ id: ConnectionID, bytesMax: Int = 256 << 10) -> Output? {
+        guard let connection = connections[id], !connection.isWriting else { return nil }
+        var output = Output()
+        connection.answers.take(into: &output)
+        for subscription in connection.subscriptions {
+            collect(subscription, into: &output, bytesMax: bytesMax)
+        }
+        if var cursor = connection.catalogCursor {
+            collectCatalog(&cursor, into: &output, bytesMax: bytesMax)
+            connection.catalogCursor = cursor
+        }
+        guard output.byteCount > 0 else { return nil }
+        connection.isWriting = true
+        return output
+    }
+
+    func wrote(_ id: ConnectionID, _ effects: inout [Effect]) {
+        guard let connection = connections[id] else { return }
+        connection.isWriting = false
+        for subscription in connection.subscriptions { fetchNextPage(of: subscription, &effects) }
+        if connection.answers.hasOutput || connection.subscriptions.contains(where: \.hasOutput)
+            || connection.catalogCursor.map({ $0 < catalog.next }) ?? false
+        {
+            markReady(connection)
+        }
+        throttle(connection, &effects)
+        closeIfDone(connection, &effects)
+    }
+}
+
+extension Peer {
+    /// `alice (uid 1000, pid 4242)`, for the log.
+    var whom: String { "\(user) (uid \(uid), pid \(pid))" }
+}

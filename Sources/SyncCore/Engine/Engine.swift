@@ -1,0 +1,193 @@
+/// The daemon's mind: sessions, transactions, subscriptions, undo, presence, quotas, access.
+///
+/// A deterministic machine without I/O: events come in (`handle`, `received`), effects go out, bytes
+/// are asked for (`takeReady`, `nextOutput`). The same events at the same moments with the same
+/// environment give the same effects and bytes, so that a simulation replays from its seed.
+///
+/// Always holds:
+/// - nobody is told of an edit before its batch is committed (`durability = commit`);
+/// - requests of one connection are answered in order, and a read sees that connection's earlier
+///   edits and nothing that is not committed;
+/// - what a peer sends is an effect on that peer alone, never a trap.
+///
+/// Confined to the loop: not `Sendable`, one owner.
+public final class Engine {
+    var configuration: EngineConfiguration
+    let environment: Environment
+    /// The store incarnation that writes are named by.
+    var replica: ReplicaID
+    var clock: HybridLogicalClock
+
+    /// Forms in the order in which they were created.
+    var forms: [LiveForm] = []
+    private var formsByName: [FormName: LiveForm] = [:]
+    var nextFormKey: FormKey = 1
+    /// Definitions that changed, for those who watch the list of forms.
+    var catalog = ChangeLog(next: 1)
+    var catalogWatchers: [Connection] = []
+
+    var connections: [ConnectionID: Connection] = [:]
+    var connectionsByUser: [UInt32: Int] = [:]
+    var subscriptionsByUser: [UInt32: Int] = [:]
+    /// Connections that have something to be written, in the order in which they got it.
+    private var ready: [Connection] = []
+
+    var decoder: MessageDecoder
+    var writer = JSONWriter()
+    var keys: KeyIndex
+    var batches = BatchQueue()
+    var health = StoreHealth.healthy
+    /// When a batch was sent last (monotonic nanoseconds).
+    var lastWriteNanoseconds: UInt64 = 0
+    /// When to look for what has expired (monotonic nanoseconds).
+    var choresAt: UInt64 = 0
+    var fetches: [FetchID: Fetch] = [:]
+    var nextFetch: UInt64 = 1
+    /// Connections whose next request waits for a commit.
+    var awaitingCommit: [Connection] = []
+    var counters = Counters()
+    var life = Life.serving
+    let startedAt: Moment
+    var now: Moment
+
+    /// Whether the daemon serves, or is on its way out.
+    enum Life: Equatable {
+        case serving
+        /// `stop` came: no edit is taken any more; `drained` follows the last commit.
+        case stopping(GoodbyeReason)
+        case stopped
+    }
+
+    /// What the engine is for, counted since the start.
+    struct Counters {
+        var connections: UInt64 = 0
+        var requests: UInt64 = 0
+        var transactions: UInt64 = 0
+        var refused: UInt64 = 0
+        var coalesced: UInt64 = 0
+        var internalErrors: UInt64 = 0
+    }
+
+    /// An engine over what a store holds.
+    ///
+    /// - Parameter newLogs: Every form begins a new line of revisions: revisions that somebody saw
+    ///   may be missing from this store.
+    /// - Throws: where a row cannot be decoded: form and field are named.
+    public init(
+        configuration: EngineConfiguration, environment: Environment, replica: ReplicaID,
+        image: StoreImage, newLogs: Bool, at now: Moment
+    ) throws(EngineStartError) {
+        self.configuration = configuration
+        self.environment = environment
+        self.replica = replica
+        self.now = now
+        startedAt = now
+        clock = HybridLogicalClock(after: HybridTimestamp(encoded: image.clock))
+        keys = KeyIndex(image.keys)
+        decoder = MessageDecoder(bounds: RequestBounds(configuration.limits))
+        try restore(image, newLogs: newLogs)
+    }
+
+    // MARK: - Events
+
+    /// Takes an event and appends what is to be done.
+    public func handle(_ input: Input, at now: Moment, into effects: inout [Effect]) {
+        self.now = now
+        switch input {
+        case .connected(let id, let peer): connect(id, peer, &effects)
+        case .disconnected(let id): disconnect(id, &effects)
+        case .endOfStream(let id): endOfStream(id, &effects)
+        case .wrote(let id): wrote(id, &effects)
+        case .committed(let batch): committed(batch, &effects)
+        case .commitFailed(let batch, let reason): commitFailed(batch, reason, &effects)
+        case .rebuilt(let replica): rebuilt(replica, &effects)
+        case .rebuildFailed(let reason): rebuildFailed(reason, &effects)
+        case .fetched(let id, let answer): fetched(id, answer, &effects)
+        case .deadline: break
+        case .iterationEnded: endIteration(&effects)
+        case .stop(let reason): stop(reason, &effects)
+        case .apply(let definition, let file): apply(definition, file: file, &effects)
+        case .configure(let configuration): configure(configuration, &effects)
+        }
+    }
+
+    // MARK: - Forms by name
+
+    /// A name as bytes: two names that are canonically equivalent are two names.
+    struct FormName: Hashable {
+        let name: String
+
+        static func == (left: FormName, right: FormName) -> Bool {
+            left.name.isSameBytes(as: right.name)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            var name = name
+            name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    /// The form of that name as edits see it, committed or not.
+    func form(named name: String) -> LiveForm? { formsByName[FormName(name: name)] }
+
+    /// Takes a form in.
+    func insert(_ form: LiveForm) {
+        forms.append(form)
+        formsByName[FormName(name: form.name)] = form
+    }
+
+    /// Takes a form out.
+    func remove(_ form: LiveForm) {
+        forms.removeAll { $0 === form }
+        if self.form(named: form.name) === form { formsByName[FormName(name: form.name)] = nil }
+    }
+
+    // MARK: - Readiness
+
+    /// Notes that there may be something to write to a connection.
+    func markReady(_ connection: Connection) {
+        guard !connection.isReady, !connection.isWriting else { return }
+        connection.isReady = true
+        ready.append(connection)
+    }
+
+    /// The connections that have something to be written and no write under way; each is given once.
+    public func takeReady() -> [ConnectionID] {
+        var taken: [Connection] = []
+        swap(&taken, &ready)
+        var ids: [ConnectionID] = []
+        ids.reserveCapacity(taken.count)
+        for connection in taken {
+            connection.isReady = false
+            if connections[connection.id] === connection { ids.append(connection.id) }
+        }
+        return ids
+    }
+
+    // MARK: - Log
+
+    /// Appends a line for the log.
+    func log(_ priority: LogEntry.Priority, _ message: String, _ effects: inout [Effect]) {
+        effects.append(.log(LogEntry(priority, message)))
+    }
+}
+
+/// Why an engine cannot start from a store's rows.
+public struct EngineStartError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// One line for a person: which row, what is wrong with it.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension RequestBounds {
+    /// The decoder's bounds out of the daemon's.
+    init(_ limits: Limits) {
+        self.init()
+        changesMax = limits.changesMax
+        draftBytesMax = limits.draftBytesMax
+        requestBatchMax = limits.requestBatchMax
+    }
+}

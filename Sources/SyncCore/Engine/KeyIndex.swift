@@ -1,0 +1,144 @@
+/// Which idempotency keys are known, and what was answered under them (PROTOCOL.md, Methods).
+///
+/// A retry that follows its request closely finds the answer in memory; an older one is known by a
+/// hash and fetched from the store. Bounds: `recentMax` answers in memory, one hash a key for as
+/// long as the store keeps it. Two keys of one hash cost one vain look into the store, no more.
+struct KeyIndex {
+    /// A key belongs to the uid that used it.
+    struct ID: Hashable {
+        let uid: UInt32
+        let key: String
+
+        static func == (left: ID, right: ID) -> Bool {
+            left.uid == right.uid && left.key.isSameBytes(as: right.key)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(uid)
+            for byte in key.utf8 { hasher.combine(byte) }
+        }
+
+        /// FNV-1a, 64 bits: the same in every run, as the store's keys outlive this one.
+        var digest: UInt64 {
+            var digest = Digest()
+            digest.add(uid.littleEndian)
+            for byte in key.utf8 { digest.add(byte) }
+            return digest.value
+        }
+    }
+
+    /// What is known of a key.
+    enum Knowledge {
+        /// Nobody has used it.
+        case unused
+        /// It was answered with this; `batch` is the one that makes it durable, until it has.
+        case answered(result: [UInt8], digest: UInt64, batch: UInt64?)
+        /// The store may have it.
+        case inStore
+    }
+
+    private struct Recent {
+        var result: [UInt8]
+        var digest: UInt64
+        var batch: UInt64?
+    }
+
+    private static let recentMax = 4096
+
+    private var recent: [ID: Recent] = [:]
+    /// Keys of `recent`, oldest first.
+    private var recentOrder: [ID] = []
+    private var recentHead = 0
+    /// Hashes of all keys that have not expired, and when they do.
+    private var hashes: Set<UInt64> = []
+    private var expiry: [(at: Int64, hash: UInt64, uid: UInt32)] = []
+    private var expiryHead = 0
+    private var counts: [UInt32: Int] = [:]
+
+    /// The index of the keys that a store holds.
+    init(_ stored: [KeyDigest]) {
+        for key in stored.sorted(by: { $0.at < $1.at }) {
+            note(ID(uid: key.uid, key: key.key).digest, uid: key.uid, at: key.at)
+        }
+    }
+
+    /// How many keys of a uid are kept.
+    func count(of uid: UInt32) -> Int { counts[uid] ?? 0 }
+
+    /// What is known of a key.
+    func lookUp(_ id: ID) -> Knowledge {
+        if let entry = recent[id] {
+            return .answered(result: entry.result, digest: entry.digest, batch: entry.batch)
+        }
+        return hashes.contains(id.digest) ? .inStore : .unused
+    }
+
+    /// Notes the answer given under a key, durable once `batch` is; `nil` where it is already.
+    mutating func note(_ id: ID, result: [UInt8], digest: UInt64, at: Int64, batch: UInt64?) {
+        recent[id] = Recent(result: result, digest: digest, batch: batch)
+        recentOrder.append(id)
+        if batch != nil { note(id.digest, uid: id.uid, at: at) }
+        while recentOrder.count - recentHead > Self.recentMax {
+            recent[recentOrder[recentHead]] = nil
+            recentHead += 1
+        }
+        if recentHead > Self.recentMax {
+            recentOrder.removeFirst(recentHead)
+            recentHead = 0
+        }
+    }
+
+    /// Keys of a batch are durable.
+    mutating func committed(_ ids: [ID]) {
+        for id in ids { recent[id]?.batch = nil }
+    }
+
+    /// Keys of a batch that was not made durable are unused again.
+    mutating func failed(_ ids: [ID]) {
+        for id in ids { recent[id] = nil }
+    }
+
+    /// Forgets keys used before that moment; whether there were any.
+    mutating func expire(before: Int64) -> Bool {
+        let start = expiryHead
+        while expiryHead < expiry.count, expiry[expiryHead].at < before {
+            let (_, hash, uid) = expiry[expiryHead]
+            hashes.remove(hash)
+            counts[uid] = counts[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
+            expiryHead += 1
+        }
+        let expired = expiryHead > start
+        if expiryHead > 1024, expiryHead > expiry.count / 2 {
+            expiry.removeFirst(expiryHead)
+            expiryHead = 0
+        }
+        return expired
+    }
+
+    private mutating func note(_ hash: UInt64, uid: UInt32, at: Int64) {
+        guard hashes.insert(hash).inserted else { return }
+        expiry.append((at, hash, uid))
+        counts[uid, default: 0] += 1
+    }
+}
+
+/// FNV-1a over 64 bits (draft-eastlake-fnv-21, section 2): not against an adversary, who could only
+/// confuse keys of their own.
+struct Digest {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func add(_ byte: UInt8) {
+        value = (value ^ UInt64(byte)) &* 0x100_0000_01b3
+    }
+
+    mutating func add(_ number: UInt32) {
+        for shift: UInt32 in [0, 8, 16, 24] { add(UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+
+    /// The digest of some bytes.
+    static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        var digest = Digest()
+        for byte in bytes { digest.add(byte) }
+        return digest.value
+    }
+}

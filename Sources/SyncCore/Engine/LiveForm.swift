@@ -1,0 +1,159 @@
+/// A form as it lives in the daemon: its state twice, its change log, who watches it.
+///
+/// `working` is what edits are validated on; `committed` is what reads, answers and subscribers see.
+/// A commit moves the cells of its batch from one to the other. Confined to the loop.
+final class LiveForm {
+    /// Names the form in the store; never used again.
+    let key: FormKey
+    let name: String
+    /// The uid that created it.
+    let owner: UInt32
+    /// Names one unbroken line of revisions.
+    var log: String
+
+    var working: FormState
+    var committed: FormState
+    var existence: Existence
+
+    /// Where a form is between its creation and its deletion.
+    enum Existence: Equatable {
+        /// Its creation is on its way to the disk: nobody reads it yet.
+        case creating
+        case there
+        /// Its deletion is on its way to the disk: nobody edits it any more.
+        case deleting
+        case gone
+    }
+
+    var changeLog: ChangeLog
+    var names = FieldNames()
+    var subscriptions: [Subscription] = []
+    var presence = PresenceBoard()
+    /// What can be taken back, as edits see it and as it is durable.
+    var undo = UndoJournal()
+    var undoCommitted = UndoJournal()
+    /// Revisions added since the store was last asked to prune.
+    var revisionsSincePruning = 0
+
+    init(
+        key: FormKey, name: String, owner: UInt32, log: String, state: FormState,
+        existence: Existence
+    ) {
+        self.key = key
+        self.name = name
+        self.owner = owner
+        self.log = log
+        working = state
+        committed = state
+        self.existence = existence
+        changeLog = ChangeLog(next: state.revision + 1)
+    }
+
+    /// Takes a subscription in.
+    func add(_ subscription: Subscription) {
+        subscription.index = subscriptions.count
+        subscriptions.append(subscription)
+        refreshFilter(of: subscription)
+    }
+
+    /// Takes a subscription out; the last one takes its place in the list.
+    func remove(_ subscription: Subscription) {
+        let index = subscription.index
+        guard index < subscriptions.count, subscriptions[index] === subscription else { return }
+        let last = subscriptions.removeLast()
+        guard last !== subscription else { return }
+        subscriptions[index] = last
+        last.index = index
+    }
+
+    /// Works out which fields a subscription's globs match now.
+    func refreshFilter(of subscription: Subscription) {
+        guard let globs = subscription.globs else { return }
+        let controls = committed.definition.controls
+        subscription.filter = FieldNumbers(
+            controls.lazy.map(\.id).filter(globs.matches).map { self.names.number(of: $0) })
+    }
+
+    /// The numbers of fields by their ids.
+    func numbers(of ids: some Sequence<String>) -> FieldNumbers {
+        FieldNumbers(ids.map { names.number(of: $0) })
+    }
+}
+
+/// Dense numbers for the ids of a form's fields, given out once a run, so that they outlive a change
+/// of the definition. Ids are ASCII, which Swift's `String` hashes and compares as bytes.
+struct FieldNames {
+    private var numbers: [String: Int] = [:]
+
+    mutating func number(of id: String) -> Int {
+        if let number = numbers[id] { return number }
+        let number = numbers.count
+        numbers[id] = number
+        return number
+    }
+}
+
+/// All that a form is at one revision.
+struct FormState {
+    var definition: FormDefinition
+    /// The definition as it was last applied, before run-time options.
+    var applied: JSON
+    /// Grows by one with each change of the definition.
+    var version: UInt64
+    /// The revision that changed the definition last.
+    var definitionRevision: UInt64
+    var revision: UInt64
+    var context: CausalContext
+    /// By control.
+    var cells: [Cell]
+
+    /// A form that nobody has touched.
+    init(_ definition: FormDefinition, applied: JSON) {
+        self.definition = definition
+        self.applied = applied
+        version = 1
+        definitionRevision = 0
+        revision = 0
+        context = CausalContext()
+        cells = definition.controls.map { Cell($0) }
+    }
+
+    /// The clock that goes with what is shown.
+    var token: String {
+        if context.loose.isEmpty { return ContextToken.render(context) }
+        return ContextToken.render(context.prunedLoose(where: holds))
+    }
+
+    /// Whether some store holds a write.
+    func holds(_ dot: Dot) -> Bool {
+        cells.contains { $0.store?.dots.contains(dot) ?? false }
+    }
+
+    /// What the form reads: see ShownValue.swift.
+    func value(_ index: Int) -> JSON { cells[index].value }
+
+    /// What a reader sees of a field.
+    ///
+    /// - Parameter notifying: The edit that is being told met others that its author had not seen:
+    ///   they are listed whatever the policy.
+    func field(_ index: Int, notifying: Bool = false) -> FieldState {
+        let cell = cells[index]
+        let shown = definition.shown(index, values: value)
+        let targets = definition.targets[index]
+        var state = FieldState(
+            value: shown.value, revision: Revision(clamping: cell.revision),
+            isSet: !targets.isEmpty && targets.allSatisfy { cells[$0].isSet },
+            by: cell.by?.wire,
+            at: cell.by == nil ? nil : Timestamp(milliseconds: cell.at),
+            isMixed: shown.isMixed, isInvalid: shown.isInvalid, isMissing: shown.isMissing)
+        if definition.controls[index].type == .secure {
+            state.isSecretSet = targets.allSatisfy { cells[$0].isSet }
+            state.isInvalid = targets.contains { cells[$0].isUnreadable }
+        }
+        for target in targets {
+            state.conflict += cells[target].siblings(
+                target, of: definition, listedOnly: !notifying)
+        }
+        return state
+    }
+}

@@ -1,0 +1,86 @@
+/// Who has a form open and where their hands are: shared, never stored.
+///
+/// Each change takes the next number of the form's own sequence; a subscriber is a cursor into it
+/// and is told the newest of each peer that changed since. Confined to the loop.
+struct PresenceBoard {
+    /// One connection at the form.
+    struct Entry {
+        var connection: ConnectionID
+        var user: String
+        var client: String?
+        var tty: String?
+        var focus: String?
+        var draft: JSON?
+        /// When it changed last, in the form's own sequence.
+        var sequence: UInt64
+        /// It left; kept until every subscriber has been told.
+        var isGone = false
+    }
+
+    private var entries: [Entry] = []
+    /// The number of the newest change.
+    private(set) var sequence: UInt64 = 0
+    /// One encoding serves all subscribers that stand at the same place.
+    private var encoded: (from: UInt64, to: UInt64, chunk: FrameChunk)?
+
+    /// Notes where a connection is.
+    mutating func update(
+        _ connection: Connection, focus: String?, draft: JSON?
+    ) {
+        sequence += 1
+        let entry = Entry(
+            connection: connection.id, user: connection.peer.user, client: connection.client,
+            tty: connection.tty, focus: focus, draft: draft, sequence: sequence)
+        if let index = entries.firstIndex(where: { $0.connection == connection.id }) {
+            entries[index] = entry
+        } else {
+            entries.append(entry)
+        }
+    }
+
+    /// Notes that a connection left; whether it had been there.
+    mutating func remove(_ connection: ConnectionID) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.connection == connection }),
+            !entries[index].isGone
+        else { return false }
+        sequence += 1
+        entries[index].isGone = true
+        entries[index].draft = nil
+        entries[index].focus = nil
+        entries[index].sequence = sequence
+        return true
+    }
+
+    /// Forgets those who left and of whom every subscriber has been told.
+    mutating func forgetGone(toldTo slowest: UInt64) {
+        entries.removeAll { $0.isGone && $0.sequence <= slowest }
+    }
+
+    /// How many that left are still to be told.
+    var goneCount: Int { entries.count { $0.isGone } }
+
+    /// The notification that brings a subscriber at `cursor` up to date, and moves the cursor.
+    mutating func read(from cursor: inout UInt64, form: String, into output: inout Output) {
+        guard cursor < sequence else { return }
+        let chunk: FrameChunk
+        if let encoded, encoded.from == cursor, encoded.to == sequence {
+            chunk = encoded.chunk
+        } else {
+            let isFirst = cursor == 0
+            let peers = entries.filter { $0.sequence > cursor && !(isFirst && $0.isGone) }
+            let params = PresenceChanged(form: form, peers: peers.map(\.wire))
+            chunk = FrameChunk(Answer.frame(.presenceChanged(params)))
+            encoded = (cursor, sequence, chunk)
+        }
+        cursor = sequence
+        output.append(chunk, 0..<chunk.count)
+    }
+}
+
+extension PresenceBoard.Entry {
+    fileprivate var wire: PresenceChanged.Peer {
+        PresenceChanged.Peer(
+            connection: Int64(clamping: connection.number), user: user, client: client, tty: tty,
+            focus: focus, draft: draft, isGone: isGone)
+    }
+}

@@ -1,0 +1,329 @@
+/// One transaction on a form: all of its changes are valid and applied in one revision, or none is.
+///
+/// Changes are worked out one after the other on what those before them left; the form itself is
+/// touched by `finish` alone, so that a refusal leaves no trace.
+struct Transaction {
+    /// What a transaction came to.
+    struct Outcome {
+        /// The new revision; that of before where nothing changed.
+        var revision: UInt64
+        /// The fields whose stored value changed, and those that derive from them, ascending.
+        var touched: [Int] = []
+        /// The dots that were issued.
+        var dots: [Dot] = []
+        var changes: [FieldChange] = []
+        var record: RevisionRecord?
+    }
+
+    let form: LiveForm
+    let definition: FormDefinition
+    let author: Author
+    let stamp: HybridTimestamp
+    private var state: FormState { form.working }
+    private(set) var context: CausalContext
+    private var overlay: [Int: Cell] = [:]
+    /// Controls that were named, whose conditions are judged at the end.
+    private var named: [Int] = []
+    private var written: Set<Int> = []
+    private var concurrent: Set<Int> = []
+    private var dots: [Dot] = []
+    private var undo: [UndoStep] = []
+
+    init(_ form: LiveForm, author: Author, stamp: HybridTimestamp) {
+        self.form = form
+        definition = form.working.definition
+        self.author = author
+        self.stamp = stamp
+        context = form.working.context
+    }
+
+    /// What a control's store reads as, with the changes so far.
+    func value(_ index: Int) -> JSON { cell(index).value }
+
+    func cell(_ index: Int) -> Cell { overlay[index] ?? state.cells[index] }
+
+    // MARK: - Changes
+
+    /// Adds a change of a control by somebody who had seen `seen`.
+    ///
+    /// - Parameter seal: Seals a secret for a dot; `nil` where no key is to be had.
+    mutating func apply(
+        _ action: Change.Action, to control: Int, seen: Seen,
+        seal: (String, Int, Dot) -> [UInt8]?
+    ) throws(WireError) {
+        let edits: [FieldEdit]
+        do {
+            edits = try definition.edits(for: action, control: control, values: value)
+        } catch {
+            throw WireError(invalid: error, form: form.name)
+        }
+        named.append(control)
+        for edit in edits { try write(edit, seen, seal) }
+    }
+
+    private mutating func write(
+        _ edit: FieldEdit, _ seen: Seen, _ seal: (String, Int, Dot) -> [UInt8]?
+    ) throws(WireError) {
+        let target = edit.target
+        var cell = cell(target)
+        guard let store = cell.store, !isIdle(edit.edit, cell) else { return }
+        if definition.controls[target].conflictPolicy == .first, !store.isCurrent(for: seen) {
+            throw conflict([target], "somebody was first")
+        }
+        guard let dot = context.nextDot(for: author.replica) else {
+            throw WireError(.unavailable, "the replica has no counter left; start with --new-replica")
+        }
+        let before = cell
+        switch store {
+        case .register(let register):
+            cell.store = write(register, edit.edit, target, dot, seen)
+        case .components(let components):
+            cell.store = write(components, edit.edit, target, dot, seen)
+        case .tags(let tags): cell.store = write(tags, edit.edit, dot, seen)
+        case .counter(let counter):
+            cell.store = try write(counter, edit.edit, target, dot, seen)
+        case .presses(var counter):
+            counter.press(dot: dot)
+            cell.store = .presses(counter)
+        case .sealed(var register):
+            guard let bytes = sealed(edit.edit, target, dot, seal) else {
+                throw WireError(
+                    .unavailable, "no key to seal secrets with; see the daemon's log",
+                    form: form.name, field: definition.controls[target].id)
+            }
+            register.write(bytes.value, dot: dot, stamp: stamp)
+            cell.store = .sealed(register)
+            cell.isUnreadable = false
+        }
+        cell.resolve(target, of: definition)
+        context.insert(dot)
+        dots.append(dot)
+        overlay[target] = cell
+        written.insert(target)
+        if let step = undoStep(edit.edit, target, before: before, after: cell, dot) {
+            undo.append(step)
+        }
+    }
+
+    /// Whether an edit would leave everything as it is.
+    private func isIdle(_ edit: StoredEdit, _ cell: Cell) -> Bool {
+        switch (edit, cell.store) {
+        case (.set(let value), .register(let register)):
+            cell.isSet && cell.value == value && register.siblings.count == 1
+        case (.set(let value), .counter(let counter)):
+            cell.isSet && cell.value == value && counter.bases.count < 2
+        case (.set(let value), .tags):
+            cell.isSet && Set(value.arrayValue ?? []) == Set(cell.value.arrayValue ?? [])
+        case (.setRows(let rows), .components(let components)):
+            rows.members.allSatisfy { id, tag in
+                let siblings = components[id].siblings
+                return siblings.count == 1 && siblings[0].payload.value == tag
+            }
+        case (.increment(let difference, _), _): difference == .zero
+        case (.addTags(let tags), _): tags.isEmpty && cell.isSet
+        case (.removeTags(let tags), _): tags.isEmpty
+        case (.unset, .register(let register)): !cell.isSet && register.siblings.count < 2
+        case (.unset, .counter(let counter)): !cell.isSet && counter.bases.count < 2
+        case (.unset, .sealed(let register)): !register.isSet
+        case (.unset, _): !cell.isSet
+        default: false
+        }
+    }
+
+    private mutating func write(
+        _ register: MultiValueRegister<Written>, _ edit: StoredEdit, _ target: Int, _ dot: Dot,
+        _ seen: Seen
+    ) -> FieldStore {
+        var register = register
+        var value: JSON?
+        if case .set(let new) = edit { value = new }
+        let fate = register.write(
+            Written(value: value, author: author), dot: dot, stamp: stamp, seen: seen,
+            policy: definition.controls[target].conflictPolicy)
+        if !fate.concurrent.isEmpty { concurrent.insert(target) }
+        return .register(register)
+    }
+
+    private mutating func write(
+        _ components: ComponentMap, _ edit: StoredEdit, _ target: Int, _ dot: Dot, _ seen: Seen
+    ) -> FieldStore {
+        var components = components
+        var rows: [(String, JSON?)] = []
+        switch edit {
+        case .setRows(let object): rows = object.members.map { ($0.name, $0.value) }
+        case .unset: rows = components.components.map { ($0.id, nil) }
+        default: break
+        }
+        for (id, tag) in rows {
+            let fate = components.write(
+                Written(value: tag, author: author), component: id, dot: dot, stamp: stamp,
+                seen: seen, policy: definition.controls[target].conflictPolicy)
+            if !fate.concurrent.isEmpty { concurrent.insert(target) }
+        }
+        return .components(components)
+    }
+
+    private func write(
+        _ tags: AddWinsSet, _ edit: StoredEdit, _ dot: Dot, _ seen: Seen
+    ) -> FieldStore {
+        var tags = tags
+        func list(_ json: [JSON]) -> [AddWinsSet.Tag] { json.compactMap { AddWinsSet.Tag($0) } }
+        switch edit {
+        case .set(let value): tags.assign(list(value.arrayValue ?? []), dot: dot, seen: seen)
+        case .addTags(let added): tags.edit(add: list(added), remove: [], dot: dot, seen: seen)
+        case .removeTags(let removed):
+            tags.edit(add: [], remove: list(removed), dot: dot, seen: seen)
+        default: tags.reset(seen: seen)
+        }
+        return .tags(tags)
+    }
+
+    private mutating func write(
+        _ counter: EpochCounter, _ edit: StoredEdit, _ target: Int, _ dot: Dot, _ seen: Seen
+    ) throws(WireError) -> FieldStore {
+        var counter = counter
+        let policy = definition.controls[target].conflictPolicy
+        switch edit {
+        case .increment(let difference, _):
+            let base = policy.standing(counter.bases)
+            guard counter.increment(by: difference, base: base, dot: dot) else {
+                throw WireError(
+                    .invalidValue, "\(definition.controls[target].id): the sum is out of range",
+                    form: form.name, field: definition.controls[target].id,
+                    expected: definition.expectedDescription(of: target))
+            }
+        default:
+            var value: DecimalNumber?
+            if case .set(let new) = edit { value = new.numberValue }
+            let fate = counter.set(
+                value, author: author, dot: dot, stamp: stamp, seen: seen, policy: policy)
+            if !fate.concurrent.isEmpty { concurrent.insert(target) }
+        }
+        return .counter(counter)
+    }
+
+    /// A secret's bytes; `value: nil` for a reset, `nil` where it cannot be sealed.
+    private func sealed(
+        _ edit: StoredEdit, _ target: Int, _ dot: Dot, _ seal: (String, Int, Dot) -> [UInt8]?
+    ) -> (value: [UInt8]?, Void)? {
+        guard case .seal(let secret) = edit else { return (nil, ()) }
+        return seal(secret, target, dot).map { ($0, ()) }
+    }
+
+    // MARK: - Undo
+
+    private func undoStep(
+        _ edit: StoredEdit, _ target: Int, before: Cell, after: Cell, _ dot: Dot
+    ) -> UndoStep? {
+        let action: UndoStep.Action
+        switch (edit, before.store) {
+        case (.press, _), (.seal, _), (_, .sealed): return nil
+        case (.increment(let difference, _), _): action = .increment(difference)
+        case (.addTags(let tags), _):
+            action = .tags(added: tags, removed: [], wasSet: before.isSet)
+        case (.removeTags(let tags), _):
+            action = .tags(added: [], removed: tags, wasSet: before.isSet)
+        case (_, .tags):
+            let old = before.value.arrayValue ?? []
+            let new = after.value.arrayValue ?? []
+            action = .tags(
+                added: new.filter { !old.contains($0) }, removed: old.filter { !new.contains($0) },
+                wasSet: before.isSet)
+        case (_, .components(let components)):
+            let policy = definition.controls[target].conflictPolicy
+            guard case .components(let now) = after.store else { return nil }
+            let changed = now.components.filter { $0.register.dots.contains(dot) }
+            action = .components(
+                dot: dot,
+                was: changed.map { component in
+                    let standing = policy.standing(components[component.id].siblings)
+                    return UndoStep.Component(id: component.id, was: standing?.payload.value)
+                })
+        case (_, .counter):
+            action = .assign(
+                dot: dot, was: before.isSet ? before.value.numberValue : nil,
+                to: after.isSet ? after.value.numberValue : nil)
+        default: action = .write(dot: dot, was: before.isSet ? before.value : nil)
+        }
+        return UndoStep(field: definition.controls[target].id, action: action)
+    }
+
+    // MARK: - Judgement
+
+    /// A conflict: the error says what is there now.
+    func conflict(_ controls: [Int], _ why: String) -> WireError {
+        let ids = controls.map { definition.controls[$0].id }
+        var error = WireError(
+            .conflict,
+            "\(ids.joined(separator: ", ")): \(why); read what is there now and decide again",
+            form: form.name, field: ids.first)
+        error.fields = controls.map {
+            NamedField(id: definition.controls[$0].id, state: state.field($0))
+        }
+        return error
+    }
+
+    /// Judges the conditions on the state after all changes.
+    func checkEnabled() throws(WireError) {
+        for control in named where !definition.isEnabled(control, values: value) {
+            let id = definition.controls[control].id
+            throw WireError(
+                .disabled,
+                "\(id) is disabled now; see what it depends on with pickerctl describe \(id)",
+                form: form.name, field: id)
+        }
+    }
+
+    // MARK: - The end
+
+    /// Whether anything would change.
+    var isIdle: Bool { written.isEmpty }
+
+    /// Applies everything to the form's working state as one revision.
+    mutating func finish(_ kind: RevisionRecord.Kind, session: String?) -> Outcome {
+        guard !isIdle else { return Outcome(revision: state.revision) }
+        var touched = written
+        for index in written { touched.formUnion(definition.dependents[index]) }
+        let order = touched.sorted()
+        let before = order.map { state.definition.shown($0, values: state.value).value }
+        let revision = state.revision + 1
+        for index in order {
+            var cell = cell(index)
+            cell.revision = revision
+            cell.at = stamp.milliseconds
+            cell.by = author
+            form.working.cells[index] = cell
+        }
+        form.working.revision = revision
+        form.working.context = context
+        let met = concurrent.union(concurrent.flatMap { definition.dependents[$0] })
+        var changes: [FieldChange] = []
+        changes.reserveCapacity(order.count)
+        for (index, was) in zip(order, before) {
+            let isSecret = definition.controls[index].type == .secure
+            changes.append(
+                FieldChange(
+                    field: definition.controls[index].id,
+                    state: form.working.field(index, notifying: met.contains(index)),
+                    was: isSecret ? nil : was))
+        }
+        func ids(_ indexes: some Sequence<Int>) -> [String] {
+            indexes.map { definition.controls[$0].id }
+        }
+        let record = RevisionRecord(
+            kind: kind, at: stamp.milliseconds, by: author, session: session,
+            derived: ids(order.filter { !written.contains($0) }),
+            concurrent: ids(order.filter(met.contains)), undo: undo, touched: ids(order))
+        return Outcome(
+            revision: revision, touched: order, dots: dots, changes: changes, record: record)
+    }
+}
+
+extension WireError {
+    /// A value or edit that a control does not take.
+    init(invalid error: InvalidValue, form: String) {
+        self.init(
+            .invalidValue, SafeText.escaped(error.description), form: form, field: error.field,
+            expected: error.expected)
+    }
+}
