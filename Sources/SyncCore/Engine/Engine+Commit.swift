@@ -18,6 +18,9 @@ extension Engine {
     /// Nanoseconds between two looks for keys that expired.
     private static var choresNanoseconds: UInt64 { 600_000_000_000 }
 
+    /// Revisions of a form between two looks for what is beyond the retention.
+    private static var pruningPeriod: Int { 1000 }
+
     // MARK: - Gathering
 
     /// The last step of a loop iteration: what gathered goes to the disk, if the disk is free.
@@ -82,27 +85,44 @@ extension Engine {
 
     // MARK: - Publishing
 
+    /// What a transaction changed of a form.
+    enum Extent {
+        /// These cells.
+        case cells([Int])
+        /// The definition and with it every cell; these fields are gone.
+        case whole(removed: [String])
+        case deletion
+    }
+
     /// Hands a transaction on: to the batch that gathers, and to everybody's eyes at once where the
     /// durability chosen allows it.
     func publish(
-        _ event: BatchQueue.Event, of form: LiveForm,
-        _ effects: inout [Effect], _ dirty: (inout BatchQueue.Dirty) -> Void
+        _ event: BatchQueue.Event, of form: LiveForm, _ extent: Extent, _ row: RevisionRow?,
+        _ effects: inout [Effect]
     ) {
-        batches.gathering.withDirty(form, dirty)
+        let rowsMax = configuration.limits.historyRevisionsMax
+        batches.gathering.withDirty(form) { dirty in
+            switch extent {
+            case .cells(let cells): dirty.cells.formUnion(cells)
+            case .whole(let removed):
+                dirty.isWhole = true
+                dirty.removed += removed
+            case .deletion: dirty.isDeleted = true
+            }
+            if let row { dirty.revisions.append(row) }
+            // Beyond the retention they would be dropped as soon as they were written.
+            if dirty.revisions.count > 2 * rowsMax {
+                dirty.revisions.removeFirst(dirty.revisions.count - rowsMax)
+            }
+        }
         counters.transactions += 1
+        form.revisionsSincePruning += 1
+        if form.revisionsSincePruning >= Self.pruningPeriod { prune(form) }
         if configuration.durability == .commit {
             batches.gathering.events.append(event)
             return
         }
-        batches.gathering.withDirty(form) { dirty in
-            // Nobody waits for these rows: beyond the retention they would be dropped unseen.
-            let max = configuration.limits.historyRevisionsMax
-            if dirty.revisions.count > 2 * max {
-                dirty.revisions.removeFirst(dirty.revisions.count - max)
-            }
-        }
-        form.committed = form.working
-        form.undoCommitted = form.undo
+        form.commitAtOnce(extent)
         happen(event, &effects)
     }
 
@@ -206,7 +226,9 @@ extension Engine {
             case .creating:
                 form.existence = .gone
                 remove(form)
-            case .deleting: form.existence = .there
+            case .deleting:
+                form.existence = .there
+                if self.form(named: form.name) == nil { restoreName(of: form) }
             case .there, .gone: break
             }
             form.working = form.committed
@@ -284,6 +306,21 @@ extension Engine {
                 &effects)
         }
         effects.append(.drained)
+    }
+}
+
+extension LiveForm {
+    /// Readers see at once what was changed.
+    fileprivate func commitAtOnce(_ extent: Engine.Extent) {
+        switch extent {
+        case .cells(let cells):
+            for index in cells { committed.cells[index] = working.cells[index] }
+            committed.revision = working.revision
+            committed.context = working.context
+        case .whole: committed = working
+        case .deletion: committed.revision = working.revision
+        }
+        undoCommitted = undo
     }
 }
 

@@ -45,6 +45,8 @@ public final class Engine {
     var nextFetch: UInt64 = 1
     /// Connections whose next request waits for a commit.
     var awaitingCommit: [Connection] = []
+    /// Lines for the log from where no effects can be given out.
+    var refusals: [LogEntry] = []
     var counters = Counters()
     var life = Life.serving
     let startedAt: Moment
@@ -133,6 +135,11 @@ public final class Engine {
     /// Takes a form in.
     func insert(_ form: LiveForm) {
         forms.append(form)
+        formsByName[FormName(name: form.name)] = form
+    }
+
+    /// Gives a form its name back.
+    func restoreName(of form: LiveForm) {
         formsByName[FormName(name: form.name)] = form
     }
 

@@ -32,6 +32,8 @@ final class LiveForm {
     /// What can be taken back, as edits see it and as it is durable.
     var undo = UndoJournal()
     var undoCommitted = UndoJournal()
+    /// Revisions from the store that the journal has not been made of yet.
+    var undoRows: [RevisionRow] = []
     /// Revisions added since the store was last asked to prune.
     var revisionsSincePruning = 0
 

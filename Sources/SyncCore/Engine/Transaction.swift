@@ -79,7 +79,9 @@ struct Transaction {
             cell.store = write(register, edit.edit, target, dot, seen)
         case .components(let components):
             cell.store = write(components, edit.edit, target, dot, seen)
-        case .tags(let tags): cell.store = write(tags, edit.edit, dot, seen)
+        case .tags(let tags):
+            cell.store = write(
+                tags, edit.edit, shown: cell.value.arrayValue ?? [], dot, seen)
         case .counter(let counter):
             cell.store = try write(counter, edit.edit, target, dot, seen)
         case .presses(var counter):
@@ -96,13 +98,17 @@ struct Transaction {
             cell.isUnreadable = false
         }
         cell.resolve(target, of: definition)
+        note(cell, target, dot)
+        if let step = undoStep(edit.edit, target, before: before, after: cell, dot) {
+            undo.append(step)
+        }
+    }
+
+    private mutating func note(_ cell: Cell, _ target: Int, _ dot: Dot) {
         context.insert(dot)
         dots.append(dot)
         overlay[target] = cell
         written.insert(target)
-        if let step = undoStep(edit.edit, target, before: before, after: cell, dot) {
-            undo.append(step)
-        }
     }
 
     /// Whether an edit would leave everything as it is.
@@ -164,12 +170,17 @@ struct Transaction {
     }
 
     private func write(
-        _ tags: AddWinsSet, _ edit: StoredEdit, _ dot: Dot, _ seen: Seen
+        _ tags: AddWinsSet, _ edit: StoredEdit, shown: [JSON], _ dot: Dot, _ seen: Seen
     ) -> FieldStore {
         var tags = tags
         func list(_ json: [JSON]) -> [AddWinsSet.Tag] { json.compactMap { AddWinsSet.Tag($0) } }
         switch edit {
         case .set(let value): tags.assign(list(value.arrayValue ?? []), dot: dot, seen: seen)
+        // What nobody has set shows the default: the edit is one of that.
+        case .addTags(let added) where tags.isEmpty:
+            tags.assign(list(shown + added), dot: dot, seen: seen)
+        case .removeTags(let removed) where tags.isEmpty:
+            tags.assign(list(shown.filter { !removed.contains($0) }), dot: dot, seen: seen)
         case .addTags(let added): tags.edit(add: list(added), remove: [], dot: dot, seen: seen)
         case .removeTags(let removed):
             tags.edit(add: [], remove: list(removed), dot: dot, seen: seen)
@@ -246,6 +257,108 @@ struct Transaction {
         default: action = .write(dot: dot, was: before.isSet ? before.value : nil)
         }
         return UndoStep(field: definition.controls[target].id, action: action)
+    }
+
+    /// Takes one step back; whether it still stood.
+    ///
+    /// What others made of the field since is theirs: a step that was overwritten is left alone, and
+    /// increments of others on top of mine stay.
+    mutating func takeBack(_ step: UndoStep, control: Int) throws(WireError) -> Bool {
+        let definition = definition
+        func seal(_: String, _: Int, _: Dot) -> [UInt8]? { nil }
+        func accepts(_ value: JSON) -> Bool {
+            definition.accepts(value, control: definition.controls[control])
+        }
+        let policy = definition.controls[control].conflictPolicy
+        let cell = cell(control)
+        var edits: [StoredEdit] = []
+        switch (step.action, cell.store) {
+        case (.write(let dot, let was), .register(let register)):
+            guard policy.standing(register.siblings)?.dot == dot, was.map(accepts) ?? true else {
+                return false
+            }
+            edits = [was.map { .set($0) } ?? .unset]
+        case (.components(let dot, let was), .components(let components)):
+            return try takeBack(components, was, of: dot, control: control)
+        case (.assign(let dot, let was, let to), .counter(let counter)):
+            guard policy.standing(counter.bases)?.dot == dot else { return false }
+            edits = [try takeBackAssignment(counter, was: was, to: to, control)]
+        case (.increment(let amount), .counter):
+            guard let back = amount.negated,
+                let edit = try? definition.edits(
+                    for: .increment(back), control: control, values: value
+                ).first?.edit, case .increment(let difference, _) = edit, difference != .zero
+            else { return false }
+            edits = [edit]
+        case (.tags(let added, let removed, let wasSet), .tags):
+            edits = takeBackTags(added, removed, wasSet: wasSet, control, cell)
+        default: return false
+        }
+        let before = dots.count
+        for edit in edits { try write(FieldEdit(target: control, edit: edit), .present, seal) }
+        guard dots.count > before else { return false }
+        named.append(control)
+        return true
+    }
+
+    private mutating func takeBack(
+        _ components: ComponentMap, _ was: [UndoStep.Component], of dot: Dot, control: Int
+    ) throws(WireError) -> Bool {
+        let policy = definition.controls[control].conflictPolicy
+        let standing = was.filter { policy.standing(components[$0.id].siblings)?.dot == dot }
+        guard !standing.isEmpty else { return false }
+        guard let fresh = context.nextDot(for: author.replica) else { return false }
+        let before = cell(control)
+        var cell = before
+        var store = components
+        for component in standing {
+            store.write(
+                Written(value: component.was, author: author), component: component.id,
+                dot: fresh, stamp: stamp, seen: .present, policy: policy)
+        }
+        cell.store = .components(store)
+        cell.resolve(control, of: definition)
+        note(cell, control, fresh)
+        if let step = undoStep(.unset, control, before: before, after: cell, fresh) {
+            undo.append(step)
+        }
+        named.append(control)
+        return true
+    }
+
+    /// A set is taken back as a difference where others have counted on top of it.
+    private func takeBackAssignment(
+        _ counter: EpochCounter, was: DecimalNumber?, to: DecimalNumber?, _ control: Int
+    ) throws(WireError) -> StoredEdit {
+        let initial = definition.controls[control].defaultValue.numberValue ?? .zero
+        let base = definition.controls[control].conflictPolicy.standing(counter.bases)
+        let others = counter.value(of: base, default: initial) != base?.value ?? initial
+        if others, let back = (was ?? initial).subtracting(to ?? initial),
+            let edit = try? definition.edits(
+                for: .increment(back), control: control, values: value
+            ).first?.edit
+        {
+            return edit
+        }
+        return was.map { .set(.number($0)) } ?? .unset
+    }
+
+    private func takeBackTags(
+        _ added: [JSON], _ removed: [JSON], wasSet: Bool, _ control: Int, _ cell: Cell
+    ) -> [StoredEdit] {
+        let present = cell.value.arrayValue ?? []
+        let gone = added.filter { present.contains($0) }
+        let options = definition.controls[control].options
+        let back = removed.filter { !present.contains($0) && options?.index(of: $0) != nil }
+        if !wasSet {
+            let initial = definition.controls[control].defaultValue.arrayValue ?? []
+            let result = present.filter { !gone.contains($0) } + back
+            if Set(result) == Set(initial) { return [.unset] }
+        }
+        var edits: [StoredEdit] = []
+        if !gone.isEmpty { edits.append(.removeTags(gone)) }
+        if !back.isEmpty { edits.append(.addTags(back)) }
+        return edits
     }
 
     // MARK: - Judgement

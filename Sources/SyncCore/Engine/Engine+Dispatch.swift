@@ -1,0 +1,263 @@
+// From a request to its answer.
+
+/// A request that is being worked on: whose it is and where its answer goes.
+struct PendingCall {
+    let connection: Connection
+    /// `nil` for a notification of JSON-RPC.
+    let id: RequestID?
+    let target: AnswerTarget
+    /// The idempotency key under which the answer is to be remembered.
+    var key: KeyUse?
+
+    /// A key and what it was used for.
+    struct KeyUse {
+        let id: KeyIndex.ID
+        let digest: UInt64
+    }
+}
+
+extension Engine {
+    /// Does what a request asks for, or puts it back until it can be done.
+    func perform(
+        _ request: Request, _ id: RequestID?, _ target: AnswerTarget, _ connection: Connection,
+        _ effects: inout [Effect]
+    ) {
+        if request.waitsForOwnEdits, connection.editsPending > 0 {
+            connection.enqueueFirst([.call(request, id, target)])
+            connection.progress = .awaitingCommit
+            awaitingCommit.append(connection)
+            return
+        }
+        counters.requests += 1
+        var call = PendingCall(connection: connection, id: id, target: target)
+        do {
+            if request.isEdit { try requireWritable() }
+            if let key = request.idempotencyKey {
+                guard try !isAnswered(key, request, &call, &effects) else { return }
+            }
+            try dispatch(request, call, &effects)
+        } catch {
+            refuse(call, error)
+        }
+        flushRefusals(&effects)
+    }
+
+    private func dispatch(
+        _ request: Request, _ call: PendingCall, _ effects: inout [Effect]
+    ) throws(WireError) {
+        switch request {
+        case .hello(let params): try hello(params, call, &effects)
+        case .ping: answer(call) { EmptyResult().encode(into: &$0) }
+        case .formList: formList(call)
+        case .formWatch: formWatch(call)
+        case .formGet(let form): try formGet(form, call)
+        case .formApply(let params): try formApply(params, call, &effects)
+        case .formSetOptions(let params): try formSetOptions(params, call, &effects)
+        case .formDelete(let params): try formDelete(params, call, &effects)
+        case .stateGet(let params): try stateGet(params, call)
+        case .stateSet(let params): try stateSet(params, call, &effects)
+        case .stateSubscribe(let params): try subscribe(params, call, &effects)
+        case .stateUnsubscribe(let form): try unsubscribe(form, call)
+        case .stateHistory(let params): try history(params, call, &effects)
+        case .stateUndo(let params): try takeBack(.undo, params, call, &effects)
+        case .stateRedo(let params): try takeBack(.redo, params, call, &effects)
+        case .stateReveal(let params): try reveal(params, call)
+        case .presenceUpdate(let params): try presenceUpdate(params, call)
+        case .serverStatus: serverStatus(call)
+        }
+    }
+
+    // MARK: - Answers
+
+    /// Answers a request that changes nothing.
+    func answer(_ call: PendingCall, _ result: (inout JSONWriter) -> Void) {
+        guard let id = call.id else { return }
+        deliver(
+            encoded { Answer.encode(id, into: &$0, result: result) }, to: call.target,
+            call.connection)
+    }
+
+    /// Answers an edit with a result (JSON text), once it is durable, and remembers it under the
+    /// request's key.
+    func settle(_ call: PendingCall, result: [UInt8]) {
+        if let key = call.key {
+            batches.gathering.keys.append(
+                KeyRow(
+                    uid: key.id.uid, key: key.id.key, at: now.wallMilliseconds,
+                    digest: key.digest, result: result))
+            keys.note(
+                key.id, result: result, digest: key.digest, at: now.wallMilliseconds,
+                batch: batches.gathering.number)
+        }
+        answerEdit(call.connection, call.target, call.id, response: response(call.id, result))
+    }
+
+    /// A response around a result that is JSON text already.
+    private func response(_ id: RequestID?, _ result: [UInt8]) -> [UInt8] {
+        encoded { Answer.encode(id ?? .null, into: &$0) { $0.raw(result) } }
+    }
+
+    /// Refuses a request; nothing was changed.
+    func refuse(_ call: PendingCall, _ error: WireError) {
+        counters.refused += 1
+        if let id = call.id {
+            deliver(
+                encoded { Answer.encode(id, error, into: &$0) }, to: call.target, call.connection)
+        }
+        if case .batch = call.target {} else if call.id == nil {
+            // Nobody is told; the log is the only trace of a refused notification.
+            refusals.append(
+                LogEntry(
+                    .info, "refused a notification of \(call.connection.peer.whom): \(error.message)"
+                ))
+        }
+    }
+
+    /// Moves what was refused since the last call to the log.
+    func flushRefusals(_ effects: inout [Effect]) {
+        for entry in refusals { effects.append(.log(entry)) }
+        refusals.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether edits can be taken at all.
+    private func requireWritable() throws(WireError) {
+        guard life == .serving else {
+            throw WireError(.unavailable, "the daemon is stopping; try again in a moment")
+        }
+        switch health {
+        case .healthy: return
+        case .rebuilding: throw unavailable("it is being written anew")
+        case .broken(_, let reason): throw unavailable(reason)
+        }
+    }
+
+    // MARK: - Idempotency keys
+
+    /// Whether the request was answered before, and is answered with that again (or is being looked
+    /// up); otherwise `call` remembers the key.
+    private func isAnswered(
+        _ key: String, _ request: Request, _ call: inout PendingCall, _ effects: inout [Effect]
+    ) throws(WireError) -> Bool {
+        let id = KeyIndex.ID(uid: call.connection.peer.uid, key: key)
+        let digest = Digest.of(encoded { request.encode(id: nil, into: &$0) })
+        call.key = PendingCall.KeyUse(id: id, digest: digest)
+        switch keys.lookUp(id) {
+        case .unused:
+            let max = configuration.limits.keysPerUserMax
+            guard keys.count(of: id.uid) < max else {
+                throw .limit(
+                    "keysPerUserMax", max: Int64(max),
+                    "\(max) idempotency keys are kept for you already; they expire after "
+                        + "\(configuration.limits.keyHours) hours")
+            }
+            return false
+        case .answered(let result, let known, let batch):
+            try requireSame(known, digest)
+            repeatAnswer(call, result, batch: batch)
+            return true
+        case .inStore:
+            fetch(.key(uid: id.uid, key: key), for: .key(call, request), call.connection, &effects)
+            return true
+        }
+    }
+
+    private func requireSame(_ known: UInt64, _ digest: UInt64) throws(WireError) {
+        guard known == digest else {
+            throw WireError(
+                .invalidParams,
+                "this idempotencyKey was used for another request; take a new one for each",
+                path: "idempotencyKey")
+        }
+    }
+
+    private func repeatAnswer(_ call: PendingCall, _ result: [UInt8], batch: UInt64?) {
+        let response = response(call.id, result)
+        if let batch, configuration.durability == .commit {
+            let waiter = BatchQueue.Waiter(
+                connection: call.connection.id, target: call.target, id: call.id,
+                response: response)
+            if batches.wait(for: batch, waiter) {
+                call.connection.editsPending += 1
+                return
+            }
+        }
+        if call.id != nil { deliver(response, to: call.target, call.connection) }
+    }
+
+    /// The store knows whether a key was used.
+    func fetchedKey(
+        _ row: KeyRow?, _ call: PendingCall, _ request: Request, _ effects: inout [Effect]
+    ) {
+        do {
+            guard let row else {
+                try requireWritable()
+                try dispatch(request, call, &effects)
+                return
+            }
+            guard let digest = call.key?.digest, let id = call.key?.id else { return }
+            try requireSame(row.digest, digest)
+            keys.note(id, result: row.result, digest: row.digest, at: row.at, batch: nil)
+            repeatAnswer(call, row.result, batch: nil)
+        } catch {
+            refuse(call, error)
+        }
+    }
+
+    // MARK: - Greeting
+
+    private func hello(
+        _ params: Hello, _ call: PendingCall, _ effects: inout [Effect]
+    ) throws(WireError) {
+        let connection = call.connection
+        guard params.protocolVersion == 1 else {
+            refuse(
+                call,
+                WireError(
+                    .unsupportedProtocol,
+                    "protocol \(params.protocolVersion) is not spoken here; this daemon speaks 1",
+                    expected: "1"))
+            end(connection, &effects)
+            return
+        }
+        connection.client = params.client
+        connection.tty = params.tty
+        connection.session = params.session
+        log(
+            .info,
+            "connection \(connection.id.number): \(connection.peer.whom), "
+                + "\(params.client)\(params.tty.map { " on \($0)" } ?? "")", &effects)
+        let limits = configuration.limits
+        let result = HelloResult(
+            server: configuration.serverName, replica: replica.description,
+            features: ["presence", "undo", "history", "reveal"],
+            you: HelloResult.Peer(
+                connection: Int64(clamping: connection.id.number), uid: connection.peer.uid,
+                gid: connection.peer.gid, pid: connection.peer.pid, user: connection.peer.user),
+            limits: Limits.all.map { HelloResult.NamedLimit($0.name, Int64(limits[keyPath: $0.path])) })
+        answer(call) { result.encode(into: &$0) }
+    }
+}
+
+extension Request {
+    /// Whether it changes something: what an idempotency key can be given with.
+    var isEdit: Bool {
+        switch self {
+        case .formApply(let params): !params.isDryRun
+        case .formSetOptions, .formDelete, .stateSet, .stateUndo, .stateRedo: true
+        default: false
+        }
+    }
+
+    /// Whether it shows committed state, so that it comes after the connection's own edits.
+    var waitsForOwnEdits: Bool {
+        switch self {
+        case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,
+            .stateReveal, .serverStatus:
+            true
+        case .formApply(let params): params.isDryRun
+        case .hello, .ping, .formSetOptions, .formDelete, .stateSet, .stateUnsubscribe,
+            .stateUndo, .stateRedo, .presenceUpdate:
+            false
+        }
+    }
+}

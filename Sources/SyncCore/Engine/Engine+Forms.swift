@@ -1,0 +1,399 @@
+// Forms come, change and go: the methods of `form`.
+
+extension Engine {
+    // MARK: - Reading
+
+    func formList(_ call: PendingCall) {
+        let peer = call.connection.peer
+        let summaries = forms.filter { $0.isThere && mayRead($0, peer) }.map { form in
+            FormList.Summary(
+                form: form.name, title: form.committed.definition.title,
+                version: Int64(clamping: form.committed.version),
+                revision: Revision(clamping: form.committed.revision),
+                fields: Int64(form.committed.cells.count),
+                subscribers: Int64(form.subscriptions.count))
+        }
+        let list = FormList(forms: summaries)
+        answer(call) { list.encode(into: &$0) }
+    }
+
+    private func mayRead(_ form: LiveForm, _ peer: Peer) -> Bool {
+        form.committed.definition.permits(
+            .read, peer: peer, owner: form.owner, daemonUID: configuration.daemonUID)
+    }
+
+    func formWatch(_ call: PendingCall) {
+        let connection = call.connection
+        if connection.catalogCursor == nil { catalogWatchers.append(connection) }
+        connection.catalogCursor = catalog.next
+        formList(call)
+    }
+
+    func formGet(_ name: String, _ call: PendingCall) throws(WireError) {
+        let form = try readableForm(name, call.connection)
+        let state = form.committed
+        let result = FormResult(
+            form: form.name, version: Int64(clamping: state.version), log: form.log,
+            revision: Revision(clamping: state.revision), definition: state.definition.json)
+        answer(call) { result.encode(into: &$0) }
+    }
+
+    // MARK: - Applying
+
+    func formApply(
+        _ params: FormApply, _ call: PendingCall, _ effects: inout [Effect]
+    ) throws(WireError) {
+        let change = try plan(params, by: call.connection.peer)
+        guard !params.isDryRun else {
+            let result = change.result
+            answer(call) { result.encode(into: &$0) }
+            return
+        }
+        let result = carryOut(
+            change, .apply, by: call.connection.author(replica: replica),
+            session: call.connection.session, &effects)
+        settle(call, result: encoded { result.encode(into: &$0) })
+    }
+
+    /// Applies a form file for the daemon itself.
+    func apply(_ definition: JSON, file: String, _ effects: inout [Effect]) {
+        let peer = Peer(
+            pid: 0, uid: configuration.daemonUID, gid: 0, user: "pickersyncd")
+        do {
+            let change = try plan(FormApply(definition: definition), by: peer)
+            let author = Author(
+                user: peer.user, uid: peer.uid, client: configuration.serverName, tty: nil,
+                connection: 0, replica: replica)
+            let result = carryOut(change, .apply, by: author, session: nil, &effects)
+            log(
+                .info,
+                "form \(result.form) applied from \(file): version \(result.version), "
+                    + "revision \(result.revision)", &effects)
+        } catch {
+            log(.error, "form file \(file) refused: \(error.message)", &effects)
+            for problem in error.problems {
+                log(.error, "\(file): \(problem.path): \(problem.message)", &effects)
+            }
+        }
+        flushRefusals(&effects)
+    }
+
+    func formSetOptions(
+        _ params: FormSetOptions, _ call: PendingCall, _ effects: inout [Effect]
+    ) throws(WireError) {
+        let form = try editableForm(params.form)
+        let state = form.working
+        try require(.admin, form, state, nil, call.connection.peer)
+        guard let control = state.definition.index(of: params.field) else {
+            throw noField(params.field, form, state)
+        }
+        let definition: FormDefinition
+        do {
+            definition = try state.definition.settingOptions(
+                of: control, to: .array(params.options), applied: state.applied,
+                limits: FormLimits(configuration.limits), compile: environment.compile)
+        } catch {
+            throw WireError(
+                issues: error, .invalidValue, form: form.name, field: params.field, at: "options")
+        }
+        let change = Redefinition(
+            form: form, definition: definition, applied: state.applied, isCreation: false,
+            isIdle: definition.json == state.definition.json)
+        let result = carryOut(
+            change, .options, by: call.connection.author(replica: replica),
+            session: call.connection.session, &effects)
+        settle(call, result: encoded { result.encode(into: &$0) })
+    }
+
+    func formDelete(
+        _ params: FormDelete, _ call: PendingCall, _ effects: inout [Effect]
+    ) throws(WireError) {
+        let form = try editableForm(params.form)
+        try require(.admin, form, form.working, nil, call.connection.peer)
+        let wasThere = form.existence == .there
+        form.existence = .deleting
+        form.working.revision += 1
+        let gone = FormChanged(
+            form: form.name, revision: Revision(clamping: form.working.revision),
+            content: .deleted)
+        let event = BatchQueue.Event.deleted(form, frame: Answer.frame(.formChanged(gone)))
+        log(
+            .notice, "form \(form.name) deleted by \(call.connection.peer.whom)", &effects)
+        if wasThere || configuration.durability == .commit {
+            publish(event, of: form, .deletion, nil, &effects)
+        }
+        settle(call, result: encoded { EmptyResult().encode(into: &$0) })
+    }
+
+    // MARK: - Planning
+
+    /// A definition that is to take another's place, or to be a form's first.
+    struct Redefinition {
+        let form: LiveForm
+        let definition: FormDefinition
+        let applied: JSON
+        let isCreation: Bool
+        /// Applying it changes nothing.
+        let isIdle: Bool
+
+        /// What becomes of the values.
+        var migration: FormMigration {
+            if isCreation {
+                var plan = FormMigration()
+                plan.added = definition.controls.map(\.id)
+                return plan
+            }
+            let old = form.working
+            return FormMigration.plan(from: old.definition, to: definition) { index in
+                old.cells[index].isSet ? old.cells[index].value : nil
+            }
+        }
+
+        /// What a dry run answers.
+        var result: ApplyResult { result(migration, form.working) }
+
+        func result(_ plan: FormMigration, _ state: FormState) -> ApplyResult {
+            ApplyResult(
+                form: form.name, version: Int64(clamping: isCreation ? 1 : state.version),
+                revision: Revision(clamping: state.revision), isCreated: isCreation,
+                added: plan.added, kept: plan.kept, invalid: plan.invalid, reset: plan.reset,
+                removed: plan.removed)
+        }
+    }
+
+    private func plan(_ params: FormApply, by peer: Peer) throws(WireError) -> Redefinition {
+        let limits = FormLimits(configuration.limits)
+        let file: FormDefinition
+        do {
+            file = try FormDefinition.parse(
+                params.definition, limits: limits, compile: environment.compile)
+        } catch {
+            throw WireError(
+                issues: error, .invalidParams, form: params.definition["form"]?.stringValue,
+                field: nil, at: "definition")
+        }
+        if let form = form(named: file.name), form.existence != .deleting {
+            let state = form.working
+            try require(.admin, form, state, nil, peer)
+            try requireVersion(params.ifVersion, Int64(clamping: state.version), file.name)
+            let definition = FormDefinition.keepingRuntimeOptions(
+                file: file, applied: state.applied, inForce: state.definition.json,
+                limits: limits, compile: environment.compile)
+            return Redefinition(
+                form: form, definition: definition, applied: file.json, isCreation: false,
+                isIdle: file.json == state.applied)
+        }
+        try requireCreator(peer, file.name)
+        try requireVersion(params.ifVersion, 0, file.name)
+        let form = LiveForm(
+            key: nextFormKey, name: file.name, owner: peer.uid, log: newLogName(),
+            state: FormState(file, applied: file.json), existence: .creating)
+        return Redefinition(
+            form: form, definition: file, applied: file.json, isCreation: true, isIdle: false)
+    }
+
+    private func requireVersion(
+        _ wanted: Int64?, _ version: Int64, _ name: String
+    ) throws(WireError) {
+        guard let wanted, wanted != version else { return }
+        throw WireError(
+            .conflict,
+            "form \(name) is at version \(version), not \(wanted); look at it and apply again",
+            form: name, expected: "ifVersion \(version)")
+    }
+
+    /// Root, the daemon's own uid and the members of its group may create forms.
+    private func requireCreator(_ peer: Peer, _ name: String) throws(WireError) {
+        let isInGroup = configuration.creatorsGID.map {
+            peer.gid == $0 || peer.groups.contains($0)
+        }
+        guard peer.uid == 0 || peer.uid == configuration.daemonUID || isInGroup ?? false else {
+            refusals.append(
+                LogEntry(.warning, "forbidden: \(peer.whom) may not create form \(name)"))
+            throw WireError(
+                .forbidden,
+                "\(SafeText.escaped(peer.user)) may not create forms; root, the daemon's user and "
+                    + "the members of its --group may", form: name)
+        }
+        let limits = configuration.limits
+        guard forms.count < limits.formsMax else {
+            throw .limit(
+                "formsMax", max: Int64(limits.formsMax),
+                "there are \(limits.formsMax) forms already; delete one first")
+        }
+        guard forms.count(where: { $0.owner == peer.uid }) < limits.formsPerUserMax else {
+            throw .limit(
+                "formsPerUserMax", max: Int64(limits.formsPerUserMax),
+                "you have \(limits.formsPerUserMax) forms already; delete one first")
+        }
+    }
+
+    // MARK: - Carrying out
+
+    /// Puts a definition in force as one revision (FORM.md, Changing a form that is in use).
+    private func carryOut(
+        _ change: Redefinition, _ kind: RevisionRecord.Kind, by author: Author, session: String?,
+        _ effects: inout [Effect]
+    ) -> ApplyResult {
+        let form = change.form
+        let plan = change.migration
+        if change.isIdle { return change.result(plan, form.working) }
+        let stamp = clock.now(at: now.wallMilliseconds)
+        let before = form.working
+        if change.isCreation {
+            nextFormKey += 1
+            insert(form)
+        } else {
+            form.working = migrated(before, to: change, plan, form)
+        }
+        form.working.revision = before.revision + 1
+        form.working.definitionRevision = form.working.revision
+        let changes = noteChanges(form, before, isCreation: change.isCreation, author, stamp)
+        let state = form.working
+        let params = FormChanged(
+            form: form.name, revision: Revision(clamping: state.revision),
+            content: .defined(
+                FormChanged.Definition(
+                    version: Int64(clamping: state.version), context: state.token,
+                    definition: state.definition.json, changes: changes)))
+        let record = RevisionRecord(
+            kind: kind, at: stamp.milliseconds, by: author, session: session, touchesAll: true)
+        let frame = Answer.frame(.formChanged(params))
+        let row = RevisionRow(
+            form: form.key, revision: state.revision, at: stamp.milliseconds, frame: frame,
+            record: record.encoded())
+        let listing = listing(of: form, state)
+        publish(
+            change.isCreation
+                ? .created(form, listing: listing)
+                : .redefined(form, frame: frame, listing: listing),
+            of: form, .whole(removed: before.idsGone(in: state)), row, &effects)
+        return change.result(plan, state)
+    }
+
+    /// The state under the new definition: every store that can be carried, as it is.
+    private func migrated(
+        _ old: FormState, to change: Redefinition, _ plan: FormMigration, _ form: LiveForm
+    ) -> FormState {
+        var state = FormState(change.definition, applied: change.applied)
+        state.version = old.version + 1
+        state.context = old.context
+        for (index, origin) in plan.origins.enumerated() {
+            switch origin {
+            case .new: break
+            case .carries(let source):
+                var cell = old.cells[source]
+                let from = old.definition.controls[source].id
+                let to = change.definition.controls[index].id
+                if case .sealed(let register) = cell.store, from != to {
+                    cell.store = resealed(register, form, from: from, to: to)
+                    cell.isUnreadable = cell.store == nil || cell.isUnreadable
+                    cell.store = cell.store ?? .sealed(register)
+                }
+                cell.resolve(index, of: change.definition)
+                state.cells[index] = cell
+            case .restarts(let source):
+                state.cells[index].revision = old.cells[source].revision
+                state.cells[index].at = old.cells[source].at
+                state.cells[index].by = old.cells[source].by
+            }
+        }
+        return state
+    }
+
+    /// A secret is sealed for its place: a renamed field's is sealed anew.
+    private func resealed(
+        _ register: SealedRegister, _ form: LiveForm, from: String, to: String
+    ) -> FieldStore? {
+        guard let secret = register.secret, let bytes = secret.bytes else {
+            return .sealed(register)
+        }
+        guard let plain = environment.open(bytes, Self.place(of: form, from, secret.dot)),
+            let sealed = environment.seal(plain, Self.place(of: form, to, secret.dot))
+        else { return nil }
+        return .sealed(
+            SealedRegister(
+                SealedRegister.Secret(dot: secret.dot, stamp: secret.stamp, bytes: sealed)))
+    }
+
+    /// Which fields read otherwise than before; each is marked as changed by this revision.
+    private func noteChanges(
+        _ form: LiveForm, _ before: FormState, isCreation: Bool, _ author: Author,
+        _ stamp: HybridTimestamp
+    ) -> [FieldChange] {
+        var changes: [FieldChange] = []
+        let definition = form.working.definition
+        for (index, control) in definition.controls.enumerated() {
+            let old = isCreation ? nil : before.definition.index(of: control.id)
+            let was = old.map { before.field($0) }
+            let now = form.working.field(index)
+            if let was, was.reads(as: now) { continue }
+            form.working.cells[index].revision = form.working.revision
+            form.working.cells[index].at = stamp.milliseconds
+            form.working.cells[index].by = author
+            changes.append(
+                FieldChange(
+                    field: control.id, state: form.working.field(index),
+                    was: control.type == .secure ? nil : was?.value))
+        }
+        return changes
+    }
+
+    /// What those who watch the list of forms are told: the definition without values.
+    func listing(of form: LiveForm, _ state: FormState) -> [UInt8] {
+        Answer.frame(
+            .formChanged(
+                FormChanged(
+                    form: form.name, revision: Revision(clamping: state.revision),
+                    content: .defined(
+                        FormChanged.Definition(
+                            version: Int64(clamping: state.version), context: nil,
+                            definition: state.definition.json, changes: [])))))
+    }
+}
+
+extension LiveForm {
+    /// Whether readers see it.
+    var isThere: Bool { existence == .there || existence == .deleting }
+}
+
+extension FormState {
+    /// Fields that another state does not have.
+    fileprivate func idsGone(in other: FormState) -> [String] {
+        definition.controls.map(\.id).filter { other.definition.index(of: $0) == nil }
+    }
+}
+
+extension FieldState {
+    /// Whether a reader sees the same, whoever made it.
+    fileprivate func reads(as other: FieldState) -> Bool {
+        value == other.value && isSet == other.isSet && isSecretSet == other.isSecretSet
+            && isMixed == other.isMixed && isInvalid == other.isInvalid
+            && isMissing == other.isMissing && conflict.count == other.conflict.count
+    }
+}
+
+extension WireError {
+    /// A definition that was refused, with all that is wrong with it.
+    init(
+        issues: FormIssues, _ kind: ErrorKind, form: String?, field: String?, at member: String
+    ) {
+        let first = issues.issues.first
+        let more = issues.issues.count - 1
+        let line = first.map { "\($0.pathText.isEmpty ? "" : $0.pathText + ": ")\($0.message)" }
+        self.init(
+            kind,
+            SafeText.escaped(line ?? "the definition was refused")
+                + (more > 0 ? "; and \(more) more" : ""),
+            form: form, field: field,
+            path: first.map { $0.path.isEmpty ? member : "\(member).\($0.pathText)" },
+            expected: first?.expected)
+        problems = issues.issues.prefix(100).map { issue in
+            WireProblem(
+                path: issue.pathText,
+                message: SafeText.escaped(
+                    issue.message
+                        + (issue.expected.isEmpty ? "" : "; expected " + issue.expected)))
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// From a store's rows to a living engine, and what it says of itself.
+
+extension Engine {
+    /// Makes the forms of an image.
+    func restore(_ image: StoreImage, newLogs: Bool) throws(EngineStartError) {
+        // A form that was taken once is kept, whatever the bounds are by now.
+        var limits = FormLimits()
+        limits.frameBytesMax = .max
+        limits.fieldsMax = .max
+        limits.optionsMax = .max
+        var fields: [FormKey: [FieldRow]] = [:]
+        for row in image.fields { fields[row.form, default: []].append(row) }
+        var revisions: [FormKey: [RevisionRow]] = [:]
+        for row in image.revisions { revisions[row.form, default: []].append(row) }
+        for row in image.forms.sorted(by: { $0.key < $1.key }) {
+            let form = try restored(row, fields[row.key] ?? [], limits)
+            form.undoRows = revisions[row.key] ?? []
+            nextFormKey = max(nextFormKey, row.key + 1)
+            insert(form)
+            if newLogs {
+                form.log = newLogName()
+                batches.gathering.withDirty(form) { $0.isWhole = true }
+            }
+        }
+    }
+
+    private func restored(
+        _ row: FormRow, _ fields: [FieldRow], _ limits: FormLimits
+    ) throws(EngineStartError) {
+        let name = SafeText.escaped(row.name)
+        var state: FormState
+        do {
+            let definition = try FormDefinition.parse(
+                JSON(parsing: row.definition), limits: limits, compile: environment.compile)
+            state = FormState(definition, applied: try JSON(parsing: row.applied))
+            state.context = try CausalContext(decoding: row.context)
+        } catch {
+            throw EngineStartError("form \(name) cannot be read: \(error)")
+        }
+        state.version = row.version
+        state.revision = row.revision
+        state.definitionRevision = row.revision
+        let form = LiveForm(
+            key: row.key, name: row.name, owner: row.owner, log: row.log, state: state,
+            existence: .there)
+        for field in fields {
+            guard let index = state.definition.index(of: field.field) else { continue }
+            do {
+                state.cells[index] = try Cell(
+                    decoding: field.state, index, of: state.definition)
+            } catch {
+                throw EngineStartError(
+                    "field \(name)/\(SafeText.escaped(field.field)) cannot be read: \(error)")
+            }
+            checkSecret(&state.cells[index], index, form, state.definition)
+        }
+        form.working = state
+        form.committed = state
+        return form
+    }
+
+    /// A secret whose key was lost reads as unset, and is flagged.
+    private func checkSecret(
+        _ cell: inout Cell, _ index: Int, _ form: LiveForm, _ definition: FormDefinition
+    ) {
+        guard case .sealed(let register) = cell.store, let secret = register.secret,
+            let bytes = secret.bytes
+        else { return }
+        let place = Self.place(of: form, definition.controls[index].id, secret.dot)
+        cell.isUnreadable = environment.open(bytes, place) == nil
+        cell.resolve(index, of: definition)
+    }
+
+    /// New bounds and choices; what is there is kept.
+    func configure(_ configuration: EngineConfiguration, _ effects: inout [Effect]) {
+        self.configuration = configuration
+        decoder.bounds = RequestBounds(configuration.limits)
+    }
+
+    // MARK: - Status
+
+    /// One line on how things stand, for systemd's STATUS=.
+    public var statusLine: String {
+        let subscribers = subscriptionsByUser.values.reduce(0, +)
+        let store =
+            switch health {
+            case .healthy: ""
+            case .rebuilding: "; the store is being written anew"
+            case .broken(_, let reason): "; the store cannot be written: \(reason)"
+            }
+        return "\(forms.count) forms, \(connections.count) connections, "
+            + "\(subscribers) subscriptions\(store)"
+    }
+
+    /// How many connections there are: a daemon that serves nobody may exit.
+    public var connectionCount: Int { connections.count }
+
+    func serverStatus(_ call: PendingCall) {
+        let status = status()
+        answer(call) { $0.value(.object(status)) }
+    }
+
+    private func status() -> JSONObject {
+        let uptime = now.monotonicNanoseconds &- startedAt.monotonicNanoseconds
+        var status = JSONObject([
+            ("server", .string(configuration.serverName)),
+            ("protocol", 1),
+            ("replica", .string(replica.description)),
+            ("startedAt", .string(Timestamp(milliseconds: startedAt.wallMilliseconds).description)),
+            ("uptimeMs", .integer(Int64(clamping: uptime / 1_000_000))),
+            ("durability", .string(configuration.durability.rawValue)),
+            ("writable", .bool(health == .healthy)),
+        ])
+        if case .broken(_, let reason) = health {
+            status["trouble"] = .string(SafeText.escaped(reason))
+        }
+        status["forms"] = .object(
+            JSONObject([
+                ("count", .integer(forms.count)),
+                ("fields", .integer(forms.reduce(0) { $0 + $1.committed.cells.count })),
+            ]))
+        status["connections"] = .object(
+            JSONObject([
+                ("count", .integer(connections.count)),
+                ("users", .integer(connectionsByUser.count)),
+                ("subscriptions", .integer(subscriptionsByUser.values.reduce(0, +))),
+            ]))
+        status["counters"] = .object(
+            JSONObject([
+                ("connections", .integer(Int64(clamping: counters.connections))),
+                ("requests", .integer(Int64(clamping: counters.requests))),
+                ("transactions", .integer(Int64(clamping: counters.transactions))),
+                ("refused", .integer(Int64(clamping: counters.refused))),
+                ("coalesced", .integer(Int64(clamping: counters.coalesced))),
+                ("internalErrors", .integer(Int64(clamping: counters.internalErrors))),
+            ]))
+        for (name, value) in environment.shellStatus().members { status[name] = value }
+        status["limits"] = .object(
+            JSONObject(
+                Limits.all.map { ($0.name, .integer(configuration.limits[keyPath: $0.path])) }))
+        return status
+    }
+}
+
+extension LiveForm {
+    /// Makes the undo journal of what the store kept, when it is first needed.
+    func loadUndo(depthMax: Int) {
+        guard !undoRows.isEmpty else { return }
+        let rows = undoRows
+        undoRows = []
+        for row in rows {
+            guard let record = RevisionRecord(row.record) else { continue }
+            undo.append(record, revision: row.revision, depthMax: depthMax)
+        }
+        undoCommitted = undo
+    }
+}
+
+extension HybridTimestamp {
+    /// The stamp that `encoded` gave; the beginning of time for no bytes or others.
+    init(encoded bytes: [UInt8]) {
+        self = (try? HybridTimestamp(decoding: bytes)) ?? HybridTimestamp(milliseconds: 0)
+    }
+}

@@ -1,0 +1,394 @@
+// Reading, setting, undoing: the methods of `state`.
+
+extension Engine {
+    // MARK: - Reading
+
+    func stateGet(_ params: StateGet, _ call: PendingCall) throws(WireError) {
+        let form = try readableForm(params.form, call.connection)
+        let state = form.committed
+        let globs = params.fields.map { [Glob]($0) }
+        let fields = state.fields(matching: globs)
+        try requireMatches(globs, form, state)
+        let snapshot = StateSnapshot(
+            form: form.name, log: form.log, revision: Revision(clamping: state.revision),
+            context: state.token, fields: fields)
+        answer(call) { snapshot.encode(into: &$0) }
+    }
+
+    /// A glob without `*` and `?` names a field, which must be there.
+    func requireMatches(
+        _ globs: [Glob]?, _ form: LiveForm, _ state: FormState
+    ) throws(WireError) {
+        for name in (globs ?? []).compactMap(\.literal)
+        where state.definition.index(of: name) == nil {
+            throw noField(name, form, state)
+        }
+    }
+
+    /// The form of that name as readers see it, for somebody who may read it.
+    func readableForm(
+        _ name: String, _ connection: Connection
+    ) throws(WireError) -> LiveForm {
+        guard let form = form(named: name), form.existence != .creating else {
+            throw noForm(name)
+        }
+        try require(.read, form, form.committed, nil, connection.peer)
+        return form
+    }
+
+    /// The form of that name as edits see it.
+    func editableForm(_ name: String) throws(WireError) -> LiveForm {
+        guard let form = form(named: name), form.existence != .deleting else {
+            throw noForm(name)
+        }
+        return form
+    }
+
+    func noForm(_ name: String) -> WireError {
+        let shown = SafeText.escaped(name)
+        var error = WireError(.notFound, "no form \"\(shown)\"", form: name)
+        error.similar = Similar.names(to: name, among: forms.map(\.name))
+        if let nearest = error.similar.first {
+            error.message += "; did you mean \(nearest)?"
+        } else {
+            error.message += "; pickerctl form list shows those that there are"
+        }
+        return error
+    }
+
+    func noField(_ id: String, _ form: LiveForm, _ state: FormState) -> WireError {
+        let shown = SafeText.escaped(id)
+        var error = WireError(
+            .notFound, "no field \"\(shown)\" in form \(form.name)", form: form.name, field: id)
+        error.similar = state.definition.idsSimilar(to: id)
+        if let nearest = error.similar.first {
+            error.message += "; did you mean \(nearest)?"
+        } else {
+            error.message += "; pickerctl describe shows those that there are"
+        }
+        return error
+    }
+
+    /// Refuses what the peer may not, and says so in the log.
+    func require(
+        _ action: FormAction, _ form: LiveForm, _ state: FormState, _ control: Int?, _ peer: Peer
+    ) throws(WireError) {
+        let isPermitted = state.definition.permits(
+            action, control: control, peer: peer, owner: form.owner,
+            daemonUID: configuration.daemonUID)
+        if isPermitted { return }
+        let field = control.map { state.definition.controls[$0].id }
+        let what = field.map { "\(form.name)/\($0)" } ?? form.name
+        let rule =
+            control.flatMap { state.definition.controls[$0].access[action] }
+            ?? state.definition.access[action]
+        let who = rule.principals.map(\.description).joined(separator: ", ")
+        refusals.append(
+            LogEntry(.warning, "forbidden: \(peer.whom) may not \(action.rawValue) \(what)"))
+        throw WireError(
+            .forbidden,
+            SafeText.escaped(
+                "\(peer.user) may not \(action.rawValue) \(what); "
+                    + (who.isEmpty ? "nobody but root may" : "those who may: \(who)")),
+            form: form.name, field: field)
+    }
+
+    // MARK: - Setting
+
+    func stateSet(_ params: StateSet, _ call: PendingCall, _ effects: inout [Effect]) throws(WireError) {
+        let form = try editableForm(params.form)
+        let connection = call.connection
+        let state = form.working
+        try require(.read, form, state, nil, connection.peer)
+        let requestContext = try seen(params.context, form, connection, path: "context")
+        var transaction = begin(form, connection)
+        for (place, change) in params.changes.enumerated() {
+            guard let control = state.definition.index(of: change.field) else {
+                throw noField(change.field, form, state)
+            }
+            try requireEdit(change.action, form, state, control, connection.peer)
+            let own =
+                try change.context.map { token throws(WireError) in
+                    try seen(token, form, connection, path: "changes[\(place)].context")
+                } ?? requestContext
+            if params.requireCurrent {
+                try requireCurrent([control], own, transaction, state)
+            }
+            try transaction.apply(change.action, to: control, seen: own) { secret, target, dot in
+                seal(secret, form, state.definition.controls[target].id, dot)
+            }
+        }
+        if !params.requireFields.isEmpty {
+            var controls: [Int] = []
+            for id in params.requireFields {
+                guard let control = state.definition.index(of: id) else {
+                    throw noField(id, form, state)
+                }
+                controls.append(control)
+            }
+            try requireCurrent(controls, requestContext, transaction, state)
+        }
+        try transaction.checkEnabled()
+        let named = params.changes.compactMap { state.definition.index(of: $0.field) }
+        let tokens = [params.context] + params.changes.map(\.context)
+        let shown = try tokens.compactMap(\.self).reduce(CausalContext()) {
+            context, token throws(WireError) in
+            context.union(try parse(token, path: "context"))
+        }
+        finish(
+            &transaction, .set, named: named, seen: shown, skipped: nil, takesBack: nil, call,
+            &effects)
+    }
+
+    /// A transaction by whoever is at the other end of a connection.
+    func begin(_ form: LiveForm, _ connection: Connection) -> Transaction {
+        form.loadUndo(depthMax: configuration.limits.undoDepthMax)
+        return Transaction(
+            form, author: connection.author(replica: replica),
+            stamp: clock.now(at: now.wallMilliseconds))
+    }
+
+    /// Refuses an edit of a control that the peer may not make; of one that shows others', of each
+    /// that it writes to as well.
+    private func requireEdit(
+        _ edit: Change.Action, _ form: LiveForm, _ state: FormState, _ control: Int, _ peer: Peer
+    ) throws(WireError) {
+        let action: FormAction = edit == .press ? .press : .write
+        var places = [control]
+        places += state.definition.targets[control].filter { $0 != control }
+        for place in places {
+            try require(action, form, state, place, peer)
+            guard state.definition.controls[place].isLocked else { continue }
+            let isAdmin = state.definition.permits(
+                .admin, peer: peer, owner: form.owner, daemonUID: configuration.daemonUID)
+            if isAdmin { continue }
+            let id = state.definition.controls[place].id
+            throw WireError(
+                .disabled, "\(id) is locked; an admin of form \(form.name) may set it",
+                form: form.name, field: id)
+        }
+    }
+
+    private func requireCurrent(
+        _ controls: [Int], _ seen: Seen, _ transaction: Transaction, _ state: FormState
+    ) throws(WireError) {
+        let stale = controls.filter { control in
+            state.definition.targets[control].contains { target in
+                !(state.cells[target].store?.isCurrent(for: seen) ?? true)
+            }
+        }
+        if !stale.isEmpty {
+            counters.refused += 1
+            throw transaction.conflict(stale, "changed since you looked")
+        }
+    }
+
+    private func seal(
+        _ secret: String, _ form: LiveForm, _ field: String, _ dot: Dot
+    ) -> [UInt8]? {
+        environment.seal(Array(secret.utf8), Self.place(of: form, field, dot))
+    }
+
+    /// What a sealed value is bound to: form, field and dot, so that it opens nowhere else.
+    static func place(of form: LiveForm, _ field: String, _ dot: Dot) -> [UInt8] {
+        Array("\(form.name)/\(field)/\(ContextToken.render(CausalContext(dots: [dot])))".utf8)
+    }
+
+    // MARK: - Tokens
+
+    func parse(_ token: String, path: String) throws(WireError) -> CausalContext {
+        do {
+            return try ContextToken.parse(token)
+        } catch .limit {
+            throw .limit(
+                "contextBytesMax", max: Int64(ContextToken.bytesMax),
+                "the context has more than \(ContextToken.bytesMax) bytes")
+        } catch .invalid(let offset, let expected) {
+            throw WireError(
+                .invalidParams,
+                "\(path) is no token of ours: byte \(offset) should be \(expected); "
+                    + "hand back what an answer gave you",
+                path: path, expected: expected)
+        }
+    }
+
+    /// What the sender of an edit had seen: its token, cut to what this store knows, and what the
+    /// same connection wrote itself (CAUSALITY.md, 2).
+    private func seen(
+        _ token: String?, _ form: LiveForm, _ connection: Connection, path: String
+    ) throws(WireError) -> Seen {
+        guard let token else { return .present }
+        var context = try parse(token, path: path).clipped(to: form.working.context)
+        if let own = connection.ownDots[form.key] { context.formUnion(own) }
+        return .context(context)
+    }
+
+    // MARK: - The end of a transaction
+
+    /// Gives the outcome of a transaction to its author and to everybody else.
+    ///
+    /// - Parameter seen: The request's own tokens: the answer's token is what they say plus the new
+    ///   dots, never all that the daemon knows (CAUSALITY.md, 3).
+    func finish(
+        _ transaction: inout Transaction, _ kind: RevisionRecord.Kind, named: [Int],
+        seen: CausalContext, skipped: [String]?, takesBack: UInt64?, _ call: PendingCall,
+        _ effects: inout [Effect]
+    ) {
+        let form = transaction.form
+        let connection = call.connection
+        var outcome = transaction.finish(kind, session: connection.session)
+        outcome.record?.takesBack = takesBack
+        let token = answerToken(seen, outcome.dots, form)
+        note(outcome.dots, form, connection)
+        let listed = Set(named).union(outcome.touched).sorted()
+        let state = form.working
+        let result = SetResult(
+            form: form.name, revision: Revision(clamping: outcome.revision), context: token,
+            fields: listed.map { index in
+                let id = state.definition.controls[index].id
+                // What was told of a concurrent edit is told to its author as well.
+                let told = outcome.changes.first { $0.field.isSameBytes(as: id) }?.state
+                return NamedField(id: id, state: told ?? state.field(index))
+            }, skipped: skipped)
+        publish(outcome, of: form, &effects)
+        settle(call, result: encoded { result.encode(into: &$0) })
+    }
+
+    private func publish(
+        _ outcome: Transaction.Outcome, of form: LiveForm, _ effects: inout [Effect]
+    ) {
+        guard let record = outcome.record else { return }
+        let params = StateChanged(
+            form: form.name, revision: Revision(clamping: outcome.revision),
+            context: form.working.token, changes: outcome.changes)
+        let frame = Answer.frame(.stateChanged(params))
+        form.undo.append(
+            record, revision: outcome.revision, depthMax: configuration.limits.undoDepthMax)
+        let row = RevisionRow(
+            form: form.key, revision: outcome.revision, at: record.at, frame: frame,
+            record: record.encoded())
+        publish(
+            .revision(form, frame: frame, touched: form.numbers(of: record.touched)), of: form,
+            .cells(outcome.touched), row, &effects)
+    }
+
+    private func answerToken(
+        _ seen: CausalContext, _ dots: [Dot], _ form: LiveForm
+    ) -> String {
+        var context = seen.clipped(to: form.working.context)
+        for dot in dots { context.insert(dot) }
+        if context.loose.count > 8 { context = context.prunedLoose(where: form.working.holds) }
+        return ContextToken.render(context)
+    }
+
+    /// A connection has seen what it wrote itself.
+    private func note(_ dots: [Dot], _ form: LiveForm, _ connection: Connection) {
+        guard !dots.isEmpty else { return }
+        var own = connection.ownDots[form.key] ?? CausalContext()
+        for dot in dots { own.insert(dot) }
+        if own.loose.count > 32 { own = own.prunedLoose(where: form.working.holds) }
+        connection.ownDots[form.key] = own
+    }
+
+    // MARK: - Undo
+
+    func takeBack(
+        _ direction: UndoJournal.Direction, _ params: StateUndo, _ call: PendingCall,
+        _ effects: inout [Effect]
+    ) throws(WireError) {
+        let form = try editableForm(params.form)
+        let connection = call.connection
+        let state = form.working
+        try require(.read, form, state, nil, connection.peer)
+        if let field = params.field, state.definition.index(of: field) == nil {
+            throw noField(field, form, state)
+        }
+        let owner =
+            params.scope == .mine
+            ? UndoJournal.Owner(uid: connection.peer.uid, session: connection.session) : nil
+        guard let target = form.undo.newest(direction, owner: owner, field: params.field) else {
+            throw WireError(
+                .conflict,
+                "nothing to \(direction == .undo ? "undo" : "redo")"
+                    + (params.scope == .mine ? " of yours in form \(form.name)" : ""),
+                form: form.name, field: params.field)
+        }
+        var transaction = begin(form, connection)
+        var skipped: [String] = []
+        var named: [Int] = []
+        for step in target.steps.reversed() {
+            guard let control = state.definition.index(of: step.field) else {
+                skipped.append(step.field)
+                continue
+            }
+            try requireEdit(.reset, form, state, control, connection.peer)
+            if try transaction.takeBack(step, control: control) {
+                named.append(control)
+            } else {
+                skipped.append(step.field)
+            }
+        }
+        guard !named.isEmpty else {
+            form.undo.consume(target.revision, fields: skipped)
+            throw transaction.conflict(
+                target.steps.compactMap { state.definition.index(of: $0.field) },
+                "overwritten since, so there is nothing left to take back")
+        }
+        try transaction.checkEnabled()
+        form.undo.consume(target.revision, fields: target.steps.map(\.field))
+        finish(
+            &transaction, direction == .undo ? .undo : .redo, named: named,
+            seen: CausalContext(), skipped: skipped, takesBack: target.revision, call, &effects)
+    }
+
+    // MARK: - Secrets
+
+    func reveal(_ params: StateReveal, _ call: PendingCall) throws(WireError) {
+        let form = try readableForm(params.form, call.connection)
+        let state = form.committed
+        guard let control = state.definition.index(of: params.field) else {
+            throw noField(params.field, form, state)
+        }
+        let id = state.definition.controls[control].id
+        guard state.definition.controls[control].type == .secure,
+            let target = state.definition.targets[control].first
+        else {
+            throw WireError(
+                .invalidValue, "\(id) is no secure field; read it with state.get",
+                form: form.name, field: id, expected: "a secure field")
+        }
+        for place in [control, target] {
+            try require(.reveal, form, state, place, call.connection.peer)
+        }
+        refusals.append(
+            LogEntry(.notice, "\(call.connection.peer.whom) revealed \(form.name)/\(id)"))
+        var value = JSON.null
+        if case .sealed(let register) = state.cells[target].store, let secret = register.secret,
+            let bytes = secret.bytes
+        {
+            let place = Self.place(of: form, state.definition.controls[target].id, secret.dot)
+            guard let plain = environment.open(bytes, place),
+                let text = String(validating: plain, as: UTF8.self)
+            else {
+                throw WireError(
+                    .unavailable, "the key that sealed \(id) is lost; set it anew",
+                    form: form.name, field: id)
+            }
+            value = .string(text)
+        }
+        let result = RevealResult(value: value)
+        answer(call) { result.encode(into: &$0) }
+    }
+}
+
+extension FormState {
+    /// The fields that match, in the order of the form; all without globs.
+    func fields(matching globs: [Glob]?) -> [NamedField] {
+        var fields: [NamedField] = []
+        for (index, control) in definition.controls.enumerated()
+        where globs?.matches(control.id) ?? true {
+            fields.append(NamedField(id: control.id, state: field(index)))
+        }
+        return fields
+    }
+}
