@@ -61,7 +61,7 @@ public struct LimitDescription: Sendable {
     /// The values that make sense.
     public let range: ClosedRange<Int>
     /// Where the value lives.
-    public let path: WritableKeyPath<Limits, Int> & Sendable
+    public let path: any WritableKeyPath<Limits, Int> & Sendable
 }
 
 extension Limits {
@@ -120,7 +120,7 @@ extension Limits {
 extension LimitDescription {
     fileprivate init(
         _ name: String, _ unit: String, _ reason: String, _ range: ClosedRange<Int>,
-        _ path: WritableKeyPath<Limits, Int> & Sendable
+        _ path: any WritableKeyPath<Limits, Int> & Sendable
     ) {
         self.name = name
         self.unit = unit

@@ -42,7 +42,8 @@ struct BatchQueue {
 
     /// A form at the end of a batch, as readers will see it.
     enum End {
-        case cells([(index: Int, cell: Cell)], revision: UInt64, context: CausalContext, UndoJournal)
+        case cells(
+            [(index: Int, cell: Cell)], revision: UInt64, context: CausalContext, UndoJournal)
         case whole(FormState, UndoJournal)
     }
 
@@ -171,7 +172,7 @@ extension LiveForm {
     func row(_ state: FormState) -> FormRow {
         FormRow(
             key: key, name: name, log: log, owner: owner, version: state.version,
-            revision: state.revision, definition: state.definition.json.encodedBytes,
-            applied: state.applied.encodedBytes, context: state.context.encoded)
+            revision: state.revision, definition: state.definition.json.encoded,
+            applied: state.applied.encoded, context: state.context.encoded)
     }
 }

@@ -93,7 +93,7 @@ struct Cell: Sendable {
     /// for the notification of a concurrent edit, under `ask` alone for everybody who reads later.
     func siblings(
         _ index: Int, of definition: FormDefinition, listedOnly: Bool
-    ) -> [FieldState.Sibling] {
+    ) -> [Sibling] {
         guard let store else { return [] }
         let control = definition.controls[index]
         let policy = control.conflictPolicy
@@ -114,7 +114,7 @@ struct Cell: Sendable {
             }
         case .counter(let counter):
             return chosen(counter.bases).map { base in
-                FieldState.Sibling(
+                Sibling(
                     value: Self.number(counter, base, index, definition), by: base.author.wire,
                     at: Timestamp(milliseconds: base.stamp.milliseconds))
             }
@@ -124,8 +124,8 @@ struct Cell: Sendable {
 }
 
 extension MultiValueRegister.Sibling where Payload == Written {
-    fileprivate func wire(_ value: JSON) -> FieldState.Sibling {
-        FieldState.Sibling(
+    fileprivate func wire(_ value: JSON) -> Sibling {
+        Sibling(
             value: value, by: payload.author.wire,
             at: Timestamp(milliseconds: stamp.milliseconds))
     }

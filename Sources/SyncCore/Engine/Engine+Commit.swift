@@ -249,7 +249,7 @@ extension Engine {
     func unavailable(_ reason: String) -> WireError {
         WireError(
             .unavailable,
-            "the store cannot write: \(SafeText.escaped(reason)); reading goes on, try again later"
+            "the store cannot write: \(reason.escapedForDisplay()); reading goes on, try again later"
         )
     }
 

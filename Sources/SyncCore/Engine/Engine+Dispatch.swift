@@ -104,11 +104,13 @@ extension Engine {
             deliver(
                 encoded { Answer.encode(id, error, into: &$0) }, to: call.target, call.connection)
         }
-        if case .batch = call.target {} else if call.id == nil {
+        if case .batch = call.target {
+        } else if call.id == nil {
             // Nobody is told; the log is the only trace of a refused notification.
             refusals.append(
                 LogEntry(
-                    .info, "refused a notification of \(call.connection.peer.whom): \(error.message)"
+                    .info,
+                    "refused a notification of \(call.connection.peer.whom): \(error.message)"
                 ))
         }
     }
@@ -233,7 +235,9 @@ extension Engine {
             you: HelloResult.Peer(
                 connection: Int64(clamping: connection.id.number), uid: connection.peer.uid,
                 gid: connection.peer.gid, pid: connection.peer.pid, user: connection.peer.user),
-            limits: Limits.all.map { HelloResult.NamedLimit($0.name, Int64(limits[keyPath: $0.path])) })
+            limits: Limits.all.map {
+                HelloResult.NamedLimit($0.name, Int64(limits[keyPath: $0.path]))
+            })
         answer(call) { result.encode(into: &$0) }
     }
 }

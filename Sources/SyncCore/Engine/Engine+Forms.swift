@@ -212,7 +212,7 @@ extension Engine {
                 LogEntry(.warning, "forbidden: \(peer.whom) may not create form \(name)"))
             throw WireError(
                 .forbidden,
-                "\(SafeText.escaped(peer.user)) may not create forms; root, the daemon's user and "
+                "\(peer.user.escapedForDisplay()) may not create forms; root, the daemon's user and "
                     + "the members of its --group may", form: name)
         }
         let limits = configuration.limits
@@ -383,7 +383,7 @@ extension WireError {
         let line = first.map { "\($0.pathText.isEmpty ? "" : $0.pathText + ": ")\($0.message)" }
         self.init(
             kind,
-            SafeText.escaped(line ?? "the definition was refused")
+            (line ?? "the definition was refused").escapedForDisplay()
                 + (more > 0 ? "; and \(more) more" : ""),
             form: form, field: field,
             path: first.map { $0.path.isEmpty ? member : "\(member).\($0.pathText)" },
@@ -391,9 +391,9 @@ extension WireError {
         problems = issues.issues.prefix(100).map { issue in
             WireProblem(
                 path: issue.pathText,
-                message: SafeText.escaped(
-                    issue.message
-                        + (issue.expected.isEmpty ? "" : "; expected " + issue.expected)))
+                message: (issue.message
+                    + (issue.expected.isEmpty ? "" : "; expected " + issue.expected))
+                    .escapedForDisplay())
         }
     }
 }

@@ -26,8 +26,8 @@ extension Engine {
 
     private func restored(
         _ row: FormRow, _ fields: [FieldRow], _ limits: FormLimits
-    ) throws(EngineStartError) {
-        let name = SafeText.escaped(row.name)
+    ) throws(EngineStartError) -> LiveForm {
+        let name = row.name.escapedForDisplay()
         var state: FormState
         do {
             let definition = try FormDefinition.parse(
@@ -50,7 +50,7 @@ extension Engine {
                     decoding: field.state, index, of: state.definition)
             } catch {
                 throw EngineStartError(
-                    "field \(name)/\(SafeText.escaped(field.field)) cannot be read: \(error)")
+                    "field \(name)/\(field.field.escapedForDisplay()) cannot be read: \(error)")
             }
             checkSecret(&state.cells[index], index, form, state.definition)
         }
@@ -112,7 +112,7 @@ extension Engine {
             ("writable", .bool(health == .healthy)),
         ])
         if case .broken(_, let reason) = health {
-            status["trouble"] = .string(SafeText.escaped(reason))
+            status["trouble"] = .string(reason.escapedForDisplay())
         }
         status["forms"] = .object(
             JSONObject([

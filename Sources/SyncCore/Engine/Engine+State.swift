@@ -45,7 +45,7 @@ extension Engine {
     }
 
     func noForm(_ name: String) -> WireError {
-        let shown = SafeText.escaped(name)
+        let shown = name.escapedForDisplay()
         var error = WireError(.notFound, "no form \"\(shown)\"", form: name)
         error.similar = Similar.names(to: name, among: forms.map(\.name))
         if let nearest = error.similar.first {
@@ -57,7 +57,7 @@ extension Engine {
     }
 
     func noField(_ id: String, _ form: LiveForm, _ state: FormState) -> WireError {
-        let shown = SafeText.escaped(id)
+        let shown = id.escapedForDisplay()
         var error = WireError(
             .notFound, "no field \"\(shown)\" in form \(form.name)", form: form.name, field: id)
         error.similar = state.definition.idsSimilar(to: id)
@@ -87,15 +87,17 @@ extension Engine {
             LogEntry(.warning, "forbidden: \(peer.whom) may not \(action.rawValue) \(what)"))
         throw WireError(
             .forbidden,
-            SafeText.escaped(
-                "\(peer.user) may not \(action.rawValue) \(what); "
-                    + (who.isEmpty ? "nobody but root may" : "those who may: \(who)")),
+            ("\(peer.user) may not \(action.rawValue) \(what); "
+                + (who.isEmpty ? "nobody but root may" : "those who may: \(who)"))
+                .escapedForDisplay(),
             form: form.name, field: field)
     }
 
     // MARK: - Setting
 
-    func stateSet(_ params: StateSet, _ call: PendingCall, _ effects: inout [Effect]) throws(WireError) {
+    func stateSet(_ params: StateSet, _ call: PendingCall, _ effects: inout [Effect])
+        throws(WireError)
+    {
         let form = try editableForm(params.form)
         let connection = call.connection
         let state = form.working
@@ -131,9 +133,9 @@ extension Engine {
         try transaction.checkEnabled()
         let named = params.changes.compactMap { state.definition.index(of: $0.field) }
         let tokens = [params.context] + params.changes.map(\.context)
-        let shown = try tokens.compactMap(\.self).reduce(CausalContext()) {
-            context, token throws(WireError) in
-            context.union(try parse(token, path: "context"))
+        var shown = CausalContext()
+        for token in tokens.compactMap(\.self) {
+            shown.formUnion(try parse(token, path: "context"))
         }
         finish(
             &transaction, .set, named: named, seen: shown, skipped: nil, takesBack: nil, call,
@@ -199,16 +201,19 @@ extension Engine {
     func parse(_ token: String, path: String) throws(WireError) -> CausalContext {
         do {
             return try ContextToken.parse(token)
-        } catch .limit {
-            throw .limit(
-                "contextBytesMax", max: Int64(ContextToken.bytesMax),
-                "the context has more than \(ContextToken.bytesMax) bytes")
-        } catch .invalid(let offset, let expected) {
-            throw WireError(
-                .invalidParams,
-                "\(path) is no token of ours: byte \(offset) should be \(expected); "
-                    + "hand back what an answer gave you",
-                path: path, expected: expected)
+        } catch {
+            switch error {
+            case .limit:
+                throw .limit(
+                    "contextBytesMax", max: Int64(ContextToken.bytesMax),
+                    "the context has more than \(ContextToken.bytesMax) bytes")
+            case .invalid(let offset, let expected):
+                throw WireError(
+                    .invalidParams,
+                    "\(path) is no token of ours: byte \(offset) should be \(expected); "
+                        + "hand back what an answer gave you",
+                    path: path, expected: expected)
+            }
         }
     }
 

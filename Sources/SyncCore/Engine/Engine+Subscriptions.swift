@@ -294,7 +294,7 @@ extension Engine {
             log(.error, "the store could not be read: \(reason)", &effects)
             throw WireError(
                 .unavailable,
-                "the store cannot be read: \(SafeText.escaped(reason)); try again later")
+                "the store cannot be read: \(reason.escapedForDisplay()); try again later")
         case (.resume(let call, let params, let from), .revisions(let rows)):
             try resumed(rows, call, params, from: from)
         case (.history(let call, let search), .revisions(let rows)):

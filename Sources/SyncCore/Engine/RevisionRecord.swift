@@ -171,7 +171,7 @@ extension Dot {
         if let loose = context.loose.first, context.vector.isEmpty {
             self = loose
         } else if let first = context.vector.entries.first, context.loose.isEmpty {
-            self = Dot(replica: first.replica, counter: first.counter)
+            self = Dot(first.replica, first.counter)
         } else {
             return nil
         }

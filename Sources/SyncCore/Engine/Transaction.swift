@@ -71,7 +71,8 @@ struct Transaction {
             throw conflict([target], "somebody was first")
         }
         guard let dot = context.nextDot(for: author.replica) else {
-            throw WireError(.unavailable, "the replica has no counter left; start with --new-replica")
+            throw WireError(
+                .unavailable, "the replica has no counter left; start with --new-replica")
         }
         let before = cell
         switch store {
@@ -436,7 +437,7 @@ extension WireError {
     /// A value or edit that a control does not take.
     init(invalid error: InvalidValue, form: String) {
         self.init(
-            .invalidValue, SafeText.escaped(error.description), form: form, field: error.field,
+            .invalidValue, error.description.escapedForDisplay(), form: form, field: error.field,
             expected: error.expected)
     }
 }
