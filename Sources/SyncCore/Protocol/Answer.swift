@@ -58,7 +58,7 @@ public enum Answer {
         writer.key("jsonrpc")
         writer.string(static: "2.0")
         writer.key("id")
-        writer.raw(id.rawText.utf8)
+        writer.raw(id.rawText)
     }
 }
 

@@ -160,7 +160,8 @@ extension DecimalNumber {
         return overflow ? nil : DecimalNumber(significand: sum, exponent: common)
     }
 
-    /// The exact difference, with the finer of the two precisions; `nil` where it leaves the bounds.
+    /// The exact difference, with the finer of the two precisions; `nil` where it leaves the
+    /// bounds.
     public func subtracting(_ other: DecimalNumber) -> DecimalNumber? {
         other.negated.flatMap(adding)
     }

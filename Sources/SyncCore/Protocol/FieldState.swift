@@ -259,13 +259,3 @@ extension WireReader {
         return moment
     }
 }
-
-extension JSONWriter {
-    /// A moment.
-    public mutating func timestamp(_ moment: Timestamp) {
-        var text: [UInt8] = [UInt8(ascii: "\"")]
-        moment.appendText(to: &text)
-        text.append(UInt8(ascii: "\""))
-        raw(text)
-    }
-}

@@ -51,7 +51,8 @@ public struct JSONNode {
         }
     }
 
-    /// How many bytes of UTF-8 the string has at most; 0 for what is no string. Escapes only shrink.
+    /// How many bytes of UTF-8 the string has at most, since escapes only shrink; 0 for what is no
+    /// string.
     public var stringBytesMax: Int {
         entry.kind == .string ? Int(entry.end - entry.start) : 0
     }

@@ -13,6 +13,10 @@ struct JSONScanner {
     private var depth = 0
     /// The innermost open container's index plus one; 0 at the top.
     private var open: UInt32 = 0
+    /// Whether that is an object, and how many values it has so far; kept here and written to the
+    /// tape when another container opens or this one closes.
+    private var isInObject = false
+    private var countInOpen: UInt32 = 0
     private var expected = Expected.value
 
     private enum Expected {
@@ -84,7 +88,7 @@ struct JSONScanner {
         switch byte {
         case UInt8(ascii: "\""):
             try string(&entries)
-            finished(&entries)
+            finished()
         case UInt8(ascii: "{"):
             try begin(.object, &entries)
             expected = .firstName
@@ -93,16 +97,16 @@ struct JSONScanner {
             expected = .firstElement
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             try number(&entries)
-            finished(&entries)
+            finished()
         case UInt8(ascii: "t"):
             try literal("true", .true, &entries)
-            finished(&entries)
+            finished()
         case UInt8(ascii: "f"):
             try literal("false", .false, &entries)
-            finished(&entries)
+            finished()
         case UInt8(ascii: "n"):
             try literal("null", .null, &entries)
-            finished(&entries)
+            finished()
         default:
             throw failure(.unexpectedByte)
         }
@@ -110,11 +114,11 @@ struct JSONScanner {
 
     /// One value more in the container around it; at the top, the end.
     @inline(__always)
-    private mutating func finished(_ entries: inout [JSONTape.Entry]) {
+    private mutating func finished() {
         if open == 0 {
             expected = .done
         } else {
-            entries[Int(open) - 1].count += 1
+            countInOpen += 1
             expected = .next
         }
     }
@@ -124,6 +128,9 @@ struct JSONScanner {
     ) throws(JSONError) {
         guard depth < depthMax else { throw failure(.tooDeep) }
         depth += 1
+        if open > 0 { entries[Int(open) - 1].count = countInOpen }
+        countInOpen = 0
+        isInObject = kind == .object
         entries.append(
             JSONTape.Entry(
                 start: UInt32(position), end: 0, next: open, count: 0, kind: kind,
@@ -139,7 +146,8 @@ struct JSONScanner {
         let around = entries[index].next
         entries[index].next = UInt32(entries.count)
         entries[index].end = UInt32(position)
-        if entries[index].kind == .object, entries[index].count > 1 {
+        entries[index].count = countInOpen
+        if isInObject, countInOpen > 1 {
             let repeated = entries.withUnsafeBufferPointer { buffer in
                 JSONKeys(base: base, entries: buffer.baseAddress!).firstRepeated(in: index)
             }
@@ -148,7 +156,11 @@ struct JSONScanner {
             }
         }
         open = around
-        finished(&entries)
+        if open > 0 {
+            isInObject = entries[Int(open) - 1].kind == .object
+            countInOpen = entries[Int(open) - 1].count
+        }
+        finished()
     }
 
     @inline(__always)
@@ -168,11 +180,10 @@ struct JSONScanner {
     private mutating func next(
         _ byte: UInt8, _ entries: inout [JSONTape.Entry]
     ) throws(JSONError) {
-        let isObject = entries[Int(open) - 1].kind == .object
         if byte == UInt8(ascii: ",") {
             position += 1
-            expected = isObject ? .name : .value
-        } else if byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
+            expected = isInObject ? .name : .value
+        } else if byte == (isInObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
             try close(&entries)
         } else {
             throw failure(.unexpectedByte)

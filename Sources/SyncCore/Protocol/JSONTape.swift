@@ -48,6 +48,7 @@ public struct JSONTape: Sendable {
     ) throws(JSONError) {
         if entries.capacity > Self.keptEntriesMax { entries = [] }
         entries.removeAll(keepingCapacity: true)
+        entries.reserveCapacity(32)
         guard bytes.count < Int(UInt32.max) else { throw JSONError(offset: 0, reason: .tooLong) }
         guard let base = bytes.baseAddress, !bytes.isEmpty else {
             throw JSONError(offset: 0, reason: .unexpectedEnd)

@@ -30,9 +30,28 @@ public struct JSONWriter: Sendable {
 
     // MARK: - Structure
 
+    /// A comma where one belongs.
     @inline(__always)
     private mutating func separate() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    /// Appends a comma where one belongs, and what `body` writes: at most `room` bytes, whose number
+    /// it returns. One check for room and ownership, where an append a byte would make many.
+    @inline(__always)
+    private mutating func append(
+        room: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int
+    ) {
+        let comma = needsComma ? 1 : 0
+        bytes.append(addingCapacity: room + 1) { span in
+            span.withUnsafeMutableBufferPointer { buffer, count in
+                let place = buffer.baseAddress! + count
+                place.initialize(to: UInt8(ascii: ","))
+                let written = body(place + comma)
+                count += comma + written
+            }
+        }
         needsComma = true
     }
 
@@ -65,12 +84,14 @@ public struct JSONWriter: Sendable {
     /// The name of the member whose value comes next. It must be ASCII that needs no escape.
     @inline(__always)
     public mutating func key(_ name: StaticString) {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(
-            contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+        let count = name.utf8CodeUnitCount
+        append(room: count + 3) { place in
+            place.initialize(to: UInt8(ascii: "\""))
+            (place + 1).initialize(from: name.utf8Start, count: count)
+            (place + count + 1).initialize(to: UInt8(ascii: "\""))
+            (place + count + 2).initialize(to: UInt8(ascii: ":"))
+            return count + 3
+        }
         needsComma = false
     }
 
@@ -92,15 +113,34 @@ public struct JSONWriter: Sendable {
     }
 
     private mutating func literal(_ text: StaticString) {
-        separate()
-        bytes.append(
-            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        append(room: text.utf8CodeUnitCount) { place in
+            place.initialize(from: text.utf8Start, count: text.utf8CodeUnitCount)
+            return text.utf8CodeUnitCount
+        }
     }
 
-    /// A whole number, without a string in between.
+    /// A whole number of at most 64 bits, without a string in between.
+    @inline(__always)
     public mutating func integer(_ value: some FixedWidthInteger) {
-        separate()
-        appendDigits(value, to: &bytes)
+        digits(UInt64(value.magnitude), isNegative: value < 0)
+    }
+
+    private mutating func digits(_ magnitude: UInt64, isNegative: Bool) {
+        append(room: 21) { place in
+            var count = isNegative ? 2 : 1
+            var rest = magnitude
+            while rest >= 10 {
+                rest /= 10
+                count += 1
+            }
+            place.initialize(to: UInt8(ascii: "-"))
+            rest = magnitude
+            for index in stride(from: count - 1, through: isNegative ? 1 : 0, by: -1) {
+                (place + index).initialize(to: UInt8(ascii: "0") + UInt8(rest % 10))
+                rest /= 10
+            }
+            return count
+        }
     }
 
     /// A decimal number with the precision that it was written with.
@@ -115,23 +155,26 @@ public struct JSONWriter: Sendable {
 
     /// A string.
     public mutating func string(_ text: String) {
-        separate()
-        bytes.append(UInt8(ascii: "\""))
-        let done: Void? = text.utf8.withContiguousStorageIfAvailable { escape($0) }
+        let done: Void? = text.utf8.withContiguousStorageIfAvailable { quote($0) }
         if done == nil {
             var copy = text
-            copy.withUTF8 { escape($0) }
+            copy.withUTF8 { quote($0) }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 
     /// A string known to the program, which must need no escape.
     public mutating func string(static text: StaticString) {
-        separate()
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(
-            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-        bytes.append(UInt8(ascii: "\""))
+        quotePlain(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// A moment, a string of RFC 3339.
+    public mutating func timestamp(_ moment: Timestamp) {
+        append(room: Timestamp.textBytes + 2) { place in
+            place.initialize(to: UInt8(ascii: "\""))
+            moment.write(to: place + 1)
+            (place + Timestamp.textBytes + 1).initialize(to: UInt8(ascii: "\""))
+            return Timestamp.textBytes + 2
+        }
     }
 
     /// A tree.
@@ -161,12 +204,54 @@ public struct JSONWriter: Sendable {
         bytes.append(contentsOf: json)
     }
 
+    /// A value that is JSON already, as it stands.
+    public mutating func raw(_ json: String) {
+        var json = json
+        json.withUTF8 { text in
+            append(room: text.count) { place in
+                if let start = text.baseAddress { place.initialize(from: start, count: text.count) }
+                return text.count
+            }
+        }
+    }
+
     // MARK: - Escapes
 
-    /// Copies runs that stand for themselves at once.
-    private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
-        var run = 0
+    /// A string in quotation marks; in one piece where it needs no escape.
+    private mutating func quote(_ text: UnsafeBufferPointer<UInt8>) {
         var position = 0
+        while position < text.count {
+            let byte = text[position]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+                || SafeText.harmful(at: position, in: text) != nil
+            {
+                separate()
+                bytes.append(UInt8(ascii: "\""))
+                escape(text, from: position)
+                bytes.append(UInt8(ascii: "\""))
+                return
+            }
+            position += 1
+        }
+        quotePlain(text)
+    }
+
+    @inline(__always)
+    private mutating func quotePlain(_ text: UnsafeBufferPointer<UInt8>) {
+        append(room: text.count + 2) { place in
+            place.initialize(to: UInt8(ascii: "\""))
+            if let start = text.baseAddress {
+                (place + 1).initialize(from: start, count: text.count)
+            }
+            (place + text.count + 1).initialize(to: UInt8(ascii: "\""))
+            return text.count + 2
+        }
+    }
+
+    /// Copies runs that stand for themselves at once; the first one ends at `position` or behind.
+    private mutating func escape(_ text: UnsafeBufferPointer<UInt8>, from position: Int) {
+        var run = 0
+        var position = position
         while position < text.count {
             let byte = text[position]
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
@@ -204,17 +289,4 @@ public struct JSONWriter: Sendable {
             }
         }
     }
-}
-
-/// Appends a whole number in decimal digits.
-@inline(__always)
-func appendDigits(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
-    var rest = UInt64(value.magnitude)
-    let start = bytes.count
-    repeat {
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-        rest /= 10
-    } while rest > 0
-    bytes[start...].reverse()
 }

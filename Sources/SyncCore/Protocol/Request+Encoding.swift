@@ -32,7 +32,7 @@ extension Request {
         writer.string(static: "2.0")
         if let id {
             writer.key("id")
-            writer.raw(id.rawText.utf8)
+            writer.raw(id.rawText)
         }
         writer.key("method")
         writer.string(static: method.name)

@@ -26,37 +26,39 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 // MARK: - Text
 
 extension Timestamp: CustomStringConvertible {
+    /// Bytes of the text: its length never differs.
+    public static let textBytes = 24
+
     /// The moment by RFC 3339; one before `min` or after `max` is written as that.
     public var description: String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(24)
-        appendText(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        String(unsafeUninitializedCapacity: Self.textBytes) { buffer in
+            write(to: buffer.baseAddress!)
+            return Self.textBytes
+        }
     }
 
-    /// Appends the 24 bytes of the description.
-    public func appendText(to bytes: inout [UInt8]) {
+    /// Writes the `textBytes` bytes of the description.
+    func write(to place: UnsafeMutablePointer<UInt8>) {
         let moment = Swift.min(
             Swift.max(milliseconds, Self.min.milliseconds), Self.max.milliseconds)
         let day = moment.flooredDivision(by: Self.millisecondsADay)
-        let time = moment - day * Self.millisecondsADay
+        let time = Int(moment - day * Self.millisecondsADay)
         let date = Self.date(day: day)
-        func append(_ value: Int64, _ digits: Int64, _ end: StaticString) {
-            var unit: Int64 = 1
-            for _ in 1..<digits { unit *= 10 }
-            while unit > 0 {
-                bytes.append(UInt8(ascii: "0") + UInt8(value / unit % 10))
-                unit /= 10
+        func put(_ value: Int, at index: Int, digits: Int, _ end: UInt8) {
+            var rest = value
+            for digit in stride(from: index + digits - 1, through: index, by: -1) {
+                (place + digit).initialize(to: UInt8(ascii: "0") + UInt8(rest % 10))
+                rest /= 10
             }
-            bytes.append(end.utf8Start[0])
+            (place + index + digits).initialize(to: end)
         }
-        append(date.year, 4, "-")
-        append(date.month, 2, "-")
-        append(date.day, 2, "T")
-        append(time / 3_600_000, 2, ":")
-        append(time / 60_000 % 60, 2, ":")
-        append(time / 1000 % 60, 2, ".")
-        append(time % 1000, 3, "Z")
+        put(Int(date.year), at: 0, digits: 4, UInt8(ascii: "-"))
+        put(Int(date.month), at: 5, digits: 2, UInt8(ascii: "-"))
+        put(Int(date.day), at: 8, digits: 2, UInt8(ascii: "T"))
+        put(time / 3_600_000, at: 11, digits: 2, UInt8(ascii: ":"))
+        put(time / 60_000 % 60, at: 14, digits: 2, UInt8(ascii: ":"))
+        put(time / 1000 % 60, at: 17, digits: 2, UInt8(ascii: "."))
+        put(time % 1000, at: 20, digits: 3, UInt8(ascii: "Z"))
     }
 
     /// Parses RFC 3339 in UTC: `T` and `Z` in either case, a fraction of any length, of which
