@@ -55,9 +55,9 @@ extension Control {
     public enum Storage: Hashable, Sendable {
         /// It keeps its own.
         case own(FieldStore.Kind)
-        /// It shows another's; the index is that of the control named by `binds`.
+        /// It shows another's: the control that stores it, at the end of a chain of bindings.
         case binds(Int)
-        /// It shows several at once; the indexes are those of the controls named by `sources`.
+        /// It shows several at once: the controls that store them, ascending, chains resolved.
         case sources([Int])
         /// It has no value.
         case none

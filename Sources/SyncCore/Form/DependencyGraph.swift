@@ -1,4 +1,8 @@
 // Who derives from whom inside a form.
+//
+// Storage is resolved already (a binding names the control that stores), so a value flows over at
+// most one step of storage and one of a template: what a template shows is values, never another
+// template.
 
 /// The edges between controls, turned round: from what is looked at to who looks.
 struct DependencyGraph {
@@ -6,52 +10,50 @@ struct DependencyGraph {
     private(set) var conditionDependents: [[Int]]
     private(set) var completionDependents: [Int] = []
 
-    init(controls: [Control], sections: [FormSection]) {
-        dependents = Array(repeating: [], count: controls.count)
-        conditionDependents = dependents
-        var direct = dependents
+    /// The edges; `nil` where there are more than `edgesMax`.
+    init?(controls: [Control], sections: [FormSection], edgesMax: Int) {
+        var edges = 0
+        var byStorage: [[Int]] = Array(repeating: [], count: controls.count)
+        var byTemplate = byStorage
+        conditionDependents = byStorage
+        dependents = byStorage
         for (index, control) in controls.enumerated() {
-            for other in Self.derivesFrom(control) where other != index {
-                direct[other].append(index)
+            for root in control.storageRoots { byStorage[root].append(index) }
+            for other in control.templates.flatMap(\.references) where other != index {
+                byTemplate[other].append(index)
             }
             let conditions = [
                 control.enabledWhen, control.visibleWhen, sections[control.section].visibleWhen,
             ].compactMap(\.self)
-            for other in Set(conditions.flatMap(\.references)).sorted() {
-                conditionDependents[other].append(index)
-            }
+            let looksAt = Set(conditions.flatMap(\.references))
+            edges += looksAt.count
+            if edges > edgesMax { return nil }
+            for other in looksAt { conditionDependents[other].append(index) }
             if conditions.contains(where: \.asksForCompletion) {
                 completionDependents.append(index)
             }
         }
-        for index in controls.indices where !direct[index].isEmpty {
-            dependents[index] = Self.reachable(from: index, over: direct)
+        for index in controls.indices {
+            var found = Set(byStorage[index])
+            for shows in [index] + byStorage[index] { found.formUnion(byTemplate[shows]) }
+            found.remove(index)
+            edges += found.count
+            if edges > edgesMax { return nil }
+            dependents[index] = found.sorted()
         }
-    }
-
-    /// The controls that the shown value of `control` is made of, each once.
-    private static func derivesFrom(_ control: Control) -> [Int] {
-        var found: Set<Int> = []
-        switch control.storage {
-        case .binds(let other): found.insert(other)
-        case .sources(let sources): found.formUnion(sources)
-        case .own, .none: break
-        }
-        for template in control.templates { found.formUnion(template.references) }
-        return found.sorted()
-    }
-
-    private static func reachable(from start: Int, over edges: [[Int]]) -> [Int] {
-        var found: Set<Int> = []
-        var waiting = edges[start]
-        while let next = waiting.popLast() {
-            if next != start, found.insert(next).inserted { waiting += edges[next] }
-        }
-        return found.sorted()
     }
 }
 
 extension Control {
+    /// The other controls that store its value.
+    var storageRoots: [Int] {
+        switch storage {
+        case .binds(let other): [other]
+        case .sources(let others): others
+        case .own, .none: []
+        }
+    }
+
     /// The templates that it shows.
     var templates: [Template] {
         let found: [Template?] =

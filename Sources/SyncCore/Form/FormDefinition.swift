@@ -44,7 +44,7 @@ public final class FormDefinition: Sendable {
     // `index(of:)` compares bytes.
     private let indexes: [String: Int]
 
-    init(_ parts: Parts) {
+    init(_ parts: Parts, graph: DependencyGraph) {
         json = parts.json
         name = parts.name
         title = parts.title
@@ -54,8 +54,13 @@ public final class FormDefinition: Sendable {
         styles = parts.styles
         sections = parts.sections
         controls = parts.controls
-        targets = parts.targets
-        let graph = DependencyGraph(controls: parts.controls, sections: parts.sections)
+        targets = parts.controls.enumerated().map { index, control in
+            switch control.storage {
+            case .own: [index]
+            case .binds, .sources: control.storageRoots
+            case .none: []
+            }
+        }
         dependents = graph.dependents
         conditionDependents = graph.conditionDependents
         completionDependents = graph.completionDependents
@@ -78,7 +83,6 @@ public final class FormDefinition: Sendable {
         var styles = ContainerStyles()
         var sections: [FormSection] = []
         var controls: [Control] = []
-        var targets: [[Int]] = []
         var definitionBytes = 0
         var snapshotBytesMax = 0
     }

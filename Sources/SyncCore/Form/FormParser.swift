@@ -1,8 +1,345 @@
+// From a JSON tree to a definition: every rule of FORM.md, each breach with its path.
+//
+// In three steps, so that a control may name one that comes later: all controls by themselves
+// (FormParser+Control.swift, +Kinds, +Options), then what names others (+References, +Bindings),
+// then what needs the finished domains (defaults and sizes, below). A control that is broken by
+// itself is left out of the later steps; it has its issue already.
+
 extension FormDefinition {
-    /// Parses.
+    /// The definition that `json` describes.
+    ///
+    /// - Parameters:
+    ///   - limits: bounds of the daemon, or of the file checker.
+    ///   - compile: compiles a text's `pattern`.
+    /// - Throws: everything that is wrong with it, in the order in which it was found, at most
+    ///   `FormParser.issuesMax` of it.
     public static func parse(
-        _ json: JSON, limits: FormLimits, compile: PatternCompiler
+        _ json: JSON, limits: FormLimits, compile: @escaping PatternCompiler
     ) throws(FormIssues) -> FormDefinition {
-        throw FormIssues([])
+        var parser = FormParser(limits: limits, compile: compile)
+        let form = parser.parse(json)
+        guard let form, parser.issues.isEmpty else { throw FormIssues(parser.issues) }
+        return form
+    }
+}
+
+/// Where something stands.
+typealias Place = [PathStep]
+
+/// An object and where it stands.
+struct Members {
+    let object: JSONObject
+    let place: Place
+
+    subscript(name: String) -> JSON? { object[name] }
+
+    func place(of name: String) -> Place { place + [.key(name)] }
+}
+
+/// What is known of a form while it is being parsed.
+struct FormParser {
+    /// Issues that are reported at most: nobody reads more, and an answer has to carry them.
+    static let issuesMax = 200
+    /// Issues with a suggestion: looking for near names takes time that a hostile form must not buy.
+    static let suggestionsMax = 20
+    /// Pairs of controls of which one derives from the other: bounds memory and work by a product
+    /// that a definition's size alone would leave quadratic.
+    static let edgesMax = 500_000
+
+    let limits: FormLimits
+    let compile: PatternCompiler
+    var issues: [FormIssue] = []
+    var suggestions = 0
+    var optionCount = 0
+
+    var sections: [FormSection] = []
+    /// The fields as written, in document order: their indexes are the controls'.
+    var fields: [Members] = []
+    var sectionOfField: [Int] = []
+    /// Conditions of sections, looked at once all controls are known.
+    var sectionConditions: [(section: Int, condition: JSON, place: Place)] = []
+    /// The index of each id that a field has, even of a broken one.
+    var indexes: [String: Int] = [:]
+    /// The controls; `nil` for broken ones.
+    var controls: [Control?] = []
+
+    init(limits: FormLimits, compile: @escaping PatternCompiler) {
+        self.limits = limits
+        self.compile = compile
+    }
+
+    mutating func parse(_ json: JSON) -> FormDefinition? {
+        guard let form = object(json, at: [], expected: "an object that describes a form") else {
+            return nil
+        }
+        let bytes = json.encoded.count
+        if bytes + Self.envelopeBytes > limits.frameBytesMax {
+            issue(
+                [], "the definition takes \(bytes) bytes",
+                expected: "at most \(limits.frameBytesMax - Self.envelopeBytes) bytes")
+            return nil
+        }
+        checkControls(json, at: [])
+        var parts = FormDefinition.Parts(json: json)
+        parts.definitionBytes = bytes
+        parseTop(form, into: &parts)
+        collectIDs()
+        for index in fields.indices { controls.append(control(at: index)) }
+        for index in fields.indices { resolveReferences(of: index, form: parts) }
+        resolveSectionConditions()
+        resolveBindings()
+        guard issues.isEmpty else { return nil }
+        parts.sections = sections
+        parts.controls = controls.compactMap(\.self)
+        return finished(&parts)
+    }
+
+    /// Bytes of a frame beside a definition or a snapshot: names, versions, a context token.
+    static let envelopeBytes = 6 << 10
+}
+
+// MARK: - The top level
+
+extension FormParser {
+    private static let topKeys = [
+        "$schema", "form", "title", "subtitle", "help", "access", "styles", "sections", "fields",
+    ]
+    private static let sectionKeys = [
+        "title", "footer", "styles", "collapsed", "visibleWhen", "disabled", "fields",
+    ]
+
+    private mutating func parseTop(_ form: Members, into parts: inout FormDefinition.Parts) {
+        checkKeys(form, Self.topKeys, owner: "a form")
+        _ = string(form, "$schema")
+        if let name = requiredString(form, "form") {
+            if Self.isFormName(name) {
+                parts.name = name
+            } else {
+                issue(
+                    form.place(of: "form"),
+                    "\(FormDefinition.quoted(.string(name))) is no form name",
+                    expected: "1 to 63 of a-z, 0-9 and -, the first not a -")
+            }
+        }
+        parts.title = string(form, "title")
+        parts.subtitle = string(form, "subtitle")
+        parts.help = string(form, "help")
+        parts.styles = styles(form)
+        parts.access = formAccess(form)
+        switch (form["sections"], form["fields"]) {
+        case (.some(let sections), nil):
+            for (json, place) in elements(sections, at: form.place(of: "sections")) {
+                parseSection(json, at: place)
+            }
+        case (nil, .some(let fields)):
+            sections.append(FormSection())
+            collectFields(fields, at: form.place(of: "fields"))
+        case (.some, .some):
+            issue(
+                form.place(of: "fields"), "the form has sections and fields",
+                expected: "either sections or fields")
+        case (nil, nil):
+            issue(form.place, "the form has no controls", expected: "sections or fields")
+        }
+        if fields.count > limits.fieldsMax {
+            issue(
+                form.place, "the form has \(fields.count) controls",
+                expected: "at most \(limits.fieldsMax)")
+            fields.removeLast(fields.count - limits.fieldsMax)
+        }
+    }
+
+    private mutating func parseSection(_ json: JSON, at place: Place) {
+        guard let members = object(json, at: place, expected: "an object with fields") else {
+            return
+        }
+        checkKeys(members, Self.sectionKeys, owner: "a section")
+        var section = FormSection()
+        section.title = string(members, "title")
+        section.footer = string(members, "footer")
+        section.styles = styles(members)
+        section.isCollapsed = bool(members, "collapsed") ?? false
+        section.isDisabled = bool(members, "disabled") ?? false
+        if let condition = members["visibleWhen"] {
+            sectionConditions.append(
+                (sections.count, condition, members.place(of: "visibleWhen")))
+        }
+        sections.append(section)
+        if let fields = members["fields"] {
+            collectFields(fields, at: members.place(of: "fields"))
+        } else {
+            sections[sections.count - 1].fields = self.fields.count..<self.fields.count
+        }
+    }
+
+    private mutating func collectFields(_ json: JSON, at place: Place) {
+        let first = fields.count
+        for (field, place) in elements(json, at: place) {
+            guard let members = object(field, at: place, expected: "an object with id and type")
+            else { continue }
+            fields.append(members)
+            sectionOfField.append(sections.count - 1)
+        }
+        sections[sections.count - 1].fields = first..<fields.count
+    }
+
+    private mutating func styles(_ members: Members) -> ContainerStyles {
+        var styles = ContainerStyles()
+        guard let json = members["styles"],
+            let written = object(
+                json, at: members.place(of: "styles"), expected: "an object of type and style")
+        else { return styles }
+        let types = ControlType.allCases.filter { ControlStyle.styles(for: $0).count > 1 }
+        checkKeys(written, types.map(\.rawValue), owner: "styles")
+        for type in types where written[type.rawValue] != nil {
+            styles[type] = style(written, type.rawValue, of: type)
+        }
+        return styles
+    }
+
+    /// `[a-z0-9][a-z0-9-]{0,62}`.
+    static func isFormName(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        guard let first = bytes.first, bytes.count <= 63, first != UInt8(ascii: "-") else {
+            return false
+        }
+        return bytes.allSatisfy { isLower($0) || isDigit($0) || $0 == UInt8(ascii: "-") }
+    }
+
+    /// `[A-Za-z][A-Za-z0-9_-]{0,62}`.
+    static func isFieldID(_ id: String) -> Bool {
+        let bytes = Array(id.utf8)
+        guard let first = bytes.first, bytes.count <= 63, isLetter(first) else { return false }
+        return bytes.allSatisfy {
+            isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+        }
+    }
+
+    private static func isLower(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { isLower(byte | 0x20) }
+}
+
+extension String {
+    /// Whether this may be the name of a form (FORM.md, File).
+    public var isFormName: Bool { FormParser.isFormName(self) }
+
+    /// Whether this may be the id of a field (FORM.md, File).
+    public var isFieldID: Bool { FormParser.isFieldID(self) }
+}
+
+// MARK: - Ids
+
+extension FormParser {
+    /// Names that environment variables of `watch --exec` have already.
+    static let reservedIDs = ["form", "field", "value", "was", "user", "revision", "coalesced"]
+
+    private mutating func collectIDs() {
+        var byEnvironment: [String: String] = [:]
+        for id in Self.reservedIDs { byEnvironment[Control.environmentKey(of: id)] = "" }
+        for (index, field) in fields.enumerated() {
+            guard case .string(let id)? = field["id"] else { continue }
+            let place = field.place(of: "id")
+            guard Self.isFieldID(id) else {
+                issue(
+                    place, "\(FormDefinition.quoted(.string(id))) is no id",
+                    expected: "a letter, then at most 62 letters, digits, - and _")
+                continue
+            }
+            let key = Control.environmentKey(of: id)
+            if indexes[id] != nil {
+                issue(place, "there is a control \(id) already", expected: "an id of its own")
+            } else if let other = byEnvironment[key], other.isEmpty {
+                issue(
+                    place, "\(id) is reserved: PICKER_\(key) has another meaning",
+                    expected: "none of \(Self.reservedIDs.joined(separator: ", "))")
+            } else if let other = byEnvironment[key] {
+                issue(
+                    place, "\(id) and \(other) are the same environment variable PICKER_\(key)",
+                    expected: "an id that differs in letters or digits")
+            }
+            if indexes[id] == nil { indexes[id] = index }
+            if byEnvironment[key] == nil { byEnvironment[key] = id }
+        }
+    }
+}
+
+// MARK: - What needs the finished domains
+
+extension FormParser {
+    /// The definition, with defaults taken into their domains.
+    private mutating func finished(_ parts: inout FormDefinition.Parts) -> FormDefinition? {
+        let graph = DependencyGraph(
+            controls: parts.controls, sections: parts.sections, edgesMax: Self.edgesMax)
+        guard let graph else {
+            issue([], "too many controls derive from each other", expected: "fewer references")
+            return nil
+        }
+        let draft = FormDefinition(parts, graph: graph)
+        for index in parts.controls.indices {
+            guard let written = fields[index]["default"] else { continue }
+            parts.controls[index].hasDefault = true
+            checkDefault(written, of: index, in: draft, into: &parts)
+        }
+        parts.snapshotBytesMax = SnapshotSize.bound(parts.controls, limits: limits)
+        if parts.snapshotBytesMax + Self.envelopeBytes > limits.frameBytesMax {
+            issue(
+                [], "a snapshot may take \(parts.snapshotBytesMax) bytes",
+                expected: "at most \(limits.frameBytesMax - Self.envelopeBytes) bytes: fewer "
+                    + "controls, or a smaller maxLength")
+        }
+        return issues.isEmpty ? FormDefinition(parts, graph: graph) : nil
+    }
+
+    private mutating func checkDefault(
+        _ written: JSON, of index: Int, in draft: FormDefinition,
+        into parts: inout FormDefinition.Parts
+    ) {
+        let control = parts.controls[index]
+        let place = fields[index].place(of: "default")
+        switch (control.kind, control.storage) {
+        case (.secure, _), (.button, _), (.label, _):
+            let reason =
+                control.type == .secure ? "would be a secret for all to read" : "has no meaning"
+            issue(
+                place, "a default of \(control.type.withArticle) \(reason)", expected: "no default")
+        case (_, .own):
+            do {
+                let value = try draft.admit(written, control: index) {
+                    draft.controls[$0].defaultValue
+                }
+                parts.controls[index].defaultValue = draft.completed(value, control: index)
+            } catch {
+                issue(place, error.message, expected: error.expected)
+            }
+        case (_, .binds(let root)):
+            // One that says the same does no harm: merge keys bring it along.
+            if written != fields[root]["default"] {
+                issue(
+                    place, "\(control.id) stores nothing of its own",
+                    expected: "the default at \(parts.controls[root].id)")
+            }
+        case (_, .sources), (_, .none):
+            issue(
+                place, "\(control.id) stores nothing of its own",
+                expected: "defaults at its sources")
+        }
+    }
+}
+
+extension FormDefinition {
+    /// A default of wheels may name some components; the others stand at their first rows.
+    fileprivate func completed(_ value: JSON, control: Int) -> JSON {
+        guard case .wheels(let wheels) = controls[control].kind, case .object(let rows) = value
+        else { return value }
+        var merged = controls[control].defaultValue.objectValue ?? JSONObject()
+        for member in rows.members { merged[member.name] = member.value }
+        return .object(wheels.completed(merged))
     }
 }

@@ -15,7 +15,7 @@ extension FormDefinition {
     /// - Throws: an issue at the picker's path; at its `options` for what is wrong with those.
     public func settingOptions(
         of control: Int, to options: JSON, applied: JSON, limits: FormLimits,
-        compile: PatternCompiler
+        compile: @escaping PatternCompiler
     ) throws(FormIssues) -> FormDefinition {
         guard case .picker = controls[control].kind else {
             throw FormIssues([
@@ -58,7 +58,7 @@ extension FormDefinition {
     ///   - inForce: that one with run-time options.
     public static func keepingRuntimeOptions(
         file: FormDefinition, applied: JSON, inForce: JSON, limits: FormLimits,
-        compile: PatternCompiler
+        compile: @escaping PatternCompiler
     ) -> FormDefinition {
         let before = options(of: applied)
         let present = options(of: inForce)

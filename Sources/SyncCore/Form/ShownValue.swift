@@ -42,6 +42,7 @@ extension FormDefinition {
                 shown.isMissing = control.isRequired && isSecretUnset(other, values: values)
                 return shown
             }
+            if case .button = control.kind { return shown }
             if case .gauge(let gauge) = control.kind, let number = shown.value.numberValue {
                 // SwiftUI's gauge shows a value beyond its bounds at the bound.
                 shown.value = .number(gauge.domain.clamped(number))

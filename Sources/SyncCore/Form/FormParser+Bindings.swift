@@ -1,0 +1,194 @@
+// `binds` and `sources`: chains resolved to the controls that store, circles and domains that do
+// not fit refused.
+
+extension FormParser {
+    /// What a control names.
+    private enum Link {
+        case own
+        case binds(Int)
+        case sources([Int])
+    }
+
+    /// Gives every control its storage and policy.
+    mutating func resolveBindings() {
+        var links = fields.indices.map { link(of: $0) }
+        breakCircles(&links)
+        var roots: [[Int]?] = Array(repeating: nil, count: fields.count)
+        var total = 0
+        for index in fields.indices {
+            Self.resolveRoots(of: index, links, &roots, &total)
+            if total > Self.edgesMax {
+                issue([], "too many controls derive from each other", expected: "fewer sources")
+                return
+            }
+        }
+        for index in fields.indices {
+            switch links[index] {
+            case .own: break
+            case .binds(let other):
+                check(index, inside: other, at: fields[index].place(of: "binds"))
+                controls[index]?.storage = Self.storage(binding: other, links, roots)
+                inheritPolicy(index)
+            case .sources(let sources):
+                for (position, other) in sources.enumerated() {
+                    let place = fields[index].place(of: "sources") + [.index(position)]
+                    check(index, inside: other, at: place)
+                }
+                controls[index]?.storage = .sources(roots[index] ?? [])
+            }
+        }
+    }
+
+    private mutating func link(of index: Int) -> Link {
+        let field = fields[index]
+        guard let control = controls[index] else { return .own }
+        let hasSources = field["sources"] != nil
+        if field["binds"] != nil, hasSources {
+            issue(
+                field.place(of: "sources"), "it binds a control already",
+                expected: "either binds or sources")
+        }
+        if let id = string(field, "binds") {
+            if case .label = control.kind {
+                issue(field.place(of: "binds"), "a label has no value", expected: "no binding")
+                return .own
+            }
+            let other = self.control(named: id, at: field.place(of: "binds"))
+            return other.map { .binds($0) } ?? .own
+        }
+        guard hasSources, let json = field["sources"] else { return .own }
+        return sources(json, of: control, at: field.place(of: "sources"))
+    }
+
+    private mutating func sources(_ json: JSON, of control: Control, at place: Place) -> Link {
+        var sources: [Int] = []
+        for (element, place) in elements(json, at: place) {
+            guard case .string(let id) = element else {
+                issue(place, "\(element.kindInWords) stands here", expected: "the id of a control")
+                continue
+            }
+            guard let other = self.control(named: id, at: place) else { continue }
+            if sources.contains(other) {
+                issue(place, "\(id) is a source already", expected: "another control")
+            } else {
+                sources.append(other)
+            }
+        }
+        if case .array(let written) = json, written.isEmpty {
+            issue(place, "the list of sources is empty", expected: "at least one control")
+        }
+        return sources.isEmpty ? .own : .sources(sources)
+    }
+
+    // MARK: Circles
+
+    /// Reports each circle once and cuts it, so that what follows can go on.
+    private mutating func breakCircles(_ links: inout [Link]) {
+        enum Mark { case new, open, done }
+        var marks = Array(repeating: Mark.new, count: links.count)
+        for start in links.indices where marks[start] == .new {
+            // A stack of its own: a chain may be as long as a form.
+            var stack: [(control: Int, next: Int)] = [(start, 0)]
+            marks[start] = .open
+            while let (control, next) = stack.last {
+                let others = Self.others(links[control])
+                guard next < others.count else {
+                    marks[control] = .done
+                    stack.removeLast()
+                    continue
+                }
+                stack[stack.count - 1].next += 1
+                let other = others[next]
+                switch marks[other] {
+                case .new:
+                    marks[other] = .open
+                    stack.append((other, 0))
+                case .open:
+                    let circle = stack.map(\.control).drop { $0 != other } + [other]
+                    reportCircle(Array(circle))
+                    links[control] = .own
+                    marks[control] = .done
+                    stack.removeLast()
+                case .done: break
+                }
+            }
+        }
+    }
+
+    private mutating func reportCircle(_ circle: [Int]) {
+        let names = circle.prefix(8).map { controls[$0]?.id ?? "" }
+        let member = fields[circle[circle.count - 2]]
+        let name = member["binds"] != nil ? "binds" : "sources"
+        issue(
+            member.place(of: name),
+            "the references go round in a circle: " + names.joined(separator: " → ")
+                + (circle.count > 8 ? " → …" : ""),
+            expected: "a control that stores its value")
+    }
+
+    private static func others(_ link: Link) -> [Int] {
+        switch link {
+        case .own: []
+        case .binds(let other): [other]
+        case .sources(let others): others
+        }
+    }
+
+    // MARK: Roots
+
+    /// The controls that a control's value is stored in, ascending. Links hold no circle.
+    private static func resolveRoots(
+        of start: Int, _ links: [Link], _ roots: inout [[Int]?], _ total: inout Int
+    ) {
+        var stack = [start]
+        while let index = stack.last {
+            if roots[index] != nil {
+                stack.removeLast()
+                continue
+            }
+            let others = others(links[index])
+            let open = others.filter { roots[$0] == nil }
+            if !open.isEmpty {
+                stack += open
+                continue
+            }
+            var found: Set<Int> = []
+            for other in others { found.formUnion(roots[other] ?? []) }
+            roots[index] = others.isEmpty ? [index] : found.sorted()
+            total += found.count
+            if total > Self.edgesMax { return }
+            stack.removeLast()
+        }
+    }
+
+    /// A chain of bindings ends at one control that stores, or at one over several sources.
+    private static func storage(
+        binding other: Int, _ links: [Link], _ roots: [[Int]?]
+    ) -> Control.Storage {
+        var end = other
+        while case .binds(let next) = links[end] { end = next }
+        if case .sources = links[end] { return .sources(roots[end] ?? []) }
+        return .binds(end)
+    }
+
+    private mutating func inheritPolicy(_ index: Int) {
+        guard case .binds(let root)? = controls[index]?.storage, let policy = controls[root]
+        else { return }
+        if fields[index]["onConflict"] != nil,
+            controls[index]?.conflictPolicy != policy.conflictPolicy
+        {
+            issue(
+                fields[index].place(of: "onConflict"),
+                "it stores nothing of its own", expected: "onConflict at \(policy.id)")
+        }
+        controls[index]?.conflictPolicy = policy.conflictPolicy
+    }
+
+    // MARK: Domains
+
+    private mutating func check(_ index: Int, inside other: Int, at place: Place) {
+        guard let control = controls[index], let container = controls[other] else { return }
+        guard let problem = Inclusion.problem(of: control, inside: container) else { return }
+        issue(place, problem, expected: "a domain that lies inside that of \(container.id)")
+    }
+}

@@ -1,0 +1,140 @@
+// One control by itself: what all types have in common.
+
+extension FormParser {
+    /// Attributes of every control.
+    static let commonKeys = [
+        "id", "type", "label", "subtitle", "symbol", "symbolName", "help", "default", "required",
+        "disabled", "readOnly", "locked", "hidden", "enabledWhen", "visibleWhen", "style",
+        "onConflict", "access", "binds", "was",
+    ]
+
+    /// Attributes that controls of one type have beyond those.
+    static func ownKeys(of type: ControlType) -> [String] {
+        switch type {
+        case .picker:
+            [
+                "options", "optional", "currentValueLabel", "selectionEffect", "wheelItemHeight",
+                "layout", "multiple", "sources",
+            ]
+        case .wheels: ["components", "optionsFor"]
+        case .toggle: ["sources"]
+        case .slider: ["min", "max", "step", "minLabel", "maxLabel", "ticks", "format"]
+        case .stepper: ["min", "max", "step", "wraps", "format"]
+        case .date: ["components", "mode", "min", "max", "minuteInterval", "zone"]
+        case .text: ["prompt", "maxLength", "pattern", "multiline"]
+        case .secure: ["prompt", "maxLength"]
+        case .gauge: ["min", "max", "minLabel", "maxLabel", "currentValueLabel", "thresholds"]
+        case .button: ["role", "confirm"]
+        case .label: ["text"]
+        }
+    }
+
+    /// The control of a field, without what names other controls; `nil` where it has no id or
+    /// type, or where its own attributes make no domain.
+    mutating func control(at index: Int) -> Control? {
+        let field = fields[index]
+        let id = requiredString(field, "id")
+        guard field["type"] != nil else {
+            issue(
+                field.place, "type is missing",
+                expected: "one of \(ControlType.allCases.map(\.rawValue).joined(separator: ", "))")
+            return nil
+        }
+        guard let type = choice(field, "type", among: ControlType.allCases) else { return nil }
+        checkKeys(of: type, field)
+        let kind = kind(of: type, field)
+        guard let id, let kind else { return nil }
+        let section = sections[sectionOfField[index]]
+        var control = Control(
+            id: id, section: sectionOfField[index], kind: kind, access: controlAccess(field),
+            storage: Self.ownStorage(of: kind), defaultValue: Self.implicitDefault(of: kind))
+        control.label = string(field, "label")
+        control.subtitle = string(field, "subtitle")
+        control.symbol = symbol(field)
+        control.symbolName = string(field, "symbolName")
+        control.help = string(field, "help")
+        control.isRequired = bool(field, "required") ?? false
+        control.isDisabled = (bool(field, "disabled") ?? false) || section.isDisabled
+        control.isReadOnly = bool(field, "readOnly") ?? (type == .gauge)
+        control.isLocked = bool(field, "locked") ?? false
+        control.isHidden = bool(field, "hidden") ?? false
+        control.style = style(field, "style", of: type)
+        control.conflictPolicy = conflictPolicy(field, kind)
+        control.was = formerID(field)
+        return control
+    }
+
+    private mutating func checkKeys(of type: ControlType, _ field: Members) {
+        let known = Self.commonKeys + Self.ownKeys(of: type)
+        for member in field.object.members
+        where !known.contains(where: { $0.isSameBytes(as: member.name) }) {
+            let owners = ControlType.allCases.filter {
+                Self.ownKeys(of: $0).contains { $0.isSameBytes(as: member.name) }
+            }
+            if owners.isEmpty {
+                unknownKey(member.name, in: field, known: known, owner: type.withArticle)
+            } else {
+                issue(
+                    field.place(of: member.name),
+                    "\(type.withArticle) has no \(FormDefinition.quoted(.string(member.name)))",
+                    expected: "it at \(owners.map(\.rawValue).joined(separator: ", ")) alone")
+            }
+        }
+    }
+
+    private mutating func formerID(_ field: Members) -> String? {
+        guard let was = string(field, "was") else { return nil }
+        if Self.isFieldID(was) { return was }
+        issue(
+            field.place(of: "was"), "\(FormDefinition.quoted(.string(was))) is no id",
+            expected: "the id that it had")
+        return nil
+    }
+
+    private mutating func conflictPolicy(_ field: Members, _ kind: ControlKind) -> ConflictPolicy {
+        let policies: [ConflictPolicy] =
+            switch kind {
+            case .toggle: ConflictPolicy.allCases
+            case .picker(let picker) where picker.isMultiple: [.latest]
+            case .secure: [.latest]
+            case .button, .label: [.latest]
+            default: [.latest, .ask, .first]
+            }
+        return choice(field, "onConflict", among: policies) ?? .latest
+    }
+
+    private static func ownStorage(of kind: ControlKind) -> Control.Storage {
+        switch kind {
+        case .picker(let picker): .own(picker.isMultiple ? .tags : .register)
+        case .wheels: .own(.components)
+        case .toggle, .date, .text: .own(.register)
+        case .slider, .stepper, .gauge: .own(.counter)
+        case .secure: .own(.sealed)
+        case .button: .own(.presses)
+        case .label: .none
+        }
+    }
+
+    /// The value without `default` (FORM.md, Every control).
+    private static func implicitDefault(of kind: ControlKind) -> JSON {
+        switch kind {
+        case .picker(let picker):
+            if picker.isMultiple { return [] }
+            if picker.isOptional { return .null }
+            return picker.options.options[picker.options.firstEnabled].tag
+        case .wheels(let wheels): return .object(wheels.completed(JSONObject()))
+        case .toggle: return false
+        case .slider(let slider): return .number(slider.domain.start)
+        case .stepper(let stepper): return .number(stepper.domain.start)
+        case .gauge(let gauge): return .number(gauge.domain.start)
+        case .date, .secure, .label: return .null
+        case .text: return ""
+        case .button: return ["presses": 0]
+        }
+    }
+}
+
+extension NumberDomain {
+    /// `min`, else 0, else what lies nearest to it.
+    fileprivate var start: DecimalNumber { withPrecision(min ?? clamped(.zero)) }
+}

@@ -1,0 +1,148 @@
+// Options of pickers and rows of wheels: shorthand, groups, tags.
+
+extension FormParser {
+    private static let optionKeys = [
+        "tag", "label", "subtitle", "symbol", "symbolName", "tint", "disabled",
+    ]
+
+    /// What has been read of one list of options.
+    fileprivate struct Draft {
+        var options: [PickerOption] = []
+        var groups: [OptionGroup] = []
+        var strings: Set<String> = []
+        var integers: Set<Int64> = []
+        var tagType: TagType?
+        var isBroken = false
+    }
+
+    /// The options at `members[name]`; `nil`, with an issue, where they make no list.
+    ///
+    /// - Parameter known: options whose labels a tag written alone takes over.
+    mutating func options(
+        _ members: Members, _ name: String, takingLabelsFrom known: OptionList? = nil
+    ) -> OptionList? {
+        guard let json = members[name] else {
+            issue(members.place, "\(name) are missing", expected: "\(name): a list of tags")
+            return nil
+        }
+        let place = members.place(of: name)
+        guard case .array(let written) = json else {
+            issue(place, "\(json.kindInWords) stands here", expected: "a list of options")
+            return nil
+        }
+        var draft = Draft()
+        if written.isEmpty {
+            issue(place, "the list of options is empty", expected: "at least one option")
+            return nil
+        }
+        for (element, place) in elements(json, at: place) {
+            if case .object(let object) = element, object["section"] != nil {
+                group(Members(object: object, place: place), known, into: &draft)
+            } else {
+                option(element, at: place, known, into: &draft)
+                draft.extendUntitledGroup()
+            }
+        }
+        optionCount += draft.options.count
+        if optionCount > limits.optionsMax {
+            issue(
+                place, "the form has \(optionCount) options",
+                expected: "at most \(limits.optionsMax)")
+            return nil
+        }
+        guard !draft.isBroken, !draft.options.isEmpty else { return nil }
+        return OptionList(options: draft.options, groups: draft.groups)
+    }
+
+    private mutating func group(
+        _ members: Members, _ known: OptionList?, into draft: inout Draft
+    ) {
+        checkKeys(members, ["section", "options"], owner: "an option group")
+        let title = string(members, "section")
+        let first = draft.options.count
+        guard let json = members["options"] else {
+            issue(members.place, "options are missing", expected: "options: a list of tags")
+            draft.isBroken = true
+            return
+        }
+        let list = elements(json, at: members.place(of: "options"))
+        if case .array(let written) = json, written.isEmpty {
+            issue(
+                members.place(of: "options"), "the list of options is empty",
+                expected: "at least one option")
+        }
+        if list.isEmpty || title == nil { draft.isBroken = true }
+        for (element, place) in list { option(element, at: place, known, into: &draft) }
+        draft.groups.append(OptionGroup(title: title, range: first..<draft.options.count))
+    }
+
+    private mutating func option(
+        _ json: JSON, at place: Place, _ known: OptionList?, into draft: inout Draft
+    ) {
+        var option: PickerOption
+        var tagPlace = place
+        if case .object(let object) = json {
+            let members = Members(object: object, place: place)
+            checkKeys(members, Self.optionKeys, owner: "an option")
+            guard let tag = members["tag"] else {
+                issue(place, "tag is missing", expected: "tag: a string, an integer or a boolean")
+                draft.isBroken = true
+                return
+            }
+            tagPlace = members.place(of: "tag")
+            option = PickerOption(tag: tag, label: string(members, "label"))
+            option.subtitle = string(members, "subtitle")
+            option.symbol = symbol(members)
+            option.symbolName = string(members, "symbolName")
+            option.tint = tint(members)
+            option.isDisabled = bool(members, "disabled") ?? false
+        } else {
+            option = known?[json] ?? PickerOption(tag: json)
+        }
+        guard check(tag: option.tag, at: tagPlace, in: &draft) else {
+            draft.isBroken = true
+            return
+        }
+        draft.options.append(option)
+    }
+
+    private mutating func check(tag: JSON, at place: Place, in draft: inout Draft) -> Bool {
+        guard let type = TagType(of: tag) else {
+            issue(
+                place, "\(FormDefinition.quoted(tag)) is no tag",
+                expected: "a string, an integer or a boolean")
+            return false
+        }
+        if let first = draft.tagType, first != type {
+            issue(
+                place, "\(FormDefinition.quoted(tag)) is \(type.inWords) among other tags",
+                expected: "\(first.inWords), as the first one")
+            return false
+        }
+        draft.tagType = type
+        let isNew =
+            switch tag {
+            case .string(let text): draft.strings.insert(text).inserted
+            case .bool(let flag): draft.integers.insert(flag ? 1 : 0).inserted
+            default: tag.integerValue.map { draft.integers.insert($0).inserted } ?? false
+            }
+        if !isNew {
+            issue(
+                place, "there is an option \(FormDefinition.quoted(tag)) already",
+                expected: "a tag of its own")
+        }
+        return isNew
+    }
+}
+
+extension FormParser.Draft {
+    /// Counts the newest option to a group without a title.
+    fileprivate mutating func extendUntitledGroup() {
+        let end = options.count
+        if let last = groups.indices.last, groups[last].title == nil {
+            groups[last].range = groups[last].range.lowerBound..<end
+        } else if end > (groups.last?.range.upperBound ?? 0) {
+            groups.append(OptionGroup(title: nil, range: end - 1..<end))
+        }
+    }
+}

@@ -1,0 +1,209 @@
+// Reading typed members of an object, with an issue for each that is not as it must be.
+
+extension FormParser {
+    /// Notes what is wrong at a place.
+    mutating func issue(_ place: Place, _ message: String, expected: String) {
+        guard issues.count < Self.issuesMax else { return }
+        issues.append(FormIssue(path: place, message: message, expected: expected))
+    }
+
+    /// The object, or an issue.
+    mutating func object(_ json: JSON, at place: Place, expected: String) -> Members? {
+        if case .object(let object) = json { return Members(object: object, place: place) }
+        issue(place, "\(json.kindInWords) stands here", expected: expected)
+        return nil
+    }
+
+    /// The elements of an array with their places, or an issue and none.
+    mutating func elements(_ json: JSON, at place: Place) -> [(JSON, Place)] {
+        guard case .array(let elements) = json else {
+            issue(place, "\(json.kindInWords) stands here", expected: "a list")
+            return []
+        }
+        return elements.enumerated().map { ($1, place + [.index($0)]) }
+    }
+
+    /// An issue for each member that the object cannot have.
+    mutating func checkKeys(_ members: Members, _ known: [String], owner: String) {
+        for member in members.object.members
+        where !known.contains(where: { $0.isSameBytes(as: member.name) }) {
+            unknownKey(member.name, in: members, known: known, owner: owner)
+        }
+    }
+
+    mutating func unknownKey(
+        _ name: String, in members: Members, known: [String], owner: String
+    ) {
+        let similar = suggestion(for: name, among: known)
+        issue(
+            members.place(of: name), "\(owner) has no \(FormDefinition.quoted(.string(name)))",
+            expected: similar.map { "\($0), perhaps" }
+                ?? "one of \(known.joined(separator: ", "))")
+    }
+
+    /// The name that is nearest to an unknown one.
+    mutating func suggestion(for name: String, among names: [String]) -> String? {
+        guard suggestions < Self.suggestionsMax else { return nil }
+        suggestions += 1
+        return Similarity.nearest(to: name, among: names, count: 1).first
+    }
+
+    private mutating func mistyped(_ members: Members, _ name: String, _ json: JSON, _ what: String)
+    {
+        issue(members.place(of: name), "\(json.kindInWords) stands here", expected: what)
+    }
+
+    mutating func string(_ members: Members, _ name: String) -> String? {
+        guard let json = members[name] else { return nil }
+        if case .string(let text) = json { return text }
+        mistyped(members, name, json, "a string")
+        return nil
+    }
+
+    mutating func requiredString(_ members: Members, _ name: String) -> String? {
+        if members[name] != nil { return string(members, name) }
+        issue(members.place, "\(name) is missing", expected: "\(name): a string")
+        return nil
+    }
+
+    mutating func bool(_ members: Members, _ name: String) -> Bool? {
+        guard let json = members[name] else { return nil }
+        if case .bool(let flag) = json { return flag }
+        mistyped(members, name, json, "true or false")
+        return nil
+    }
+
+    mutating func number(_ members: Members, _ name: String) -> DecimalNumber? {
+        guard let json = members[name] else { return nil }
+        if case .number(let number) = json { return number }
+        mistyped(members, name, json, "a number")
+        return nil
+    }
+
+    mutating func integer(
+        _ members: Members, _ name: String, in range: ClosedRange<Int64>
+    ) -> Int? {
+        guard let json = members[name] else { return nil }
+        if let number = json.integerValue, range.contains(number) { return Int(number) }
+        issue(
+            members.place(of: name), "\(FormDefinition.quoted(json)) stands here",
+            expected: "an integer from \(range.lowerBound) to \(range.upperBound)")
+        return nil
+    }
+
+    /// A string that is one of an enumeration's.
+    mutating func choice<Choice: RawRepresentable<String>>(
+        _ members: Members, _ name: String, among choices: [Choice]
+    ) -> Choice? {
+        guard let text = string(members, name) else { return nil }
+        if let choice = choices.first(where: { $0.rawValue.isSameBytes(as: text) }) {
+            return choice
+        }
+        issue(
+            members.place(of: name), "\(FormDefinition.quoted(.string(text))) stands here",
+            expected: "one of \(choices.map(\.rawValue).joined(separator: ", "))")
+        return nil
+    }
+
+    mutating func style(_ members: Members, _ name: String, of type: ControlType) -> ControlStyle? {
+        choice(members, name, among: ControlStyle.styles(for: type))
+    }
+
+    mutating func tint(_ members: Members) -> Tint? {
+        guard let text = string(members, "tint") else { return nil }
+        if let tint = Tint(text) { return tint }
+        let names = Tint.Name.allCases.map(\.rawValue).joined(separator: ", ")
+        issue(
+            members.place(of: "tint"), "\(FormDefinition.quoted(.string(text))) is no colour",
+            expected: "#rrggbb or one of \(names)")
+        return nil
+    }
+
+    /// An image label: one grapheme cluster that takes a place on the screen.
+    mutating func symbol(_ members: Members) -> String? {
+        guard let text = string(members, "symbol") else { return nil }
+        if text.count == 1, let first = text.unicodeScalars.first, Self.hasWidth(first) {
+            return text
+        }
+        issue(
+            members.place(of: "symbol"), "\(FormDefinition.quoted(.string(text))) stands here",
+            expected: "one character, one or two columns wide")
+        return nil
+    }
+
+    private static func hasWidth(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .spacingMark, .format, .control, .surrogate,
+            .unassigned, .lineSeparator, .paragraphSeparator:
+            false
+        default: true
+        }
+    }
+
+    /// An issue for each text with a control character, names of members included.
+    ///
+    /// Defaults are values: the control's own domain judges them, which for a `multiline` text
+    /// holds newlines.
+    mutating func checkControls(_ json: JSON, at place: Place, inField: Bool = false) {
+        switch json {
+        case .string(let text):
+            if !text.isFreeOfControls() {
+                issue(place, "there is a control character in it", expected: "text without any")
+            }
+        case .array(let elements):
+            let isFields = place.last == .key("fields")
+            for (index, element) in elements.enumerated() {
+                checkControls(element, at: place + [.index(index)], inField: isFields)
+            }
+        case .object(let object):
+            for member in object.members where !(inField && member.name == "default") {
+                checkControls(.string(member.name), at: place)
+                checkControls(member.value, at: place + [.key(member.name)])
+            }
+        case .null, .bool, .number: break
+        }
+    }
+
+    // MARK: Access
+
+    mutating func formAccess(_ form: Members) -> FormAccess {
+        var access = FormAccess()
+        guard let json = form["access"],
+            let members = object(
+                json, at: form.place(of: "access"), expected: "an object of lists of principals")
+        else { return access }
+        checkKeys(members, FormAction.allCases.map(\.rawValue), owner: "access")
+        for action in FormAction.allCases {
+            if let rule = accessRule(members, action) { access[action] = rule }
+        }
+        return access
+    }
+
+    mutating func controlAccess(_ field: Members) -> ControlAccess {
+        var access = ControlAccess()
+        guard let json = field["access"],
+            let members = object(
+                json, at: field.place(of: "access"), expected: "an object of lists of principals")
+        else { return access }
+        checkKeys(members, ["write", "press", "reveal"], owner: "a control's access")
+        access.write = accessRule(members, .write)
+        access.press = accessRule(members, .press)
+        access.reveal = accessRule(members, .reveal)
+        return access
+    }
+
+    private mutating func accessRule(_ members: Members, _ action: FormAction) -> AccessRule? {
+        guard let json = members[action.rawValue] else { return nil }
+        var principals: [Principal] = []
+        for (element, place) in elements(json, at: members.place(of: action.rawValue)) {
+            if let principal = element.stringValue.flatMap(Principal.init) {
+                principals.append(principal)
+            } else {
+                issue(
+                    place, "\(FormDefinition.quoted(element)) stands here",
+                    expected: "anyone, owner, user:NAME, group:NAME, uid:N or gid:N")
+            }
+        }
+        return AccessRule(principals)
+    }
+}

@@ -1,0 +1,271 @@
+// What names other controls: conditions and templates.
+
+extension FormParser {
+    /// Looks up what a control names, and gives it its style.
+    mutating func resolveReferences(of index: Int, form: FormDefinition.Parts) {
+        guard var control = controls[index] else { return }
+        let field = fields[index]
+        if let json = field["enabledWhen"] {
+            control.enabledWhen = condition(json, at: field.place(of: "enabledWhen"))
+        }
+        if let json = field["visibleWhen"] {
+            control.visibleWhen = condition(json, at: field.place(of: "visibleWhen"))
+        }
+        let type = control.type
+        control.effectiveStyle =
+            control.style ?? sections[control.section].styles[type] ?? form.styles[type]
+            ?? .automatic
+        if let was = control.was, indexes[was] != nil {
+            issue(
+                field.place(of: "was"), "there is a control \(was) in the form",
+                expected: "the id of a control that is gone")
+        }
+        resolveTemplates(of: &control, field)
+        controls[index] = control
+    }
+
+    mutating func resolveSectionConditions() {
+        for (section, json, place) in sectionConditions {
+            sections[section].visibleWhen = condition(json, at: place)
+        }
+    }
+
+    /// The index of the control that is named at a place, or an issue.
+    mutating func control(named id: String, at place: Place) -> Int? {
+        if let index = indexes[id], Self.isFieldID(id) { return index }
+        let names = fields.compactMap { $0["id"]?.stringValue }
+        let similar = suggestion(for: id, among: names)
+        issue(
+            place, "there is no control \(FormDefinition.quoted(.string(id)))",
+            expected: similar.map { "\($0), perhaps" } ?? "the id of a control of the form")
+        return nil
+    }
+
+    // MARK: Templates
+
+    private mutating func resolveTemplates(of control: inout Control, _ field: Members) {
+        switch control.kind {
+        case .picker(var picker):
+            resolve(&picker.currentValueLabel, field, "currentValueLabel")
+            control.kind = .picker(picker)
+        case .slider(var slider):
+            resolve(&slider.format, field, "format")
+            control.kind = .slider(slider)
+        case .stepper(var stepper):
+            resolve(&stepper.format, field, "format")
+            control.kind = .stepper(stepper)
+        case .gauge(var gauge):
+            resolve(&gauge.currentValueLabel, field, "currentValueLabel")
+            control.kind = .gauge(gauge)
+        case .label(let template):
+            var resolved: Template? = template
+            resolve(&resolved, field, "text", hasValue: false)
+            control.kind = .label(resolved ?? template)
+        case .wheels, .toggle, .date, .text, .secure, .button: break
+        }
+    }
+
+    private mutating func resolve(
+        _ template: inout Template?, _ field: Members, _ name: String, hasValue: Bool = true
+    ) {
+        guard let source = template?.source else { return }
+        let place = field.place(of: name)
+        guard let raw = Template.Raw(source) else {
+            issue(place, "a ${ is not closed", expected: "${id}, or $${ for a plain ${")
+            return
+        }
+        var parts: [Template.Part] = []
+        for part in raw.parts {
+            switch part {
+            case .text(let text): parts.append(.text(text))
+            case .name("value") where hasValue: parts.append(.ownValue)
+            case .name(let name):
+                if let part = self.part(named: name, at: place) { parts.append(part) }
+            }
+        }
+        template = Template(source: source, parts: parts)
+    }
+
+    private mutating func part(named name: String, at place: Place) -> Template.Part? {
+        guard let operand = operand(named: name, at: place) else { return nil }
+        if let component = operand.component {
+            return .component(field: operand.field, component: component)
+        }
+        return .field(operand.field)
+    }
+
+    /// What `id` or `id.component` stands for, or an issue.
+    private mutating func operand(
+        named name: String, at place: Place
+    ) -> Condition.Operand? {
+        let pieces = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let index = control(named: String(pieces[0]), at: place),
+            let control = controls[index]
+        else { return nil }
+        if case .label = control.kind {
+            issue(place, "\(control.id) is a label", expected: "a control that has a value")
+            return nil
+        }
+        guard pieces.count == 2 else { return Condition.Operand(field: index) }
+        guard case .wheels(let wheels) = control.kind else {
+            issue(
+                place, "\(control.type.withArticle) has no components", expected: control.id)
+            return nil
+        }
+        if let component = wheels.index(of: String(pieces[1])) {
+            return Condition.Operand(field: index, component: component)
+        }
+        issue(
+            place,
+            "\(control.id) has no component \(FormDefinition.quoted(.string(String(pieces[1]))))",
+            expected: "one of \(wheels.components.map(\.id).joined(separator: ", "))")
+        return nil
+    }
+
+    // MARK: Conditions
+
+    private static let operators = ["in", "not", "atLeast", "atMost"]
+    private static let conditionExpected = "complete, or an object such as {flavor: chocolate}"
+
+    private mutating func condition(_ json: JSON, at place: Place, depth: Int = 0) -> Condition? {
+        if depth > limits.conditionDepthMax {
+            issue(
+                place, "conditions stand too deep in each other",
+                expected: "at most \(limits.conditionDepthMax) levels")
+            return nil
+        }
+        if json == .string("complete") { return .complete }
+        guard let members = object(json, at: place, expected: Self.conditionExpected) else {
+            return nil
+        }
+        if members.object.isEmpty {
+            issue(place, "the condition is empty", expected: Self.conditionExpected)
+        }
+        var parts: [Condition] = []
+        for member in members.object.members {
+            let place = members.place(of: member.name)
+            if let part = clause(member.name, member.value, at: place, depth: depth) {
+                parts.append(part)
+            }
+        }
+        return parts.count == 1 ? parts[0] : .all(parts)
+    }
+
+    private mutating func clause(
+        _ name: String, _ json: JSON, at place: Place, depth: Int
+    ) -> Condition? {
+        // A control may be called `all`: then the combination is told by its list.
+        let isCombination = ["all", "any", "none"].contains(name)
+        if isCombination, json.arrayValue != nil || indexes[name] == nil {
+            var list: [Condition] = []
+            for (element, place) in elements(json, at: place) {
+                if let part = condition(element, at: place, depth: depth + 1) { list.append(part) }
+            }
+            switch name {
+            case "all": return .all(list)
+            case "any": return .any(list)
+            default: return .none(list)
+            }
+        }
+        guard let operand = operand(named: name, at: place),
+            let control = controls[operand.field]
+        else { return nil }
+        if case .wheels(let wheels) = control.kind, operand.component == nil {
+            issue(
+                place, "\(name) has several values",
+                expected: wheels.components.map { "\(name).\($0.id)" }.joined(separator: ", "))
+            return nil
+        }
+        return .field(operand, comparisons(json, at: place, with: operand))
+    }
+
+    private mutating func comparisons(
+        _ json: JSON, at place: Place, with operand: Condition.Operand
+    ) -> [Condition.Comparison] {
+        guard case .object(let object) = json else {
+            checkOperand(json, at: place, with: operand)
+            return [.equals(json)]
+        }
+        let members = Members(object: object, place: place)
+        checkKeys(members, Self.operators, owner: "a comparison")
+        if object.isEmpty {
+            issue(place, "the comparison is empty", expected: "in, not, atLeast or atMost")
+        }
+        var comparisons: [Condition.Comparison] = []
+        if let json = members["in"] {
+            let list = elements(json, at: members.place(of: "in"))
+            for (element, place) in list { checkOperand(element, at: place, with: operand) }
+            comparisons.append(.isIn(list.map(\.0)))
+        }
+        if let json = members["not"] {
+            checkOperand(json, at: members.place(of: "not"), with: operand)
+            comparisons.append(.not(json))
+        }
+        for name in ["atLeast", "atMost"] {
+            guard let json = members[name] else { continue }
+            checkBound(json, at: members.place(of: name), with: operand)
+            comparisons.append(name == "atLeast" ? .atLeast(json) : .atMost(json))
+        }
+        return comparisons
+    }
+
+    /// An issue where a value can never be equal to what a control has, by its type alone: which
+    /// tags a picker has may change while the daemon runs.
+    private mutating func checkOperand(
+        _ json: JSON, at place: Place, with operand: Condition.Operand
+    ) {
+        guard let control = controls[operand.field] else { return }
+        let expected: String
+        let fits: Bool
+        switch control.kind {
+        case .picker(let picker):
+            expected = "\(picker.options.tagType.inWords), or null"
+            let tags = picker.isMultiple ? json.arrayValue ?? [json] : [json]
+            fits = tags.allSatisfy { $0.isNull || TagType(of: $0) == picker.options.tagType }
+        case .wheels(let wheels):
+            let type = operand.component.map { wheels.components[$0].options.tagType } ?? .string
+            expected = type.inWords
+            fits = TagType(of: json) == type
+        case .toggle:
+            expected = "true or false"
+            fits = json.boolValue != nil
+        case .slider, .stepper, .gauge, .button:
+            expected = "a number"
+            fits = json.numberValue != nil
+        case .date(let date):
+            expected = "\(date.mode.inWords), or null"
+            fits = json.isNull || DateValue(json, mode: date.mode) != nil
+        case .text, .secure:
+            expected = "a string"
+            fits = json.stringValue != nil
+        case .label: return
+        }
+        if !fits {
+            issue(place, "\(FormDefinition.quoted(json)) stands here", expected: expected)
+        }
+    }
+
+    private mutating func checkBound(
+        _ json: JSON, at place: Place, with operand: Condition.Operand
+    ) {
+        guard let control = controls[operand.field] else { return }
+        var expected = "a number"
+        var fits = json.numberValue != nil
+        switch control.kind {
+        case .slider, .stepper, .gauge, .button: break
+        case .date(let date):
+            expected = date.mode.inWords
+            fits = DateValue(json, mode: date.mode) != nil
+        case .picker(let picker) where picker.options.tagType == .integer && !picker.isMultiple:
+            break
+        case .picker, .wheels, .toggle, .text, .secure, .label:
+            issue(
+                place, "the values of \(control.id) have no order",
+                expected: "in or not, or a control of numbers or dates")
+            return
+        }
+        if !fits {
+            issue(place, "\(FormDefinition.quoted(json)) stands here", expected: expected)
+        }
+    }
+}

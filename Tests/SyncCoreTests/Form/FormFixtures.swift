@@ -1,0 +1,97 @@
+// What the tests of the form model share: forms as JSON text, values by id.
+
+import Foundation
+import SyncCore
+import Testing
+
+/// Compiles patterns with Foundation, where the shell has PCRE2.
+let compilePattern: PatternCompiler = { source in
+    guard (try? NSRegularExpression(pattern: source)) != nil else {
+        return .failure(PatternError(message: "no such pattern", offsetBytes: 0))
+    }
+    return .success(
+        PatternMatcher { text in
+            guard let expression = try? NSRegularExpression(pattern: source) else { return false }
+            let whole = NSRange(text.startIndex..., in: text)
+            return expression.firstMatch(in: text, range: whole)?.range == whole
+        })
+}
+
+func json(_ text: String) throws -> JSON { try JSON(parsing: text) }
+
+/// A form whose fields are given as JSON text.
+func form(fields: String, top: String = "", limits: FormLimits = FormLimits()) throws
+    -> FormDefinition
+{
+    let text = #"{"form": "test", \#(top) "fields": [\#(fields)]}"#
+    return try FormDefinition.parse(json(text), limits: limits, compile: compilePattern)
+}
+
+/// A form of one control called `x`; `attributes` begin with its type.
+func form(of attributes: String) throws -> FormDefinition {
+    try form(fields: #"{"id": "x", \#(attributes)}"#)
+}
+
+/// What is wrong with a form, a line an issue; empty where it is taken.
+func issues(of text: String, limits: FormLimits = FormLimits()) throws -> [FormIssue] {
+    do {
+        _ = try FormDefinition.parse(json(text), limits: limits, compile: compilePattern)
+        return []
+    } catch let refused as FormIssues {
+        return refused.issues
+    }
+}
+
+/// Values of a form by id; what is not named has its default.
+struct Values {
+    let form: FormDefinition
+    var byID: [String: JSON] = [:]
+
+    init(_ form: FormDefinition, _ byID: [String: JSON] = [:]) {
+        self.form = form
+        self.byID = byID
+    }
+
+    func value(_ index: Int) -> JSON {
+        byID[form.controls[index].id] ?? form.controls[index].defaultValue
+    }
+
+    func index(_ id: String) throws -> Int { try #require(form.index(of: id)) }
+
+    func shown(_ id: String) throws -> ShownValue { try form.shown(index(id), values: value) }
+
+    func admit(_ proposed: JSON, _ id: String = "x") throws -> JSON {
+        try form.admit(proposed, control: index(id), values: value)
+    }
+
+    func edits(_ action: Change.Action, _ id: String = "x") throws -> [FieldEdit] {
+        try form.edits(for: action, control: index(id), values: value)
+    }
+
+    func increment(_ amount: DecimalNumber, _ id: String = "x") throws -> IncrementResult {
+        try form.increment(index(id), by: amount, values: value)
+    }
+}
+
+/// A decimal from its text.
+func decimal(_ text: String) throws -> DecimalNumber { try #require(DecimalNumber(text)) }
+
+/// Steele, Lea and Flood's SplitMix64 (OOPSLA 2014): small, and the same everywhere.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    /// The seed of this run: `FORM_TEST_SEED`, else a fixed one.
+    static var seed: UInt64 {
+        ProcessInfo.processInfo.environment["FORM_TEST_SEED"].flatMap(UInt64.init) ?? 20_261_121
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
