@@ -79,7 +79,15 @@ public struct CausalForm: Hashable, Sendable {
         _ key: Key, by replica: ReplicaID, _ change: (inout FieldStore, Dot) -> Void
     ) -> Dot? {
         guard let dot = context.nextDot(for: replica) else { return nil }
-        self.change(key, dot: dot) { change(&$0, dot) }
+        let index = position(of: key)
+        let isHeld = holds(key, at: index)
+        var store = isHeld ? fields[index].store : FieldStore(key.kind)
+        // The form lets go of the store meanwhile, so that it is changed in place.
+        if isHeld { fields[index].store = .sealed(SealedRegister()) }
+        change(&store, dot)
+        precondition(store.kind == key.kind, "a change leaves the kind of its store as it is")
+        context.insert(dot)
+        set(key, store, at: index, isHeld)
         return dot
     }
 
@@ -166,7 +174,11 @@ public struct CausalForm: Hashable, Sendable {
 
     private mutating func set(_ key: Key, _ store: FieldStore) {
         let index = position(of: key)
-        switch (holds(key, at: index), store.isEmpty) {
+        set(key, store, at: index, holds(key, at: index))
+    }
+
+    private mutating func set(_ key: Key, _ store: FieldStore, at index: Int, _ isHeld: Bool) {
+        switch (isHeld, store.isEmpty) {
         case (true, true): fields.remove(at: index)
         case (true, false): fields[index].store = store
         case (false, true): break
@@ -192,7 +204,7 @@ public struct CausalForm: Hashable, Sendable {
 extension CausalForm.Key: Comparable {
     /// Equality, ids by bytes.
     public static func == (left: Self, right: Self) -> Bool {
-        left.kind == right.kind && left.id.isSameBytes(as: right.id)
+        left.kind == right.kind && left.id.byteOrder(right.id) == 0
     }
 
     /// Hashes what `==` compares.
@@ -203,7 +215,7 @@ extension CausalForm.Key: Comparable {
 
     /// Order by the bytes of the ids, then by kind.
     public static func < (left: Self, right: Self) -> Bool {
-        left.id.isSameBytes(as: right.id)
-            ? left.kind.rawValue < right.kind.rawValue : left.id.precedesInBytes(right.id)
+        let order = left.id.byteOrder(right.id)
+        return order == 0 ? left.kind.rawValue < right.kind.rawValue : order < 0
     }
 }

@@ -140,7 +140,24 @@ public struct ComponentMap: DotStore {
 
 extension String {
     /// Whether this comes before `other` in the order of UTF-8 bytes.
-    func precedesInBytes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+    func precedesInBytes(_ other: String) -> Bool { byteOrder(other) < 0 }
+
+    /// Below 0, 0 or above 0 as this comes before, at or after `other` in the order of UTF-8 bytes.
+    ///
+    /// Every search for a field goes through here, so native strings are compared in place.
+    func byteOrder(_ other: String) -> Int {
+        let order = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right -> Int in
+                for index in 0..<min(left.count, right.count) where left[index] != right[index] {
+                    return left[index] < right[index] ? -1 : 1
+                }
+                return left.count - right.count
+            }
+        }
+        if let order, let order { return order }
+        if isSameBytes(as: other) { return 0 }
+        return utf8.lexicographicallyPrecedes(other.utf8) ? -1 : 1
+    }
 }
 
 extension [Dot] {

@@ -57,7 +57,8 @@ public enum ConflictPolicy: String, Hashable, Sendable, CaseIterable {
 
     /// The sibling that readers see; `nil` where there is none.
     public func standing<S: Concurrent>(_ siblings: [S]) -> S? {
-        switch self {
+        if siblings.count < 2 { return siblings.first }
+        return switch self {
         case .latest, .ask: Self.greatest(siblings)
         case .first: siblings.min { $0.rank < $1.rank }
         case .trueWins:
@@ -93,6 +94,10 @@ public enum ConflictPolicy: String, Hashable, Sendable, CaseIterable {
     /// `siblingsMax`, the new one counted, would be left.
     public func fate<S: Concurrent>(of siblings: [S], seen: Seen) -> SiblingFate<S> {
         var fate = SiblingFate<S>()
+        if siblings.allSatisfy({ seen.covers($0.dot) }) {
+            fate.covered = siblings
+            return fate
+        }
         let standing = standing(siblings)
         for sibling in siblings {
             if seen.covers(sibling.dot) {

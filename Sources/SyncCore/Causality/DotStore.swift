@@ -91,13 +91,13 @@ extension DotStore {
     }
 }
 
-/// The paper's `DotFun`: a map from dots to values, sorted by dot.
-struct DotFunction<Value: Hashable & Sendable>: DotStore {
-    struct Entry: Hashable, Sendable {
-        let dot: Dot
-        let value: Value
-    }
+/// What is kept under a dot of its own.
+protocol Dotted: Hashable, Sendable {
+    var dot: Dot { get }
+}
 
+/// The paper's `DotFun`: a map from dots to values, sorted by dot; an entry knows its dot.
+struct DotFunction<Entry: Dotted>: DotStore {
     /// Sorted by dot, distinct.
     private(set) var entries: [Entry]
 
@@ -117,18 +117,19 @@ struct DotFunction<Value: Hashable & Sendable>: DotStore {
 
     var dots: [Dot] { entries.map(\.dot) }
 
-    subscript(dot: Dot) -> Value? {
-        let index = position(of: dot)
-        return index < entries.count && entries[index].dot == dot ? entries[index].value : nil
+    /// Adds `entry`, in place of one of the same dot.
+    mutating func insert(_ entry: Entry) {
+        let index = position(of: entry.dot)
+        if index < entries.count, entries[index].dot == entry.dot {
+            entries[index] = entry
+        } else {
+            entries.insert(entry, at: index)
+        }
     }
 
-    mutating func insert(_ dot: Dot, _ value: Value) {
-        let index = position(of: dot)
-        if index < entries.count, entries[index].dot == dot {
-            entries[index] = Entry(dot: dot, value: value)
-        } else {
-            entries.insert(Entry(dot: dot, value: value), at: index)
-        }
+    /// Makes `entry` the only one.
+    mutating func replaceAll(with entry: Entry) {
+        entries = [entry]
     }
 
     mutating func remove(_ dot: Dot) {

@@ -3,8 +3,8 @@
 //
 // Always holds: no increments are kept whose epoch (the set that they add to) has been superseded;
 // an epoch that has not arrived yet keeps its increments waiting. Of one replica and epoch the
-// newest running sum alone is read, and kept once all deltas are there: the store does not grow with
-// presses.
+// newest running sum alone is read, and alone kept once all deltas are there: the store does not
+// grow with presses.
 
 /// A number that can be set and incremented at once by several replicas.
 ///
@@ -51,9 +51,16 @@ public struct EpochCounter: DotStore {
         }
     }
 
-    private enum Content: Hashable, Sendable {
-        case base(HybridTimestamp, DecimalNumber?, Author)
-        case increments(epoch: Dot?, sum: DecimalNumber)
+    private enum Content: Dotted {
+        case base(Base)
+        case increments(Increments)
+
+        var dot: Dot {
+            switch self {
+            case .base(let base): base.dot
+            case .increments(let increments): increments.dot
+            }
+        }
     }
 
     private var content: DotFunction<Content>
@@ -65,12 +72,7 @@ public struct EpochCounter: DotStore {
 
     /// The counter of these parts; `nil` where a dot comes twice.
     public init?(bases: [Base], increments: [Increments]) {
-        var entries = bases.map {
-            DotFunction<Content>.Entry(dot: $0.dot, value: .base($0.stamp, $0.value, $0.author))
-        }
-        entries += increments.map {
-            .init(dot: $0.dot, value: .increments(epoch: $0.epoch, sum: $0.sum))
-        }
+        var entries = bases.map(Content.base) + increments.map(Content.increments)
         entries.sort { $0.dot < $1.dot }
         guard let content = DotFunction(sorted: entries) else { return nil }
         self.content = content
@@ -82,17 +84,13 @@ public struct EpochCounter: DotStore {
 
     /// The values that were set, sorted by dot: siblings where there are several.
     public var bases: [Base] {
-        content.entries.compactMap { entry in
-            guard case .base(let stamp, let value, let author) = entry.value else { return nil }
-            return Base(dot: entry.dot, stamp: stamp, value: value, author: author)
-        }
+        content.entries.compactMap { if case .base(let base) = $0 { base } else { nil } }
     }
 
     /// The increments of each replica, sorted by dot.
     public var increments: [Increments] {
         content.entries.compactMap { entry in
-            guard case .increments(let epoch, let sum) = entry.value else { return nil }
-            return Increments(dot: entry.dot, epoch: epoch, sum: sum)
+            if case .increments(let increments) = entry { increments } else { nil }
         }
     }
 
@@ -125,13 +123,13 @@ public struct EpochCounter: DotStore {
         let fate = policy.fate(of: bases, seen: seen)
         let ended = (fate.covered + fate.collapsed).map(\.dot)
         content.removeAll { entry in
-            switch entry.value {
-            case .base: ended.contains(entry.dot)
-            case .increments(nil, _): seen.covers(entry.dot)
-            case .increments(let epoch?, _): ended.contains(epoch)
+            switch entry {
+            case .base(let base): ended.contains(base.dot)
+            case .increments(let increments):
+                increments.epoch.map(ended.contains) ?? seen.covers(increments.dot)
             }
         }
-        content.insert(dot, .base(stamp, value, author))
+        content.insert(.base(Base(dot: dot, stamp: stamp, value: value, author: author)))
         return fate
     }
 
@@ -147,7 +145,7 @@ public struct EpochCounter: DotStore {
         let own = increments.filter { $0.dot.replica == dot.replica && $0.epoch == base?.dot }
         guard let sum = (own.last?.sum ?? .zero).adding(difference) else { return false }
         for one in own { content.remove(one.dot) }
-        content.insert(dot, .increments(epoch: base?.dot, sum: sum))
+        content.insert(.increments(Increments(dot: dot, epoch: base?.dot, sum: sum)))
         return true
     }
 
@@ -157,7 +155,7 @@ public struct EpochCounter: DotStore {
         // This is lawful because it only anticipates: an epoch that one copy has seen and lacks is
         // dropped from every join with that copy, whatever comes first.
         content.removeAll { entry in
-            guard case .increments(let epoch?, _) = entry.value else { return false }
+            guard case .increments(let one) = entry, let epoch = one.epoch else { return false }
             return contexts.eitherContains(epoch) && !living.contains(epoch)
         }
     }

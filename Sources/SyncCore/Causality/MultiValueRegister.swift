@@ -9,7 +9,7 @@
 /// vector sets (DAIS 2014, section 5).
 public struct MultiValueRegister<Payload: Hashable & Sendable>: DotStore {
     /// A value in a register, with the write that it came from.
-    public struct Sibling: Hashable, Sendable, Concurrent {
+    public struct Sibling: Concurrent, Dotted {
         /// The write.
         public let dot: Dot
         /// When it was written; never altered.
@@ -28,12 +28,7 @@ public struct MultiValueRegister<Payload: Hashable & Sendable>: DotStore {
         public var flag: Bool? { (payload as? Written)?.value?.boolValue }
     }
 
-    private struct Content: Hashable, Sendable {
-        let stamp: HybridTimestamp
-        let payload: Payload
-    }
-
-    private var content: DotFunction<Content>
+    private var content: DotFunction<Sibling>
 
     /// The register that nobody has written.
     public init() {
@@ -42,20 +37,12 @@ public struct MultiValueRegister<Payload: Hashable & Sendable>: DotStore {
 
     /// The register of these siblings; `nil` unless they are sorted by dot and distinct.
     public init?(sorted siblings: [Sibling]) {
-        let entries = siblings.map {
-            DotFunction<Content>.Entry(
-                dot: $0.dot, value: Content(stamp: $0.stamp, payload: $0.payload))
-        }
-        guard let content = DotFunction(sorted: entries) else { return nil }
+        guard let content = DotFunction(sorted: siblings) else { return nil }
         self.content = content
     }
 
     /// The siblings, sorted by dot.
-    public var siblings: [Sibling] {
-        content.entries.map {
-            Sibling(dot: $0.dot, stamp: $0.value.stamp, payload: $0.value.payload)
-        }
-    }
+    public var siblings: [Sibling] { content.entries }
 
     public var isEmpty: Bool { content.isEmpty }
 
@@ -70,9 +57,14 @@ public struct MultiValueRegister<Payload: Hashable & Sendable>: DotStore {
     public mutating func write(
         _ payload: Payload, dot: Dot, stamp: HybridTimestamp, seen: Seen, policy: ConflictPolicy
     ) -> SiblingFate<Sibling> {
+        let new = Sibling(dot: dot, stamp: stamp, payload: payload)
         let fate = policy.fate(of: siblings, seen: seen)
-        content.removeAll { entry in !fate.concurrent.contains { $0.dot == entry.dot } }
-        content.insert(dot, Content(stamp: stamp, payload: payload))
+        if fate.concurrent.isEmpty {
+            content.replaceAll(with: new)
+        } else {
+            content.removeAll { entry in !fate.concurrent.contains { $0.dot == entry.dot } }
+            content.insert(new)
+        }
         return fate
     }
 

@@ -8,7 +8,7 @@
 /// A grow-only counter whose entries are dots, so that it joins as every store does.
 public struct PressCounter: DotStore {
     /// The presses that one replica has counted.
-    public struct Entry: Hashable, Sendable {
+    public struct Entry: Hashable, Sendable, Dotted {
         /// The last of them.
         public let dot: Dot
         /// How many they are.
@@ -21,7 +21,7 @@ public struct PressCounter: DotStore {
         }
     }
 
-    private var content: DotFunction<UInt64>
+    private var content: DotFunction<Entry>
 
     /// The button that nobody has pressed.
     public init() {
@@ -30,15 +30,12 @@ public struct PressCounter: DotStore {
 
     /// The counter of these entries; `nil` unless they are sorted by dot and distinct.
     public init?(sorted entries: [Entry]) {
-        let entries = entries.map { DotFunction<UInt64>.Entry(dot: $0.dot, value: $0.presses) }
         guard let content = DotFunction(sorted: entries) else { return nil }
         self.content = content
     }
 
     /// The presses of each replica, sorted by dot.
-    public var entries: [Entry] {
-        content.entries.map { Entry(dot: $0.dot, presses: $0.value) }
-    }
+    public var entries: [Entry] { content.entries }
 
     public var isEmpty: Bool { content.isEmpty }
 
@@ -46,17 +43,17 @@ public struct PressCounter: DotStore {
 
     /// All presses; 2^64 - 1 stands for more.
     public var presses: UInt64 {
-        content.newestOfEachReplica.reduce(0) { Self.saturating($0, $1.value) }
+        content.newestOfEachReplica.reduce(0) { Self.saturating($0, $1.presses) }
     }
 
     /// Counts a press as the fresh `dot` of the replica that holds this copy.
     public mutating func press(dot: Dot) {
         var total: UInt64 = 1
         for entry in content.newestOfEachReplica where entry.dot.replica == dot.replica {
-            total = Self.saturating(total, entry.value)
+            total = Self.saturating(total, entry.presses)
         }
         content.removeAll { $0.dot.replica == dot.replica }
-        content.insert(dot, total)
+        content.insert(Entry(dot: dot, presses: total))
     }
 
     public mutating func join(_ other: Self, contexts: JoinContexts) {
