@@ -3,6 +3,9 @@ internal import Glibc
 internal import PickerSync
 internal import SyncCore
 
+/// The core has option groups of its own, those of pickers; in commands the parser's are meant.
+typealias OptionGroup<Value: ParsableArguments> = ArgumentParser.OptionGroup<Value>
+
 /// What every command knows, whether it came by the fast path or by ArgumentParser.
 struct Settings {
     var socket: String?

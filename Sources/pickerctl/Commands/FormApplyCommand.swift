@@ -133,10 +133,9 @@ enum FormFiles {
                 throw Failure(.noInput, error.issues.first.map { "\($0)" } ?? path)
             }
         }
-        do throws(FileIssues) {
-            return try YAMLDocument.parse(bytes, name: name).json
-        } catch {
-            throw report(error, name, showsEveryIssue)
+        switch FormFile.load(bytes, name: name) {
+        case .success((_, let json)): return json
+        case .failure(let issues): throw report(issues, name, showsEveryIssue)
         }
     }
 
