@@ -36,22 +36,27 @@ let package = Package(
         .systemLibrary(
             name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
 
+        .systemLibrary(name: "CSystem"),
+
         // The rooms, lowest first. Imports point down only.
         .target(name: "SyncCore", swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CUV"], swiftSettings: strictMemory),
-        .target(name: "FormFile", dependencies: ["SyncCore", "CYAML", "CPCRE2"], swiftSettings: strict),
+        .target(
+            name: "FormFile", dependencies: ["SyncCore", "CYAML", "CPCRE2"], swiftSettings: strict),
         .target(
             name: "Store", dependencies: ["SyncCore", "CSQLite", "CSodium"],
             swiftSettings: strictMemory),
         .target(name: "PickerSync", dependencies: ["SyncCore"], swiftSettings: strict),
         .target(name: "TerminalUI", dependencies: ["SyncCore"], swiftSettings: strict),
         .target(
-            name: "DaemonCore", dependencies: ["SyncCore", "EventLoop", "FormFile", "Store"],
+            name: "DaemonCore",
+            dependencies: ["SyncCore", "EventLoop", "FormFile", "Store", "CSystem"],
             swiftSettings: strict),
         .executableTarget(
             name: "pickersyncd",
             dependencies: [
-                "DaemonCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "DaemonCore", "SyncCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
@@ -67,7 +72,8 @@ let package = Package(
         .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore"], swiftSettings: strict),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
         .testTarget(
-            name: "StoreTests", dependencies: ["Store", "SyncCore", "CSQLite"], swiftSettings: strict),
+            name: "StoreTests", dependencies: ["Store", "SyncCore", "CSQLite"],
+            swiftSettings: strict),
         .testTarget(
             name: "FormFileTests", dependencies: ["FormFile", "SyncCore"],
             exclude: ["Forms", "check_schema.py"], swiftSettings: strict),
@@ -77,6 +83,10 @@ let package = Package(
         .testTarget(name: "TerminalUITests", dependencies: ["TerminalUI"], swiftSettings: strict),
         .testTarget(
             name: "PickerctlTests", dependencies: ["pickerctl", "PickerSync", "SyncCore"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DaemonCoreTests",
+            dependencies: ["DaemonCore", "EventLoop", "FormFile", "SyncCore"],
             swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]

@@ -1,1 +1,126 @@
-print("not yet")
+import ArgumentParser
+import DaemonCore
+import Glibc
+import SyncCore
+
+// The daemon's command line: flags in, an exit status out. What the flags mean is DaemonCore's.
+
+struct PickerSyncD: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pickersyncd",
+        abstract: "Holds forms that many terminals share.",
+        discussion: discussion,
+        version: Version.current)
+
+    @Option(help: ArgumentHelp("Where to listen.", valueName: "path"))
+    var socket: String?
+
+    @Option(help: ArgumentHelp("Where the store is.", valueName: "dir"))
+    var stateDirectory: String?
+
+    @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
+    var config: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How durable an edit is before anybody hears of it: commit, interval, memory.",
+            valueName: "how"))
+    var durability: String?
+
+    @Option(help: ArgumentHelp("Members may connect and create forms.", valueName: "name"))
+    var group: String?
+
+    @Option(
+        name: .customLong("form"),
+        help: ArgumentHelp(
+            "Apply a form file at start and at SIGHUP; repeat it.", valueName: "file"))
+    var forms: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Exit when nobody has been connected so long.", valueName: "seconds"))
+    var idleExit: String?
+
+    @Option(help: ArgumentHelp("error, warning, notice, info or debug.", valueName: "level"))
+    var logLevel: String?
+
+    @Option(
+        name: .customLong("limit"),
+        help: ArgumentHelp("Set a limit listed above; repeat it.", valueName: "name=value"))
+    var limits: [String] = []
+
+    @Flag(help: "Act as if the store were a copy: after a restore that left no trace.")
+    var newReplica = false
+
+    @Flag(help: "Say what would be done, and exit.")
+    var check = false
+
+    private var flags: [(option: ConfigurationOption, values: [String])] {
+        [
+            (.socket, socket.map { [$0] } ?? []),
+            (.stateDirectory, stateDirectory.map { [$0] } ?? []),
+            (.durability, durability.map { [$0] } ?? []),
+            (.group, group.map { [$0] } ?? []),
+            (.forms, forms),
+            (.idleExit, idleExit.map { [$0] } ?? []),
+            (.logLevel, logLevel.map { [$0] } ?? []),
+            (.limits, limits),
+        ]
+    }
+
+    func run() throws {
+        let sources = ConfigurationSources(
+            flags: flags, file: config, environment: .take(), uid: geteuid(),
+            workingDirectory: currentDirectory())
+        guard check else {
+            throw ExitCode(Daemon.run(sources, newReplica: newReplica).rawValue)
+        }
+        let report = Daemon.check(sources)
+        for line in report.plan { print(line) }
+        for problem in report.problems { writeError("pickersyncd: \(problem)\n") }
+        throw ExitCode(report.status.rawValue)
+    }
+
+    private func currentDirectory() -> String {
+        guard let path = getcwd(nil, 0) else { return "/" }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    private func writeError(_ text: String) {
+        var text = text
+        text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    private static var discussion: String {
+        var text = """
+            Each option is also a key of the configuration file and an environment variable \
+            (PICKERSYNC_STATE_DIRECTORY; PICKERSYNC_FORMS and PICKERSYNC_LIMITS are lists with \
+            colons). Flags win over the environment, the environment over the file, which is \
+            --config, PICKERSYNC_CONFIG, or /etc/pickersync/pickersyncd.yaml for the system's \
+            daemon and $XDG_CONFIG_HOME/pickersync/pickersyncd.yaml for a user's own.
+
+            SIGTERM and SIGINT end it with a goodbye to everybody, a second one at once; SIGHUP \
+            reads the configuration and the forms again. Exit status: 0 stopped as asked, 64 \
+            usage, 65 form file, 73 socket or store cannot be created, 75 another daemon serves \
+            them, 78 configuration.
+
+            LIMITS (name, default, what it is for):
+
+            """
+        for limit in Limits.all {
+            let value = Limits()[keyPath: limit.path]
+            let name = limit.name.padding(to: 24)
+            text += "  \(name)\("\(value) \(limit.unit)".padding(to: 22))\(limit.reason)\n"
+        }
+        return text
+    }
+}
+
+extension String {
+    /// The text with blanks behind it up to a width of ASCII characters.
+    fileprivate func padding(to width: Int) -> String {
+        self + String(repeating: " ", count: max(1, width - utf8.count))
+    }
+}
+
+PickerSyncD.main()

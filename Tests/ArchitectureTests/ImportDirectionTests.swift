@@ -9,7 +9,9 @@ private let rooms: [String: Set<String>] = [
     "Store": ["SyncCore", "CSQLite", "CSodium", "Glibc"],
     "PickerSync": ["SyncCore", "Glibc"],
     "TerminalUI": ["SyncCore"],
-    "DaemonCore": ["SyncCore", "EventLoop", "FormFile", "Store", "Glibc"],
+    "DaemonCore": [
+        "SyncCore", "EventLoop", "FormFile", "Store", "CSystem", "Glibc", "Synchronization",
+    ],
     "pickersyncd": ["DaemonCore", "SyncCore", "ArgumentParser", "Glibc"],
     "pickerctl": ["SyncCore", "FormFile", "PickerSync", "TerminalUI", "ArgumentParser", "Glibc"],
 ]

@@ -1,0 +1,90 @@
+internal import Glibc
+internal import SyncCore
+
+// `--check`: what the daemon would do, found out without doing any of it.
+
+/// The result of a check.
+public struct CheckReport: Sendable, Hashable {
+    /// What the daemon would exit with at its start; `success` where it would serve.
+    public var status: ExitStatus
+    /// What it would do, a line each, escaped for a terminal.
+    public var plan: [String]
+    /// What stands against it, a line each, escaped for a terminal.
+    public var problems: [String]
+}
+
+extension Daemon {
+    /// Reads configuration, forms and store, and changes nothing.
+    public static func check(_ sources: ConfigurationSources) -> CheckReport {
+        var report = CheckReport(status: .success, plan: [], problems: [])
+        let configuration: Configuration
+        do throws(StartFailure) {
+            configuration = try Configuration.load(sources)
+        } catch {
+            report.add(error)
+            return report
+        }
+        report.say("configuration: \(configuration.file ?? "no file, defaults")")
+        report.checkSocket(configuration, sources)
+        report.checkStore(configuration)
+        report.checkForms(configuration)
+        report.say("durability: \(configuration.durability.rawValue)")
+        report.say("log level: \(configuration.logLevel.name)")
+        let idle = configuration.idleExitSeconds.map { "after \($0) s without a connection" }
+        report.say("idle exit: \(idle ?? "never")")
+        for limit in Limits.all {
+            let value = configuration.limits[keyPath: limit.path]
+            guard value != Limits()[keyPath: limit.path] else { continue }
+            report.say("limit \(limit.name): \(value) \(limit.unit)")
+        }
+        return report
+    }
+}
+
+extension CheckReport {
+    fileprivate mutating func say(_ line: String) { plan.append(line.escapedForDisplay()) }
+
+    fileprivate mutating func add(_ failure: StartFailure) {
+        if status == .success { status = failure.status }
+        problems += failure.messages.map { $0.escapedForDisplay() }
+    }
+
+    fileprivate mutating func checkSocket(
+        _ configuration: Configuration, _ sources: ConfigurationSources
+    ) {
+        do throws(StartFailure) {
+            let choices = try EngineChoices(configuration, uid: sources.uid)
+            let passed = try PassedSockets.count(sources.environment, pid: getpid())
+            if passed > 0 { return say("socket: \(passed) from the service manager") }
+            let mode = choices.gid.map { "0660, group \($0)" } ?? "0600"
+            let found = try SocketPlace.inspect(configuration.socket)
+            say("socket: \(configuration.socket), mode \(mode), \(found)")
+        } catch {
+            add(error)
+        }
+    }
+
+    fileprivate mutating func checkStore(_ configuration: Configuration) {
+        let directory = configuration.stateDirectory
+        switch FilePlace(directory) {
+        case .absent: say("store: a new one in \(directory)")
+        case .directory(let facts) where facts.mode & 0o077 == 0:
+            let isThere = FilePlace(directory + "/pickersync.db") != .absent
+            say(isThere ? "store: the one in \(directory)" : "store: a new one in \(directory)")
+        case .directory:
+            say("store: in \(directory), which others may read: it should have mode 0700")
+        case .socket, .link, .other:
+            add(StartFailure(.cannotCreate, "\(directory) is no directory: choose another"))
+        }
+    }
+
+    fileprivate mutating func checkForms(_ configuration: Configuration) {
+        do throws(StartFailure) {
+            for form in try FormFiles.read(configuration.forms, limits: configuration.limits) {
+                say("form: \(form.definition["form"]?.stringValue ?? "?") from \(form.file)")
+            }
+        } catch {
+            add(error)
+        }
+    }
+}

@@ -1,0 +1,205 @@
+internal import FormFile
+public import SyncCore
+
+// What the daemon was told. Always holds: flags are stronger than the environment, the environment
+// than the file, the file than the defaults; every mistake of all of them is reported at once.
+
+/// Every option with the value that is in force.
+public struct Configuration: Sendable, Equatable {
+    /// Where the daemon listens, unless systemd passed it a socket.
+    public var socket: String
+    /// The folder of the store, made with mode 0700.
+    public var stateDirectory: String
+    public var durability: Durability
+    /// Members may connect and create forms: a name or a number, not yet looked up.
+    public var group: String?
+    /// Form files applied at start and at each SIGHUP.
+    public var forms: [String]
+    /// The daemon exits when nobody has been connected for so long; `nil`: never.
+    public var idleExitSeconds: Int?
+    public var logLevel: LogEntry.Priority
+    public var limits: Limits
+    /// The file that was read; `nil` where there was none.
+    public var file: String?
+}
+
+/// Where the options come from.
+public struct ConfigurationSources: Sendable {
+    /// What the flags say, each option with its values as they were typed.
+    public var flags: [(option: ConfigurationOption, values: [String])]
+    /// `--config`: a file that must exist.
+    public var file: String?
+    public var environment: ProcessEnvironment
+    /// The daemon's own uid: root gets the places of the system.
+    public var uid: UInt32
+    /// Relative paths of flags and variables count from here.
+    public var workingDirectory: String
+
+    /// The given sources.
+    public init(
+        flags: [(option: ConfigurationOption, values: [String])] = [], file: String? = nil,
+        environment: ProcessEnvironment, uid: UInt32, workingDirectory: String
+    ) {
+        self.flags = flags
+        self.file = file
+        self.environment = environment
+        self.uid = uid
+        self.workingDirectory = workingDirectory
+    }
+
+    /// Whether this is the system's daemon: root's, or that of a system unit with a
+    /// `StateDirectory=` (systemd.exec(5)). A user's own daemon lives under the XDG directories.
+    var isSystem: Bool { uid == 0 || environment["STATE_DIRECTORY"] != nil }
+}
+
+extension Configuration {
+    /// Reads all sources.
+    /// - Throws: status 64 where only flags are wrong, else 78, with a line for each mistake.
+    public static func load(
+        _ sources: ConfigurationSources
+    ) throws(StartFailure) -> Configuration {
+        try load(sources, read: readIfPresent)
+    }
+
+    /// Reads all sources; `read` gives the bytes of a file, or `nil` where there is none.
+    static func load(
+        _ sources: ConfigurationSources, read: (String) throws(FileIssues) -> [UInt8]?
+    ) throws(StartFailure) -> Configuration {
+        var (wrongUsage, wrongConfiguration): ([String], [String]) = ([], [])
+        let flags = sources.flagLayer(&wrongUsage)
+        let variables = sources.variableLayer(&wrongConfiguration)
+        let (file, inFile) = sources.fileLayer(&wrongConfiguration, read: read)
+        let wrong = wrongUsage + wrongConfiguration
+        guard wrong.isEmpty else {
+            throw StartFailure(wrongConfiguration.isEmpty ? .usage : .configuration, wrong)
+        }
+        let layers = [flags, variables, inFile]
+        let places = try sources.defaultPlaces(
+            socketIsKnown: sources.environment["LISTEN_FDS"] != nil
+                || layers.contains { $0.socket != nil },
+            stateDirectoryIsKnown: layers.contains { $0.stateDirectory != nil })
+        func strongest<Value>(_ path: KeyPath<ConfigurationLayer, Value?>) -> Value? {
+            for layer in layers { if let value = layer[keyPath: path] { return value } }
+            return nil
+        }
+        var limits = Limits()
+        for setting in layers.reversed().flatMap(\.limits) { limits.set(setting) }
+        let idle = strongest(\.idleExitSeconds) ?? 0
+        return Configuration(
+            socket: strongest(\.socket) ?? places.socket,
+            stateDirectory: strongest(\.stateDirectory) ?? places.state,
+            durability: strongest(\.durability) ?? .commit, group: strongest(\.group),
+            forms: strongest(\.forms) ?? [], idleExitSeconds: idle == 0 ? nil : idle,
+            logLevel: strongest(\.logLevel) ?? .info, limits: limits, file: file)
+    }
+
+    /// Reads a file of the file system; `nil` where there is none.
+    private static func readIfPresent(_ path: String) throws(FileIssues) -> [UInt8]? {
+        guard FilePlace(path) != .absent else { return nil }
+        return try FileReading.bytes(ofFile: path)
+    }
+}
+
+extension Limits {
+    fileprivate mutating func set(_ setting: LimitSetting) {
+        for limit in Self.all where limit.name == setting.name {
+            self[keyPath: limit.path] = setting.value
+        }
+    }
+}
+
+extension ConfigurationSources {
+    fileprivate func flagLayer(_ wrong: inout [String]) -> ConfigurationLayer {
+        var layer = ConfigurationLayer()
+        for (option, values) in flags {
+            for value in values {
+                do throws(BadValue) {
+                    try layer.set(option, value, folder: workingDirectory)
+                } catch {
+                    wrong.append("\(option.flag): \(error.message); expected \(error.expected)")
+                }
+            }
+        }
+        return layer
+    }
+
+    fileprivate func variableLayer(_ wrong: inout [String]) -> ConfigurationLayer {
+        var layer = ConfigurationLayer()
+        for option in ConfigurationOption.allCases {
+            guard let text = environment[option.variable] else { continue }
+            let isList = option == .forms || option == .limits
+            let values = isList ? text.split(separator: ":").map(String.init) : [text]
+            for value in values {
+                do throws(BadValue) {
+                    try layer.set(option, value, folder: workingDirectory)
+                } catch {
+                    wrong.append("\(option.variable): \(error.message); expected \(error.expected)")
+                }
+            }
+        }
+        return layer
+    }
+
+    /// The file that was asked for must be there; the usual one need not be.
+    fileprivate func fileLayer(
+        _ wrong: inout [String], read: (String) throws(FileIssues) -> [UInt8]?
+    ) -> (file: String?, layer: ConfigurationLayer) {
+        let asked = file ?? environment["PICKERSYNC_CONFIG"]
+        guard let path = asked.map(absolute) ?? usualFile else { return (nil, .init()) }
+        do throws(FileIssues) {
+            guard let bytes = try read(path) else {
+                if asked != nil { wrong.append("\(path): there is no such file") }
+                return (nil, .init())
+            }
+            return (path, try ConfigurationLayer.parse(bytes, file: path))
+        } catch {
+            wrong += error.issues.map(\.description)
+            return (path, .init())
+        }
+    }
+
+    private func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : workingDirectory + "/" + path
+    }
+
+    private var usualFile: String? {
+        if isSystem { return "/etc/pickersync/pickersyncd.yaml" }
+        let home = environment["HOME"].map { $0 + "/.config" }
+        return xdg("XDG_CONFIG_HOME", else: home).map { $0 + "/pickersync/pickersyncd.yaml" }
+    }
+
+    /// The specification wants relative paths in its variables ignored.
+    private func xdg(_ name: String, else fallback: String? = nil) -> String? {
+        if let path = environment[name], path.hasPrefix("/") { return path }
+        return fallback
+    }
+
+    /// The first of the folders that systemd made: it lists several with colons.
+    private func folder(_ name: String) -> String? {
+        environment[name].flatMap { $0.split(separator: ":").first.map(String.init) }
+    }
+
+    fileprivate func defaultPlaces(
+        socketIsKnown: Bool, stateDirectoryIsKnown: Bool
+    ) throws(StartFailure) -> (socket: String, state: String) {
+        var socket = folder("RUNTIME_DIRECTORY").map { $0 + "/sock" }
+        var state = folder("STATE_DIRECTORY")
+        if isSystem {
+            socket = socket ?? "/run/pickersync/sock"
+            state = state ?? "/var/lib/pickersync"
+        } else {
+            socket = socket ?? xdg("XDG_RUNTIME_DIR").map { $0 + "/pickersync/sock" }
+            let home = environment["HOME"].map { $0 + "/.local/state" }
+            state = state ?? xdg("XDG_STATE_HOME", else: home).map { $0 + "/pickersync" }
+        }
+        var missing: [String] = []
+        if socket == nil, !socketIsKnown {
+            missing.append("no place for the socket: set XDG_RUNTIME_DIR or --socket PATH")
+        }
+        if state == nil, !stateDirectoryIsKnown {
+            missing.append("no place for the store: set HOME or --state-directory DIR")
+        }
+        guard missing.isEmpty else { throw StartFailure(.configuration, missing) }
+        return (socket ?? "", state ?? "")
+    }
+}

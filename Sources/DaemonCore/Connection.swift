@@ -1,0 +1,55 @@
+internal import EventLoop
+internal import SyncCore
+
+// One accepted connection as the shell sees it.
+//
+//     naming --names are known--> open --closeAfterOutput--> finishing --all has left--> closed
+//        \__________ any: the peer is gone, `close`, the daemon ends ____________________/
+//
+// Always holds: the engine hears of a connection from `connected` to `disconnected`, once each, and
+// of none that never left `naming`; at most one write is under way.
+
+/// A connection, owned by the shell.
+final class Connection {
+    /// Where its life stands.
+    enum Phase {
+        /// Its peer's names are being looked up; the engine does not know it.
+        case naming
+        /// In use.
+        case open
+        /// Closed as soon as everything has left, or at the given monotonic time.
+        case finishing(until: UInt64)
+        /// Nothing is called any more.
+        case closed
+    }
+
+    /// Where the reading stands.
+    enum Reading {
+        case paused
+        case active
+        /// The peer has ended its side.
+        case ended
+    }
+
+    let id: ConnectionID
+    let pipe: Pipe
+    /// The number of the socket, good while `pipe` is open: for poll(2) alone.
+    let descriptor: CInt
+    var phase = Phase.naming
+    var reading = Reading.paused
+    var isWriting = false
+
+    init(id: ConnectionID, pipe: Pipe, descriptor: CInt) {
+        self.id = id
+        self.pipe = pipe
+        self.descriptor = descriptor
+    }
+
+    /// Whether the engine was told of it and not yet of its end.
+    var isKnown: Bool {
+        switch phase {
+        case .open, .finishing: true
+        case .naming, .closed: false
+        }
+    }
+}

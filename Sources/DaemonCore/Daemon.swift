@@ -1,0 +1,71 @@
+internal import EventLoop
+internal import FormFile
+internal import Glibc
+internal import Store
+internal import SyncCore
+
+// From the process's first step to its last. Always holds: what was made is unmade on every way out,
+// the lock of the socket last; a failure to start says what is wrong and leaves nothing behind.
+
+/// The daemon.
+public enum Daemon {
+    /// Runs until it is told to stop.
+    /// - Parameters:
+    ///   - newReplica: act as if the store were a copy (`--new-replica`).
+    /// - Returns: what the process exits with; what is wrong was said on standard error.
+    public static func run(_ sources: ConfigurationSources, newReplica: Bool) -> ExitStatus {
+        ProcessLimits.harden()
+        var log = Log(level: .info, environment: sources.environment)
+        do throws(StartFailure) {
+            let configuration = try Configuration.load(sources)
+            log = Log(level: configuration.logLevel, environment: sources.environment)
+            return try serve(configuration, sources, newReplica: newReplica, log)
+        } catch {
+            for message in error.messages { log.write(.error, message) }
+            return error.status
+        }
+    }
+
+    private static func serve(
+        _ configuration: Configuration, _ sources: ConfigurationSources, newReplica: Bool,
+        _ log: Log
+    ) throws(StartFailure) -> ExitStatus {
+        let choices = try EngineChoices(configuration, uid: sources.uid)
+        let forms = try FormFiles.read(configuration.forms, limits: configuration.limits)
+        let sockets = try Sockets.open(
+            configuration, sources.environment, pid: getpid(), gid: choices.gid)
+        defer { sockets.removeOwn() }
+        let store = try OpenedStore.open(
+            configuration, credentials: sources.environment["CREDENTIALS_DIRECTORY"],
+            newReplica: newReplica, log)
+        var isClean = false
+        // The lock of the store goes back in any case; only a clean end is marked as one.
+        defer { store.close(isClean: isClean, log) }
+        let figures = Figures()
+        let engine = try store.startEngine(choices, figures)
+        do {
+            try Loop.withLoop { loop in
+                let shell = Shell(
+                    loop: loop, engine: engine, log: log,
+                    manager: ServiceManager(sources.environment, pid: getpid()),
+                    store: StoreQueue(loop: loop, store: store.store, figures: figures),
+                    figures: figures,
+                    connectionsMax: choices.engine.limits.connectionsMax + ProcessLimits.refusals,
+                    descriptorsMax: choices.descriptorsMax)
+                let life = Life(
+                    shell: shell, sources: sources, configuration: configuration, choices: choices,
+                    reason: sockets.arePassed ? .restart : .shutdown)
+                try life.watchSignals()
+                try sockets.listen(shell)
+                shell.onEnd = { isClean = $0 }
+                life.begin(forms, readyAt: sockets.shownPath)
+                loop.run()
+                life.end()
+            }
+        } catch {
+            throw StartFailure(.system, "cannot run the event loop: \(error)")
+        }
+        log.write(isClean ? .info : .error, isClean ? "stopped" : "stopped, and not cleanly")
+        return .success
+    }
+}

@@ -1,0 +1,38 @@
+internal import FormFile
+internal import SyncCore
+
+// From the configuration to what the engine takes.
+
+/// The engine's configuration and what had to be found out for it.
+struct EngineChoices: Sendable {
+    var engine: EngineConfiguration
+    /// The group of `--group`.
+    var gid: UInt32?
+    /// How many descriptors the kernel grants.
+    var descriptorsMax: Int
+
+    /// Looks up the group and fits the limits to what the kernel grants.
+    ///
+    /// The group's look-up may block; it happens before anybody is served.
+    init(_ configuration: Configuration, uid: UInt32) throws(StartFailure) {
+        if let group = configuration.group {
+            guard let number = SystemNames.groupNumber(group) else {
+                throw StartFailure(
+                    .configuration, "there is no group \"\(group)\": make it, or name another")
+            }
+            gid = number
+        }
+        let (limits, descriptors) = ProcessLimits.fit(configuration.limits)
+        descriptorsMax = descriptors
+        engine = EngineConfiguration(
+            durability: configuration.durability, limits: limits,
+            serverName: "pickersyncd/\(Version.current)", daemonUID: uid, creatorsGID: gid)
+    }
+
+    /// The same with limits that were read again.
+    func with(_ limits: Limits) -> EngineChoices {
+        var choices = self
+        (choices.engine.limits, choices.descriptorsMax) = ProcessLimits.fit(limits)
+        return choices
+    }
+}

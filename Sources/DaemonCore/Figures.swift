@@ -1,0 +1,51 @@
+internal import Store
+internal import SyncCore
+internal import Synchronization
+
+// The shell's part of `server.status`.
+
+/// Figures that the engine asks for by a Sendable function.
+///
+/// All of it is used on the loop; the lock is what the type of that function costs.
+final class Figures: Sendable {
+    private struct Values {
+        var store: StoreStatistics?
+        var descriptors = 0
+        var descriptorsMax = 0
+    }
+
+    private let values = Mutex(Values())
+
+    /// What the store said last.
+    func note(_ statistics: StoreStatistics) {
+        values.withLock { $0.store = statistics }
+    }
+
+    /// How many descriptors are in use, as far as the shell knows, and how many there may be.
+    func note(descriptors: Int, max: Int) {
+        values.withLock {
+            $0.descriptors = descriptors
+            $0.descriptorsMax = max
+        }
+    }
+
+    /// `memory`, `descriptors` and `store`, bytes in bytes.
+    func members() -> JSONObject {
+        let values = values.withLock { $0 }
+        var members = JSONObject()
+        if let resident = ProcessLimits.residentBytes() {
+            members["memory"] = ["resident": .integer(resident)]
+        }
+        members["descriptors"] = [
+            "used": .integer(values.descriptors), "max": .integer(values.descriptorsMax),
+        ]
+        if let store = values.store {
+            members["store"] = [
+                "bytes": .integer(store.bytes), "walBytes": .integer(store.walBytes),
+                "revisions": .integer(store.revisions), "pages": .integer(store.pages),
+                "freePages": .integer(store.freePages),
+            ]
+        }
+        return members
+    }
+}

@@ -1,0 +1,63 @@
+internal import EventLoop
+internal import Glibc
+
+// What stands at a path, without following a link in its last place: lstat(2).
+
+/// The kinds of file that the daemon tells apart.
+enum FilePlace: Hashable {
+    case absent
+    case directory(Facts)
+    case socket(Facts)
+    case link
+    case other
+
+    /// Whose it is, who may do what, and which file it is.
+    struct Facts: Hashable {
+        var uid: UInt32
+        var mode: UInt32
+        var device: UInt64
+        var inode: UInt64
+    }
+
+    /// Looks; what cannot be looked at counts as absent where a part of the path is missing, and
+    /// as something else otherwise.
+    init(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            self = errno == ENOENT || errno == ENOTDIR ? .absent : .other
+            return
+        }
+        let facts = Facts(
+            uid: status.st_uid, mode: status.st_mode & 0o7777, device: UInt64(status.st_dev),
+            inode: UInt64(status.st_ino))
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: self = .directory(facts)
+        case S_IFSOCK: self = .socket(facts)
+        case S_IFLNK: self = .link
+        default: self = .other
+        }
+    }
+
+    /// The folder that holds a path.
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Makes a folder and those above it, as far as they are missing: mkdir(2).
+    ///
+    /// The mode is that of the last one; those above get 0755, less the umask.
+    static func makeDirectory(_ path: String, mode: UInt32) throws(SystemError) {
+        if mkdir(path, mode_t(mode)) == 0 { return }
+        switch errno {
+        case EEXIST: return
+        case ENOENT:
+            let above = folder(of: path)
+            guard above != path, above != "." else { break }
+            try makeDirectory(above, mode: 0o755)
+            if mkdir(path, mode_t(mode)) == 0 || errno == EEXIST { return }
+        default: break
+        }
+        throw SystemError(errno: errno, operation: "mkdir", path: path)
+    }
+}

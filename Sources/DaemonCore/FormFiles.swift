@@ -1,0 +1,31 @@
+internal import FormFile
+internal import SyncCore
+
+// Form files of `--form`, read at start and at each SIGHUP.
+
+enum FormFiles {
+    /// A definition and where it came from.
+    struct Form: Sendable {
+        let file: String
+        let definition: JSON
+    }
+
+    /// Reads all of them; every mistake in each is reported, and then none is taken.
+    static func read(_ paths: [String], limits: Limits) throws(StartFailure) -> [Form] {
+        var bounds = FormLimits()
+        bounds.frameBytesMax = limits.maxFrame
+        bounds.fieldsMax = limits.fieldsMax
+        bounds.optionsMax = limits.optionsMax
+        var forms: [Form] = []
+        var wrong: [String] = []
+        for path in paths {
+            switch FormFile.load(path: path, limits: bounds) {
+            case .success((_, let definition)):
+                forms.append(Form(file: path, definition: definition))
+            case .failure(let issues): wrong += issues.issues.map(\.description)
+            }
+        }
+        guard wrong.isEmpty else { throw StartFailure(.formFile, wrong) }
+        return forms
+    }
+}

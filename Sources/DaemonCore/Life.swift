@@ -1,0 +1,162 @@
+internal import EventLoop
+internal import Glibc
+internal import SyncCore
+
+// Signals, reloads and what the service manager hears.
+//
+// Always holds: the first SIGTERM or SIGINT ends the daemon in order, the second at once; a reload
+// that fails changes nothing.
+
+/// The daemon's life around its shell.
+final class Life {
+    private enum Reload { case idle, underWay, again }
+
+    private enum Read: Sendable {
+        case read(Configuration, [FormFiles.Form])
+        case failed([String])
+    }
+
+    private let shell: Shell
+    private let sources: ConfigurationSources
+    private var configuration: Configuration
+    private var choices: EngineChoices
+    private let reason: GoodbyeReason
+    private var reload = Reload.idle
+    private var isStopping = false
+
+    /// - Parameter reason: what a goodbye says. `restart` where the service manager keeps the
+    ///   socket: who connects again waits there until the daemon is back. systemd 252 has no way of
+    ///   telling a service whether it is stopped or restarted.
+    init(
+        shell: Shell, sources: ConfigurationSources, configuration: Configuration,
+        choices: EngineChoices, reason: GoodbyeReason
+    ) {
+        self.shell = shell
+        self.sources = sources
+        self.configuration = configuration
+        self.choices = choices
+        self.reason = reason
+        shell.idleExit = configuration.idleExitSeconds.map { .seconds($0) }
+    }
+
+    /// Watches SIGTERM, SIGINT and SIGHUP from now on.
+    func watchSignals() throws(UVError) {
+        for number in [SIGTERM, SIGINT, SIGHUP] {
+            let watcher = try SignalWatcher(loop: shell.loop)
+            watcher.onSignal = { [unowned self] number in signalled(number) }
+            try watcher.start(number)
+        }
+    }
+
+    private func signalled(_ number: CInt) {
+        guard number != SIGHUP else { return beginReload() }
+        // The store is made to be killed at any time.
+        guard !isStopping else { _exit(128 + number) }
+        isStopping = true
+        shell.stop(reason)
+    }
+
+    /// Applies the forms and says that the daemon is ready.
+    func begin(_ forms: [FormFiles.Form], readyAt path: String) {
+        apply(forms)
+        noteLimits()
+        shell.store.add(.measure)
+        shell.log.ready(path)
+        shell.manager.ready(status: shell.engine.statusLine)
+        guard let interval = shell.manager.watchdogInterval else { return }
+        let timer = Timer(loop: shell.loop)
+        timer.onFire = { [unowned self] in shell.manager.isAlive() }
+        timer.start(after: .zero, repeating: interval)
+    }
+
+    /// Nothing is to be done after the loop; keeps this object alive until then.
+    func end() { shell.loop.onIterationEnd = nil }
+
+    private func apply(_ forms: [FormFiles.Form]) {
+        for form in forms { shell.tell(.apply(definition: form.definition, file: form.file)) }
+    }
+
+    private func noteLimits() {
+        let wanted = configuration.limits.connectionsMax
+        let granted = choices.engine.limits.connectionsMax
+        guard granted < wanted else { return }
+        shell.log.write(
+            .notice,
+            "connectionsMax is \(granted) instead of \(wanted): the kernel grants "
+                + "\(choices.descriptorsMax) descriptors (LimitNOFILE=, ulimit -n)")
+    }
+
+    // MARK: SIGHUP
+
+    private func beginReload() {
+        guard shell.life == .serving else { return }
+        guard case .idle = reload else {
+            reload = .again
+            return
+        }
+        reload = .underWay
+        shell.manager.reloading()
+        Work.start(on: shell.loop) { [sources] in
+            Self.read(sources)
+        } then: { [weak self] outcome in
+            guard let self, case .finished(let read) = outcome else { return }
+            finishReload(read)
+        }
+    }
+
+    /// On a thread of the pool: files may be far away.
+    private static func read(_ sources: ConfigurationSources) -> Read {
+        do throws(StartFailure) {
+            let configuration = try Configuration.load(sources)
+            return .read(
+                configuration, try FormFiles.read(configuration.forms, limits: configuration.limits)
+            )
+        } catch {
+            return .failed(error.messages)
+        }
+    }
+
+    private func finishReload(_ read: Read) {
+        guard shell.life == .serving else { return }
+        switch read {
+        case .failed(let messages):
+            for message in messages { shell.log.write(.error, message) }
+            shell.log.write(.error, "the configuration is as it was before the reload")
+        case .read(let new, let forms):
+            take(new)
+            apply(forms)
+            shell.log.write(.notice, "reloaded")
+        }
+        shell.manager.ready(status: shell.engine.statusLine)
+        let isWantedAgain = if case .again = reload { true } else { false }
+        reload = .idle
+        if isWantedAgain { beginReload() }
+    }
+
+    private func take(_ new: Configuration) {
+        for change in Self.changesForNextStart(configuration, new) {
+            shell.log.write(.warning, "\(change) changes only when the daemon is started again")
+        }
+        choices = choices.with(new.limits)
+        configuration.limits = new.limits
+        configuration.forms = new.forms
+        configuration.logLevel = new.logLevel
+        configuration.idleExitSeconds = new.idleExitSeconds
+        shell.log.level = new.logLevel
+        shell.idleExit = new.idleExitSeconds.map { .seconds($0) }
+        shell.connectionsMax = choices.engine.limits.connectionsMax + ProcessLimits.refusals
+        shell.tell(.configure(choices.engine))
+        noteLimits()
+    }
+
+    /// Options that were changed in vain: the socket and the store are open, and what an unclean
+    /// stop may cost was written into the store by the durability of the start.
+    static func changesForNextStart(_ old: Configuration, _ new: Configuration) -> [String] {
+        var changes: [String] = []
+        if old.socket != new.socket { changes.append("socket") }
+        if old.stateDirectory != new.stateDirectory { changes.append("state-directory") }
+        if old.durability != new.durability { changes.append("durability") }
+        if old.group != new.group { changes.append("group") }
+        return changes
+    }
+}

@@ -1,0 +1,192 @@
+internal import Glibc
+public import SyncCore
+
+// Lines on standard error, for the journal or for people.
+//
+// Always holds: a line is one line and nothing raw in it reaches a terminal; a reader that has
+// stopped reading loses lines and never stops the daemon; a fault that repeats itself costs a few
+// lines and a count.
+
+/// The daemon's log. It belongs to one thread.
+public final class Log {
+    /// How lines look.
+    public enum Style: Sendable, Hashable {
+        /// `<6>message`: sd-daemon(3); the journal has the time itself.
+        case journal
+        /// `2026-11-21 10:30:07.123 info: message`, in local time.
+        case plain
+    }
+
+    /// Lines of a lower priority are left out.
+    public var level: LogEntry.Priority
+    let style: Style
+    private let emit: (String) -> Void
+    private let clock: () -> (seconds: Int64, milliseconds: Int)
+    private var gate = RepetitionGate()
+
+    /// A log to standard error.
+    public convenience init(level: LogEntry.Priority, environment: ProcessEnvironment) {
+        let isJournal = Self.isJournal(STDERR_FILENO, environment["JOURNAL_STREAM"])
+        self.init(
+            level: level, style: isJournal ? .journal : .plain, clock: Self.wallClock,
+            emit: Self.writeToStandardError)
+    }
+
+    /// A log whose lines go to `emit`, each without its newline.
+    init(
+        level: LogEntry.Priority, style: Style,
+        clock: @escaping () -> (seconds: Int64, milliseconds: Int),
+        emit: @escaping (String) -> Void
+    ) {
+        self.level = level
+        self.style = style
+        self.clock = clock
+        self.emit = emit
+    }
+
+    /// Writes a line, unless it is below `level` or one too many of its kind.
+    public func write(_ entry: LogEntry) {
+        guard entry.priority <= level else { return }
+        let now = clock()
+        for held in gate.ended(at: now.seconds) { line(.notice, held, now) }
+        guard gate.admits(entry, at: now.seconds) else { return }
+        line(entry.priority, entry.message, now)
+    }
+
+    /// Writes a line.
+    public func write(_ priority: LogEntry.Priority, _ message: String) {
+        write(LogEntry(priority, message))
+    }
+
+    /// `ready: PATH`, the line that scripts wait for: always written, without a time before it.
+    public func ready(_ path: String) {
+        let text = "ready: \(path.escapedForDisplay())"
+        emit(style == .journal ? "<5>" + text : text)
+    }
+
+    private func line(
+        _ priority: LogEntry.Priority, _ message: String,
+        _ now: (seconds: Int64, milliseconds: Int)
+    ) {
+        let message = message.escapedForDisplay()
+        switch style {
+        case .journal: emit("<\(priority.rawValue)>\(message)")
+        case .plain:
+            emit("\(Self.timestamp(now.seconds, now.milliseconds)) \(priority.name): \(message)")
+        }
+    }
+}
+
+extension Log {
+    /// Bytes of a line: what a pipe takes at once (PIPE_BUF, pipe(7)), a newline included.
+    static let lineBytesMax = 4_096
+
+    /// Whether standard error is the journal's own stream: systemd.exec(5), $JOURNAL_STREAM holds
+    /// the device and the inode of what it was when the process began.
+    static func isJournal(_ descriptor: CInt, _ stream: String?) -> Bool {
+        guard let stream else { return false }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return false }
+        return stream == "\(status.st_dev):\(status.st_ino)"
+    }
+
+    private static func wallClock() -> (seconds: Int64, milliseconds: Int) {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return (Int64(time.tv_sec), Int(time.tv_nsec) / 1_000_000)
+    }
+
+    private static func timestamp(_ seconds: Int64, _ milliseconds: Int) -> String {
+        var moment = time_t(seconds)
+        var parts = tm()
+        localtime_r(&moment, &parts)
+        func padded(_ number: Int32, _ width: Int = 2) -> String {
+            let digits = "\(number)"
+            return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+        }
+        let day = "\(parts.tm_year + 1_900)-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))"
+        let time = "\(padded(parts.tm_hour)):\(padded(parts.tm_min)):\(padded(parts.tm_sec))"
+        return "\(day) \(time).\(padded(Int32(milliseconds), 3))"
+    }
+
+    /// One write a line, only where it does not wait: a terminal that is held with ^S, or a pipe
+    /// that nobody reads, must not hold the loop.
+    private static func writeToStandardError(_ line: String) {
+        var bytes = Array(line.utf8.prefix(lineBytesMax - 1))
+        // A cut must not leave half a character.
+        if bytes.count < line.utf8.count {
+            while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
+            if let last = bytes.last, last >= 0xC0 { bytes.removeLast() }
+        }
+        bytes.append(UInt8(ascii: "\n"))
+        var ready = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        guard poll(&ready, 1, 0) == 1 else { return }
+        _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+    }
+}
+
+/// Lets the first lines of a kind through and counts the rest of a period.
+///
+/// Lines are of a kind when they have the same priority and differ in digits alone: a peer that
+/// reconnects and misbehaves has another number each time.
+struct RepetitionGate {
+    /// Lines of one kind in one period.
+    static let burst = 20
+    /// Lines of all kinds in one period; errors are not counted.
+    static let linesMax = 2_000
+    /// How long a period is.
+    static let periodSeconds: Int64 = 10
+    /// Kinds that are told apart; more than these share `linesMax` alone.
+    static let kindsMax = 256
+
+    private struct Kind {
+        let key: String
+        var count = 0
+    }
+
+    private var began: Int64?
+    private var kinds: [Kind] = []
+    private var lines = 0
+    private var others = 0
+
+    /// Whether this line may be written.
+    mutating func admits(_ entry: LogEntry, at seconds: Int64) -> Bool {
+        if began == nil { began = seconds }
+        if entry.priority > .error {
+            lines += 1
+            if lines > Self.linesMax {
+                others += 1
+                return false
+            }
+        }
+        let key = Self.key(entry)
+        if let index = kinds.firstIndex(where: { $0.key == key }) {
+            kinds[index].count += 1
+            return kinds[index].count <= Self.burst
+        }
+        if kinds.count < Self.kindsMax { kinds.append(Kind(key: key, count: 1)) }
+        return true
+    }
+
+    /// What was held back in a period that is over; begins the next one.
+    mutating func ended(at seconds: Int64) -> [String] {
+        guard let began, seconds >= began + Self.periodSeconds || seconds < began else { return [] }
+        var held = kinds.filter { $0.count > Self.burst }.map { kind in
+            "\(kind.count - Self.burst) more like: \(kind.key.dropFirst())"
+        }
+        if others > 0 { held.append("\(others) more lines were left out") }
+        self = RepetitionGate()
+        return held
+    }
+
+    private static func key(_ entry: LogEntry) -> String {
+        var key = "\(entry.priority.rawValue)"
+        var isInNumber = false
+        for scalar in entry.message.unicodeScalars.prefix(160) {
+            let isDigit = (0x30...0x39).contains(scalar.value)
+            if !isDigit { key.unicodeScalars.append(scalar) } else if !isInNumber { key += "#" }
+            isInNumber = isDigit
+        }
+        return key
+    }
+}

@@ -1,0 +1,118 @@
+internal import EventLoop
+internal import FormFile
+internal import Store
+internal import SyncCore
+
+// The store from its opening to its closing, and the engine that starts from it.
+
+/// A store that is open, with the key for its secrets.
+struct OpenedStore {
+    /// Revisions of each form that the engine keeps ready from the start: what a client that was
+    /// away for a short while asks for. Older ones come from the store.
+    static let revisionsPerForm = 256
+
+    let store: Store
+    private let sealer: Sealer?
+    private let opening: Opening
+    private let keyHours: Int
+
+    /// Opens or makes the store.
+    /// - Throws: status 75 where another daemon has it, 73 where it cannot be used.
+    static func open(
+        _ configuration: Configuration, credentials: String?, newReplica: Bool, _ log: Log
+    ) throws(StartFailure) -> OpenedStore {
+        var options = StoreOptions()
+        options.newReplica = newReplica
+        options.everyEditDurable = configuration.durability == .commit
+        let directory = configuration.stateDirectory
+        do throws(SystemError) {
+            try FilePlace.makeDirectory(directory, mode: 0o700)
+        } catch {
+            throw StartFailure(.cannotCreate, "cannot create the state directory: \(error)")
+        }
+        do throws(StoreError) {
+            let (store, opening) = try Store.open(directory: directory, options: options)
+            say(opening, directory, log)
+            return OpenedStore(
+                store: store, sealer: sealer(directory, credentials, log), opening: opening,
+                keyHours: configuration.limits.keyHours)
+        } catch {
+            throw StartFailure(
+                ExitStatus(rawValue: error.exitStatus) ?? .cannotCreate, error.description)
+        }
+    }
+
+    private static func say(_ opening: Opening, _ directory: String, _ log: Log) {
+        switch opening.condition {
+        case .created: log.write(.notice, "made a new store in \(directory)")
+        case .clean: log.write(.debug, "the store in \(directory) was closed cleanly")
+        case .unclean: log.write(.notice, "the last daemon in \(directory) was not stopped cleanly")
+        }
+        switch opening.replicaChange {
+        case nil, .created: return
+        case .requested: log.write(.notice, "replica \(opening.replica): a new one, as asked for")
+        case .copied:
+            log.write(.notice, "replica \(opening.replica): the store was copied or moved")
+        case .restored: log.write(.notice, "replica \(opening.replica): a backup was put back")
+        case .editsLost:
+            log.write(.warning, "replica \(opening.replica): edits told before may be lost")
+        }
+    }
+
+    /// Without its key the daemon serves all but secrets, which read as unset.
+    private static func sealer(_ directory: String, _ credentials: String?, _ log: Log) -> Sealer? {
+        do throws(SealerError) {
+            return try Sealer.load(directory: directory, credentials: credentials)
+        } catch {
+            log.write(
+                .error, "no key for secure fields, which can neither be read nor set: \(error)")
+            return nil
+        }
+    }
+
+    /// An engine with what the store holds.
+    func startEngine(_ choices: EngineChoices, _ figures: Figures) throws(StartFailure) -> Engine {
+        let now = Moment(
+            wallMilliseconds: Loop.wallMilliseconds,
+            monotonicNanoseconds: Loop.hrtimeNanoseconds)
+        let image: StoreImage
+        do throws(StoreError) {
+            image = try store.loadImage(
+                revisionsPerForm: Self.revisionsPerForm,
+                keysNotBefore: now.wallMilliseconds - Int64(keyHours) * 3_600_000)
+        } catch {
+            throw StartFailure(
+                ExitStatus(rawValue: error.exitStatus) ?? .cannotCreate, error.description)
+        }
+        do throws(EngineStartError) {
+            return try Engine(
+                configuration: choices.engine, environment: environment(figures),
+                replica: opening.replica, image: image, newLogs: opening.newLogs, at: now)
+        } catch {
+            throw StartFailure(
+                .cannotCreate, "the store holds what cannot be understood: \(error)")
+        }
+    }
+
+    private func environment(_ figures: Figures) -> Environment {
+        Environment(
+            random: { UInt64.random(in: .min ... .max) },
+            compile: RegularExpression.compiler,
+            seal: { [sealer] plaintext, associated in
+                sealer?.seal(plaintext: plaintext, associated: associated)
+            },
+            open: { [sealer] sealed, associated in
+                sealer?.open(sealed, associated: associated)
+            },
+            shellStatus: { figures.members() })
+    }
+
+    /// Gives the store back.
+    func close(isClean: Bool, _ log: Log) {
+        do throws(StoreError) {
+            try store.close(clean: isClean)
+        } catch {
+            log.write(.error, "cannot close the store: \(error)")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+internal import EventLoop
+internal import Glibc
+
+// Sockets that the service manager bound for us: sd_listen_fds(3), without its library.
+//
+// Always holds: descriptors are taken only where LISTEN_PID names this process, and each is a
+// listening Unix stream socket; anything else is a mistake in a unit file and ends the start.
+
+/// One socket that was passed.
+struct PassedSocket: ~Copyable {
+    let descriptor: OwnedDescriptor
+    /// Where it is bound, for `ready:` and the log.
+    let path: String
+
+    consuming func takeDescriptor() -> OwnedDescriptor { descriptor }
+}
+
+enum PassedSockets {
+    /// The first number that can be passed: SD_LISTEN_FDS_START.
+    static let firstDescriptor: CInt = 3
+    /// More than anybody passes; a number beyond it is a mistake.
+    static let socketsMax: CInt = 16
+
+    /// How many sockets were passed to the process `pid`; 0 where none were.
+    static func count(
+        _ environment: ProcessEnvironment, pid: CInt
+    ) throws(StartFailure) -> CInt {
+        guard let text = environment["LISTEN_FDS"] else { return 0 }
+        // Meant for another process, such as the shell that started us.
+        if let meant = environment["LISTEN_PID"], meant != "\(pid)" { return 0 }
+        guard environment["LISTEN_PID"] != nil else { return 0 }
+        guard let count = CInt(text), (0...socketsMax).contains(count) else {
+            throw StartFailure(
+                .configuration, "LISTEN_FDS is \"\(text)\"; expected 0 to \(socketsMax)")
+        }
+        return count
+    }
+
+    /// Takes over one of the descriptors.
+    static func adopt(_ number: CInt, name: String?) throws(StartFailure) -> PassedSocket {
+        do throws(SystemError) {
+            let path = path(of: number)
+            return PassedSocket(descriptor: try UnixSocket.adoptListening(number), path: path)
+        } catch {
+            let name = name.map { " (\($0))" } ?? ""
+            throw StartFailure(
+                .configuration,
+                "descriptor \(number)\(name) from the service manager is no listening Unix "
+                    + "stream socket: \(error); ListenStream= with a path is what works")
+        }
+    }
+
+    /// Names from LISTEN_FDNAMES, as far as there are any.
+    static func names(_ environment: ProcessEnvironment) -> [String] {
+        (environment["LISTEN_FDNAMES"] ?? "").split(
+            separator: ":", omittingEmptySubsequences: false
+        )
+        .map(String.init)
+    }
+
+    /// getsockname(2); an abstract name is shown with an `@`.
+    private static func path(of number: CInt) -> String {
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getsockname(number, $0, &length)
+            }
+        }
+        let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+        guard status == 0, Int(length) > start else { return "(unnamed)" }
+        let bytes = withUnsafeBytes(of: &address.sun_path) { field in
+            Array(field.prefix(min(Int(length) - start, field.count)))
+        }
+        let isAbstract = bytes.first == 0
+        let name = (isAbstract ? bytes.dropFirst() : bytes[...]).prefix { $0 != 0 }
+        return (isAbstract ? "@" : "") + String(decoding: name, as: UTF8.self)
+    }
+}

@@ -1,0 +1,481 @@
+internal import EventLoop
+internal import Glibc
+internal import SyncCore
+
+// The engine's hands: reads and writes sockets, runs effects, keeps time.
+//
+// Always holds: the engine is told everything in the order in which it happened, on this thread; one
+// iteration of the loop ends with one `iterationEnded`, after all of its input; a connection has at
+// most one write under way, whose bytes live until it ends; what a peer does can cost it its own
+// connection and nothing else.
+
+/// What the daemon is doing, from its first accept to its end.
+enum ShellLife {
+    case serving
+    /// Goodbyes and the last batch are on their way.
+    case draining
+    /// Everything is durable; connections close as their output leaves.
+    case drained
+    /// The loop was told to stop.
+    case ended
+}
+
+/// Runs one engine on one loop.
+final class Shell {
+    /// Bytes asked for one write: what a Unix socket takes at once, and some more.
+    static let writeBytesMax = 256 << 10
+    /// How long a connection that is to be closed may take for its last bytes.
+    static let finishNanoseconds: UInt64 = 5_000_000_000
+    /// How long the daemon waits for goodbyes and the last batch.
+    static let drainLimit: Duration = .seconds(5)
+    /// Turns within one iteration for what a write set free; then the loop gets its turn first.
+    static let turnsMax = 16
+
+    let loop: Loop
+    let engine: Engine
+    let log: Log
+    let manager: ServiceManager
+    let names: NameDirectory
+    let store: StoreQueue
+    let figures: Figures
+
+    var life = ShellLife.serving
+    /// Bounds accepted connections: descriptors have a limit.
+    var connectionsMax: Int
+    let descriptorsMax: Int
+    var idleExit: Duration?
+
+    /// By number; only looked up, never listed.
+    private(set) var connections: [UInt64: Connection] = [:]
+    private var lastConnection: UInt64 = 0
+    private var listeners: [UnixListener] = []
+    /// Connections that close once their output has left.
+    private var finishing: [Connection] = []
+    /// Connections whose peer has ended its side and may be gone altogether.
+    private var lingering: [Connection] = []
+
+    private var effects: [Effect] = []
+    private var spareEffects: [Effect] = []
+    /// Whether the engine was told anything since the last `iterationEnded`.
+    private var isDirty = false
+    private var moment: Moment?
+    private var armedDeadline: UInt64?
+    private var isFull = false
+
+    private let deadlineTimer: Timer
+    private let turnTimer: Timer
+    private let lingerTimer: Timer
+    private let idleTimer: Timer
+    private let statusTimer: Timer
+
+    /// Called once when the shell has nothing left to do; `isClean` if everything is durable.
+    var onEnd: ((_ isClean: Bool) -> Void)?
+
+    /// A shell that accepts nothing yet.
+    init(
+        loop: Loop, engine: Engine, log: Log, manager: ServiceManager, store: StoreQueue,
+        figures: Figures, connectionsMax: Int, descriptorsMax: Int
+    ) {
+        self.loop = loop
+        self.engine = engine
+        self.log = log
+        self.manager = manager
+        self.store = store
+        self.figures = figures
+        self.connectionsMax = connectionsMax
+        self.descriptorsMax = descriptorsMax
+        names = NameDirectory(loop: loop)
+        deadlineTimer = Timer(loop: loop)
+        turnTimer = Timer(loop: loop)
+        lingerTimer = Timer(loop: loop)
+        idleTimer = Timer(loop: loop)
+        statusTimer = Timer(loop: loop)
+        store.deliver = { [unowned self] input in tell(input) }
+        store.report = { [unowned self] entry in self.log.write(entry) }
+        loop.onIterationEnd = { [unowned self] in iterationEnded() }
+        deadlineTimer.onFire = { [unowned self] in deadlineFired() }
+        lingerTimer.onFire = { [unowned self] in lookAfterLingering() }
+        idleTimer.onFire = { [unowned self] in idleFired() }
+        statusTimer.onFire = { [unowned self] in self.manager.status(self.engine.statusLine) }
+        // Fires only to make the loop turn; the iteration's end does the rest.
+        turnTimer.onFire = { [unowned self] in isDirty = true }
+    }
+
+    // MARK: The engine
+
+    /// Both clocks, read once an iteration.
+    var now: Moment {
+        if let moment { return moment }
+        let read = Moment(
+            wallMilliseconds: Loop.wallMilliseconds,
+            monotonicNanoseconds: Loop.hrtimeNanoseconds)
+        moment = read
+        return read
+    }
+
+    /// Tells the engine and does what it wants.
+    func tell(_ input: Input) {
+        isDirty = true
+        engine.handle(input, at: now, into: &effects)
+        runEffects()
+    }
+
+    private func received(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) {
+        isDirty = true
+        engine.received(connection.id, bytes, at: now, into: &effects)
+        runEffects()
+    }
+
+    /// An effect may tell the engine something, which may want more: the outermost call does it all.
+    private var isRunningEffects = false
+
+    private func runEffects() {
+        guard !isRunningEffects, !effects.isEmpty else { return }
+        isRunningEffects = true
+        while !effects.isEmpty {
+            swap(&effects, &spareEffects)
+            for effect in spareEffects { run(effect) }
+            spareEffects.removeAll(keepingCapacity: true)
+        }
+        isRunningEffects = false
+    }
+
+    private func run(_ effect: Effect) {
+        switch effect {
+        case .persist(let batch): store.add(.commit(batch))
+        case .rebuild(let image): store.add(.rebuild(image))
+        case .fetch(let id, let query): store.add(.fetch(id, query))
+        case .pauseReading(let id): pauseReading(id)
+        case .resumeReading(let id): resumeReading(id)
+        case .closeAfterOutput(let id): finish(id)
+        case .close(let id): if let connection = connections[id.number] { close(connection) }
+        case .log(let entry): log.write(entry)
+        case .drained: drained()
+        }
+    }
+
+    private func iterationEnded() {
+        guard life != .ended else { return }
+        var turns = 0
+        while isDirty, turns < Self.turnsMax {
+            isDirty = false
+            turns += 1
+            engine.handle(.iterationEnded, at: now, into: &effects)
+            runEffects()
+            flush()
+        }
+        if isDirty { turnTimer.start(after: .zero) }
+        if turns > 0 {
+            armDeadline()
+            noteFigures()
+        }
+        moment = nil
+        watchIdleness()
+        endIfDone()
+    }
+
+    private func armDeadline() {
+        let deadline = engine.nextDeadline
+        guard deadline != armedDeadline else { return }
+        armedDeadline = deadline
+        guard let deadline else { return deadlineTimer.stop() }
+        let now = Loop.hrtimeNanoseconds
+        deadlineTimer.start(
+            after: .nanoseconds(Int64(clamping: deadline > now ? deadline - now : 0)))
+    }
+
+    /// The timer counts from the loop's cached time and may be early by the length of an iteration.
+    private func deadlineFired() {
+        armedDeadline = nil
+        moment = nil
+        if let deadline = engine.nextDeadline, deadline <= now.monotonicNanoseconds {
+            tell(.deadline)
+        } else {
+            armDeadline()
+        }
+    }
+
+    private func noteFigures() {
+        figures.note(
+            descriptors: connections.count + ProcessLimits.reserve / 2, max: descriptorsMax)
+        guard manager.isThere, !statusTimer.isRunning else { return }
+        // A line a second at most; the timer says the newest.
+        statusTimer.start(after: .seconds(1))
+    }
+
+    // MARK: Accepting
+
+    /// Accepts from a listening socket, from now on.
+    func listen(_ descriptor: consuming OwnedDescriptor) throws(UVError) {
+        let listener = try UnixListener(loop: loop, adopting: descriptor)
+        listener.onConnection = { [unowned self] in accept($0) }
+        listener.onAcceptFailure = { [unowned self] error in
+            self.log.write(.warning, "cannot accept a connection: \(error)")
+        }
+        listeners.append(listener)
+        listener.resume()
+    }
+
+    private func accept(_ socket: consuming OwnedDescriptor) {
+        let descriptor = socket.rawValue
+        do {
+            let credentials = try PeerCredentials(of: descriptor)
+            // Kernels before 4.13 do not tell: the peer then has its primary group alone.
+            let groups = (try? PeerCredentials.groups(of: descriptor)) ?? []
+            let pipe = try Pipe(loop: loop, adopting: socket)
+            lastConnection += 1
+            let connection = Connection(
+                id: ConnectionID(lastConnection), pipe: pipe, descriptor: descriptor)
+            connections[connection.id.number] = connection
+            name(connection, credentials, groups)
+        } catch {
+            log.write(.warning, "cannot take a connection: \(error)")
+        }
+        if connections.count >= connectionsMax, !isFull {
+            isFull = true
+            for listener in listeners { listener.pause() }
+            log.write(
+                .warning, "\(connections.count) connections, and there can be no more: others wait")
+        }
+    }
+
+    private func name(_ connection: Connection, _ credentials: PeerCredentials, _ groups: [UInt32])
+    {
+        let gids = [credentials.gid] + groups.filter { $0 != credentials.gid }
+        let user = NameDirectory.Number.user(credentials.uid)
+        names.prepare([user] + gids.map(NameDirectory.Number.group)) { [unowned self] in
+            guard case .naming = connection.phase else { return }
+            let peer = Peer(
+                pid: credentials.pid, uid: credentials.uid, gid: credentials.gid, groups: groups,
+                user: names.name(of: user) ?? "\(credentials.uid)",
+                groupNames: gids.compactMap { names.name(of: .group($0)) })
+            open(connection, peer)
+        }
+    }
+
+    private func open(_ connection: Connection, _ peer: Peer) {
+        connection.phase = .open
+        connection.pipe.onRead = { [unowned self, unowned connection] bytes in
+            received(connection, bytes)
+        }
+        connection.pipe.onEnd = { [unowned self, unowned connection] in ended(connection) }
+        connection.pipe.onError = { [unowned self, unowned connection] _ in ended(connection) }
+        tell(.connected(connection.id, peer))
+        // The engine may have refused it.
+        if case .open = connection.phase { resumeReading(connection.id) }
+    }
+
+    // MARK: Reading
+
+    private func pauseReading(_ id: ConnectionID) {
+        guard let connection = connections[id.number] else { return }
+        guard case .active = connection.reading else { return }
+        connection.reading = .paused
+        connection.pipe.readStop()
+    }
+
+    private func resumeReading(_ id: ConnectionID) {
+        guard let connection = connections[id.number] else { return }
+        guard case .open = connection.phase, case .paused = connection.reading else { return }
+        do throws(UVError) {
+            try connection.pipe.readStart()
+            connection.reading = .active
+        } catch {
+            close(connection)
+        }
+    }
+
+    /// The peer ended its side, or reset the connection after its last bytes.
+    ///
+    /// What it asked for before is still done, so the engine hears of the end of the stream first;
+    /// `lookAfterLingering` finds out whether the peer is gone altogether.
+    private func ended(_ connection: Connection) {
+        connection.reading = .ended
+        guard connection.isKnown else { return }
+        lingering.append(connection)
+        if !lingerTimer.isRunning { lingerTimer.start(after: .milliseconds(20)) }
+        tell(.endOfStream(connection.id))
+    }
+
+    /// Nobody tells us when a peer that had only ended its side goes away: ask now and then.
+    /// POLLHUP: both sides are ended; poll(2).
+    private func lookAfterLingering() {
+        lingering.removeAll { connection in
+            guard connection.isKnown else { return true }
+            var state = pollfd(fd: connection.descriptor, events: 0, revents: 0)
+            guard poll(&state, 1, 0) == 1 else { return false }
+            close(connection)
+            return true
+        }
+        let now = Loop.hrtimeNanoseconds
+        for connection in finishing {
+            if case .finishing(let until) = connection.phase, until <= now { close(connection) }
+        }
+        finishing.removeAll { if case .closed = $0.phase { true } else { false } }
+        if !lingering.isEmpty || !finishing.isEmpty { lingerTimer.start(after: .seconds(1)) }
+    }
+
+    // MARK: Writing
+
+    private func flush() {
+        while true {
+            let ready = engine.takeReady()
+            if ready.isEmpty { break }
+            for id in ready {
+                if let connection = connections[id.number] { write(connection) }
+            }
+        }
+        for connection in finishing { write(connection) }
+        finishing.removeAll { if case .closed = $0.phase { true } else { false } }
+    }
+
+    private func write(_ connection: Connection) {
+        guard connection.isKnown, !connection.isWriting else { return }
+        guard let output = engine.nextOutput(connection.id, bytesMax: Self.writeBytesMax),
+            output.byteCount > 0
+        else {
+            if case .finishing = connection.phase { close(connection) }
+            return
+        }
+        do throws(UVError) {
+            let taken = try tryWrite(output, to: connection.pipe)
+            guard taken < output.byteCount else { return tell(.wrote(connection.id)) }
+            connection.isWriting = true
+            try connection.pipe.write(output.writeSegments.droppingFirst(bytes: taken)) {
+                [weak self] error in
+                self?.wrote(connection, error)
+            }
+        } catch {
+            // EPIPE and its like: the peer is gone.
+            close(connection)
+        }
+    }
+
+    /// One segment, as most writes have it, costs no allocation.
+    private func tryWrite(_ output: Output, to pipe: Pipe) throws(UVError) -> Int {
+        guard output.segments.count == 1, let segment = output.segments.first else {
+            return try pipe.tryWrite(output.writeSegments)
+        }
+        return try pipe.tryWrite(
+            UnsafeRawBufferPointer(start: segment.baseAddress, count: segment.count))
+    }
+
+    private func wrote(_ connection: Connection, _ error: UVError?) {
+        connection.isWriting = false
+        guard connection.isKnown else { return }
+        if error != nil { close(connection) } else { tell(.wrote(connection.id)) }
+    }
+
+    // MARK: Closing
+
+    private func finish(_ id: ConnectionID) {
+        guard let connection = connections[id.number], case .open = connection.phase else { return }
+        pauseReading(id)
+        connection.phase = .finishing(
+            until: now.monotonicNanoseconds &+ Self.finishNanoseconds)
+        finishing.append(connection)
+        isDirty = true
+        if !lingerTimer.isRunning { lingerTimer.start(after: .seconds(1)) }
+    }
+
+    private func close(_ connection: Connection) {
+        let wasKnown = connection.isKnown
+        if case .closed = connection.phase { return }
+        connection.phase = .closed
+        connections[connection.id.number] = nil
+        connection.pipe.close { [weak self] in self?.descriptorIsFree() }
+        if wasKnown { tell(.disconnected(connection.id)) }
+    }
+
+    private func descriptorIsFree() {
+        guard life == .serving else { return }
+        // Some room first, so that a full daemon does not pause and resume with each connection.
+        guard isFull, connections.count <= connectionsMax - max(1, connectionsMax / 64) else {
+            return
+        }
+        isFull = false
+        for listener in listeners { listener.resume() }
+    }
+
+    // MARK: The end
+
+    /// Says goodbye and ends, within `drainLimit`.
+    func stop(_ reason: GoodbyeReason) {
+        guard life == .serving else { return }
+        life = .draining
+        manager.stopping()
+        for listener in listeners { listener.close() }
+        idleTimer.stop()
+        statusTimer.stop()
+        let limit = Timer(loop: loop)
+        limit.onFire = { [unowned self] in drainLimitPassed() }
+        limit.start(after: Self.drainLimit)
+        // Who is still nameless was never heard of.
+        for connection in sortedConnections() where !connection.isKnown { close(connection) }
+        tell(.stop(reason))
+    }
+
+    private func drained() {
+        guard life == .draining else { return }
+        life = .drained
+        for connection in sortedConnections() { finish(connection.id) }
+        isDirty = true
+    }
+
+    private func endIfDone() {
+        guard life == .drained, connections.isEmpty, store.isIdle else { return }
+        end(isClean: !store.isSuspect)
+    }
+
+    private func drainLimitPassed() {
+        switch life {
+        case .serving, .ended: return
+        case .drained:
+            for connection in sortedConnections() { close(connection) }
+            end(isClean: store.isIdle && !store.isSuspect)
+        case .draining:
+            log.write(.error, "not everything could be written within \(Self.drainLimit)")
+            end(isClean: false)
+        }
+    }
+
+    private func end(isClean: Bool) {
+        guard life != .ended else { return }
+        life = .ended
+        // A job that is still under way ends after this object.
+        store.deliver = nil
+        store.report = nil
+        onEnd?(isClean)
+        loop.stop()
+    }
+
+    private func sortedConnections() -> [Connection] {
+        connections.values.sorted { $0.id < $1.id }
+    }
+
+    // MARK: Idleness
+
+    private func watchIdleness() {
+        guard let idleExit, life == .serving else { return idleTimer.stop() }
+        if !connections.isEmpty {
+            idleTimer.stop()
+        } else if !idleTimer.isRunning {
+            idleTimer.start(after: idleExit)
+        }
+    }
+
+    private func idleFired() {
+        guard connections.isEmpty, life == .serving else { return }
+        log.write(.info, "nobody has been connected for a while: exiting")
+        stop(.shutdown)
+    }
+}
+
+extension Output {
+    /// The segments as the loop wants them, each holding its chunk.
+    fileprivate var writeSegments: [WriteSegment] {
+        segments.map {
+            WriteSegment(owner: $0.chunk, base: $0.baseAddress, count: $0.count)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+internal import EventLoop
+internal import Glibc
+
+// The socket that the daemon binds by itself.
+//
+// Always holds: one daemon a path. Whoever is to bind holds the lock `PATH.lock` first and keeps it
+// until it exits, and removes a socket only under it and only when nobody answers there. So two
+// daemons that start at once cannot both win, and neither can take over one that lives, not even one
+// that was started without a lock. The lock's file stays for ever (see `LockFile`).
+
+/// A bound socket: what has to be kept, and removed at the end.
+struct SocketPlace: ~Copyable {
+    let path: String
+    private let lock: LockFile
+    private var listener: OwnedDescriptor?
+    private let facts: FilePlace.Facts
+
+    /// Binds and listens.
+    /// - Parameters:
+    ///   - group: its members may connect too (mode 0660 instead of 0600).
+    /// - Throws: status 75 where another daemon serves the path, 78 for a path that is too long,
+    ///   73 for everything else.
+    static func bind(
+        _ path: String, group: UInt32?
+    ) throws(StartFailure) -> SocketPlace {
+        guard path.utf8.count <= UnixSocket.pathBytesMax else {
+            throw StartFailure(
+                .configuration,
+                "the socket's path \(path) has \(path.utf8.count) bytes, and a socket's may have "
+                    + "\(UnixSocket.pathBytesMax): name a shorter one with --socket")
+        }
+        try prepareFolder(FilePlace.folder(of: path), group: group)
+        let lock = try takeLock(path)
+        try clear(path)
+        do throws(SystemError) {
+            // For us alone until the group is right.
+            let listener = try UnixSocket.listen(at: path, mode: 0o600)
+            guard case .socket(let facts) = FilePlace(path) else {
+                throw SystemError(errno: ENOENT, operation: "lstat", path: path)
+            }
+            if let group { try open(path, to: group) }
+            return SocketPlace(path: path, lock: lock, listener: listener, facts: facts)
+        } catch {
+            throw StartFailure(.cannotCreate, "cannot create the socket: \(error)")
+        }
+    }
+
+    private init(
+        path: String, lock: consuming LockFile, listener: consuming OwnedDescriptor,
+        facts: FilePlace.Facts
+    ) {
+        self.path = path
+        self.lock = lock
+        self.listener = consume listener
+        self.facts = facts
+    }
+
+    /// The listening descriptor, once.
+    mutating func takeListener() -> OwnedDescriptor? { listener.take() }
+
+    /// Removes the socket if it is still the one that was bound, and then lets go of the lock.
+    consuming func remove() {
+        guard case .socket(let found) = FilePlace(path), found.inode == facts.inode,
+            found.device == facts.device
+        else { return }
+        _ = unlink(path)
+    }
+
+    // MARK: Steps
+
+    private static func open(_ path: String, to group: UInt32) throws(SystemError) {
+        guard lchown(path, uid_t.max, group) == 0 else {
+            throw SystemError(errno: errno, operation: "chgrp", path: path)
+        }
+        guard chmod(path, 0o660) == 0 else {
+            throw SystemError(errno: errno, operation: "chmod", path: path)
+        }
+    }
+
+    /// A folder of our own is for us, and for the group where there is one to be let in.
+    private static func prepareFolder(_ folder: String, group: UInt32?) throws(StartFailure) {
+        do throws(SystemError) {
+            if FilePlace(folder) == .absent {
+                try FilePlace.makeDirectory(folder, mode: 0o700)
+                if let group {
+                    guard lchown(folder, uid_t.max, group) == 0, chmod(folder, 0o750) == 0 else {
+                        throw SystemError(errno: errno, operation: "chgrp", path: folder)
+                    }
+                }
+            }
+        } catch {
+            throw StartFailure(.cannotCreate, "cannot create the socket's folder: \(error)")
+        }
+        // A link to a folder is followed, as /var/run is one: whoever could change it could change
+        // what is above the folder too.
+        guard case .directory(let facts) = FilePlace(folder) else { return }
+        if facts.mode & 0o002 != 0, facts.mode & 0o1000 == 0 {
+            throw StartFailure(
+                .cannotCreate,
+                "everybody may write \(folder), so anybody could replace the socket: "
+                    + "chmod o-w it, or name another with --socket")
+        }
+    }
+
+    private static func takeLock(_ path: String) throws(StartFailure) -> LockFile {
+        let lockPath = path + ".lock"
+        let lock: LockFile?
+        do throws(SystemError) {
+            lock = try LockFile.acquire(lockPath)
+        } catch {
+            throw StartFailure(.cannotCreate, "cannot lock the socket: \(error)")
+        }
+        guard let lock else {
+            let whom = writtenPID(lockPath).map { " (pid \($0))" } ?? ""
+            throw StartFailure(
+                .alreadyServed, "another pickersyncd\(whom) serves \(path): it holds \(lockPath)")
+        }
+        writePID(lockPath)
+        return lock
+    }
+
+    /// Makes room for a new socket, under the lock.
+    private static func clear(_ path: String) throws(StartFailure) {
+        switch FilePlace(path) {
+        case .absent: return
+        case .socket: break
+        case .link:
+            throw StartFailure(
+                .cannotCreate, "\(path) is a symbolic link, which is not followed: remove it")
+        case .directory, .other:
+            throw StartFailure(
+                .cannotCreate, "\(path) is there and is no socket: remove it or choose another path"
+            )
+        }
+        let found: UnixSocket.Probe
+        do throws(SystemError) {
+            found = try UnixSocket.probe(path)
+            if found == .abandoned { try UnixSocket.remove(path) }
+        } catch {
+            throw StartFailure(.cannotCreate, "cannot take over \(path): \(error)")
+        }
+        guard found != .answering else {
+            throw StartFailure(
+                .alreadyServed, "another process serves \(path): stop it or choose another path")
+        }
+    }
+
+    /// What `bind` would find, in words, without changing anything.
+    static func inspect(_ path: String) throws(StartFailure) -> String {
+        switch FilePlace(path) {
+        case .absent: return "to be made"
+        case .socket: break
+        case .link, .directory, .other:
+            throw StartFailure(.cannotCreate, "\(path) is there and is no socket")
+        }
+        switch try? UnixSocket.probe(path) {
+        case .abandoned: return "left behind by a daemon that is gone, to be made anew"
+        case .absent: return "to be made"
+        case .answering, nil:
+            let whom = writtenPID(path + ".lock").map { "pickersyncd (pid \($0))" } ?? "a process"
+            throw StartFailure(.alreadyServed, "\(whom) serves \(path)")
+        }
+    }
+
+    // MARK: Who holds the lock
+
+    /// For the message of the next daemon; that it holds is the lock's doing, not the number's.
+    private static func writePID(_ path: String) {
+        let descriptor = Glibc.open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var text = "\(getpid())\n"
+        text.withUTF8 { _ = write(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    private static func writtenPID(_ path: String) -> Int32? {
+        let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        let bytes = [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
+            count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        let digits = bytes.prefix { (0x30...0x39).contains($0) }
+        return Int32(String(decoding: digits, as: UTF8.self))
+    }
+}

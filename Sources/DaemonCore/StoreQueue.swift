@@ -1,0 +1,147 @@
+internal import EventLoop
+internal import Store
+internal import SyncCore
+
+// What the engine wants of the store, done on another thread in the order in which it was asked.
+//
+// Always holds: at most one job is under way, so the store is used by one thread at a time and a
+// fetch sees every commit that was asked for before it.
+
+/// The jobs of one store.
+final class StoreQueue {
+    /// Something to be done with the store.
+    enum Job: Sendable {
+        case commit(Batch)
+        case fetch(FetchID, StoreQuery)
+        case rebuild(StoreImage)
+        /// Moves the log of the store into its file.
+        case maintain
+        /// Takes the store's figures.
+        case measure
+    }
+
+    /// Jobs after which due upkeep is done although others wait.
+    static let putOffMax = 64
+    /// How old the figures of a busy store may be.
+    static let measureNanoseconds: UInt64 = 5_000_000_000
+
+    private enum Outcome: Sendable {
+        case input(Input, maintenanceDue: Bool)
+        case maintained(problem: String?)
+        case measured(StoreStatistics?)
+    }
+
+    private let loop: Loop
+    private let store: Store
+    private let figures: Figures
+    private var waiting: [Job] = []
+    private var next = 0
+    private var isBusy = false
+    private var putOff = 0
+    private var measureAt: UInt64 = 0
+    /// Whether the last commit or rebuild failed: such a store is not closed as a clean one.
+    private(set) var isSuspect = false
+
+    /// Called on the loop with what the engine has to hear.
+    var deliver: ((Input) -> Void)?
+    /// Called on the loop with a line for the log.
+    var report: ((LogEntry) -> Void)?
+
+    /// A queue with nothing in it.
+    init(loop: Loop, store: Store, figures: Figures) {
+        self.loop = loop
+        self.store = store
+        self.figures = figures
+    }
+
+    /// Whether nothing waits and nothing is under way.
+    var isIdle: Bool { !isBusy && next == waiting.count }
+
+    /// Adds a job behind all others.
+    func add(_ job: Job) {
+        waiting.append(job)
+        start()
+    }
+
+    private func start() {
+        guard !isBusy, next < waiting.count else { return }
+        let job = waiting[next]
+        next += 1
+        if next == waiting.count {
+            waiting.removeAll(keepingCapacity: true)
+            next = 0
+        }
+        isBusy = true
+        Work.start(on: loop) { [store] in
+            Self.run(job, store)
+        } then: { [self] outcome in
+            isBusy = false
+            if case .finished(let outcome) = outcome { finished(outcome) }
+            start()
+        }
+    }
+
+    /// On a thread of the pool.
+    private static func run(_ job: Job, _ store: Store) -> Outcome {
+        switch job {
+        case .commit(let batch):
+            do throws(StoreError) {
+                try store.commit(batch)
+                return .input(.committed(batch: batch.number), maintenanceDue: store.maintenanceDue)
+            } catch {
+                return .input(
+                    .commitFailed(batch: batch.number, reason: error.description),
+                    maintenanceDue: false)
+            }
+        case .fetch(let id, let query):
+            return .input(.fetched(id, store.answer(query)), maintenanceDue: false)
+        case .rebuild(let image):
+            do throws(StoreError) {
+                return .input(.rebuilt(try store.rebuild(image)), maintenanceDue: false)
+            } catch {
+                return .input(.rebuildFailed(reason: error.description), maintenanceDue: false)
+            }
+        case .maintain:
+            do throws(StoreError) {
+                try store.maintain()
+                return .maintained(problem: nil)
+            } catch {
+                return .maintained(problem: error.description)
+            }
+        case .measure: return .measured(try? store.statistics())
+        }
+    }
+
+    private func finished(_ outcome: Outcome) {
+        switch outcome {
+        case .input(let input, let maintenanceDue):
+            switch input {
+            case .committed, .rebuilt: isSuspect = false
+            case .commitFailed, .rebuildFailed: isSuspect = true
+            default: break
+            }
+            deliver?(input)
+            if maintenanceDue { maintainSoon() }
+            measureNowAndThen()
+        case .maintained(let problem):
+            if let problem { report?(LogEntry(.warning, "the store's upkeep: \(problem)")) }
+        case .measured(let statistics):
+            if let statistics { figures.note(statistics) }
+        }
+    }
+
+    /// Upkeep waits for a moment when nobody waits for the store, but not for ever.
+    private func maintainSoon() {
+        putOff += 1
+        guard next == waiting.count || putOff > Self.putOffMax else { return }
+        putOff = 0
+        add(.maintain)
+    }
+
+    private func measureNowAndThen() {
+        let now = Loop.hrtimeNanoseconds
+        guard now >= measureAt else { return }
+        measureAt = now + Self.measureNanoseconds
+        add(.measure)
+    }
+}
