@@ -35,8 +35,8 @@ struct Builder {
 
     /// Writes an image to the file `.building`, with what `source` still gives of its history.
     ///
-    /// Nothing of it is durable yet (`StoreFiles.adoptBuilding` sees to that): the file is of no use
-    /// to anybody before it is whole, so neither journal nor sync is needed.
+    /// Nothing of it is durable yet (`StoreFiles.adoptBuilding` sees to that): the file is of no
+    /// use to anybody before it is whole, so neither journal nor sync is needed.
     /// - Parameter meta: what the new file, whose path it is given, says about itself.
     func build(
         _ image: StoreImage, carryingFrom source: Database?,

@@ -184,14 +184,14 @@ enum POSIX {
     static func contents(_ path: String, bytesMax: Int) -> [UInt8]? {
         guard let descriptor = try? open(path, O_RDONLY) else { return nil }
         defer { Glibc.close(descriptor) }
-        var got = 0
+        var got: Int?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: bytesMax + 1) { buffer, count in
-            got =
-                (unsafe try? read(UnsafeMutableRawBufferPointer(buffer), from: descriptor, of: path))
-                ?? -1
-            count = max(0, got)
+            let bytes = UnsafeMutableRawBufferPointer(buffer)
+            got = unsafe try? read(bytes, from: descriptor, of: path)
+            count = got ?? 0
         }
-        return got >= 0 && got <= bytesMax ? bytes : nil
+        guard let got, got <= bytesMax else { return nil }
+        return bytes
     }
 
     /// A moment as it stands in a file's name: `20261121T102607.123Z`.

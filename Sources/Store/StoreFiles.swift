@@ -1,9 +1,9 @@
 /// The files of a store, and how a new file takes the place of the old one.
 ///
 /// `pickersync.db` is never seen half-written. A new file is written as `.building`, synced, and
-/// renamed to `.new`: from that moment it *is* the store. Then the old file and its write-ahead log
-/// step aside (a log that outlived its file would be played into the new one), and the new one takes
-/// the name. A crash between any two steps is finished at the next start.
+/// renamed to `.new`: from that moment it *is* the store. Then the old file and its write-ahead
+/// log step aside (a log that outlived its file would be played into the new one), and the new one
+/// takes the name. A crash between any two steps is finished at the next start.
 
 internal import Glibc
 
@@ -20,7 +20,7 @@ struct StoreFiles {
     var new: String { database + ".new" }
     var lock: String { directory + "/lock" }
 
-    /// Makes the directory (mode 0700) if it is not there, and refuses one that others own or write.
+    /// Makes the directory (mode 0700) if it is not there; refuses one that others own or write.
     ///
     /// The directory itself may be a symbolic link: systemd's DynamicUser= makes it one.
     init(preparing path: String) throws(StoreError) {
@@ -105,6 +105,8 @@ struct StoreFiles {
     /// Removes what an interrupted build left.
     func removeBuilding() throws(StoreError) {
         for suffix in ["", "-wal", "-journal", "-shm"] { try POSIX.remove(building + suffix) }
+        // Of a file that was declared, only what reading it left.
+        for suffix in ["-wal", "-shm"] { try POSIX.remove(new + suffix) }
     }
 
     /// Declares the built file to be the store: from here on a crash leads to it.
@@ -129,6 +131,7 @@ struct StoreFiles {
         try POSIX.remove(sharedMemory)
         // The old log must be gone for good before the new file has the name.
         if moved { try POSIX.sync(directory) }
+        try POSIX.remove(new + "-wal")
         try POSIX.move(new, to: database)
         try POSIX.sync(directory)
     }

@@ -6,7 +6,7 @@ private let rooms: [String: Set<String>] = [
     "SyncCore": [],
     "EventLoop": ["CUV", "Glibc", "Synchronization"],
     "FormFile": ["SyncCore", "CYAML", "CPCRE2", "Glibc"],
-    "Store": ["SyncCore", "CSQLite", "CSodium", "Glibc"],
+    "Store": ["SyncCore", "CSQLite", "CSodium", "Glibc", "Synchronization"],
     "PickerSync": ["SyncCore", "Glibc"],
     "TerminalUI": ["SyncCore"],
     "DaemonCore": [

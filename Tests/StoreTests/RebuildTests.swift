@@ -152,4 +152,31 @@ struct RebuildTests {
         #expect(try opened.store.revisions() == Array(1...30))
         try opened.store.close()
     }
+
+    @Test(
+        "a rebuild that stopped half-way is tried again, with the history of the first try",
+        arguments: [false, true])
+    func halfWay(movedAside: Bool) throws {
+        let scratch = try Scratch()
+        let store = try filled(scratch)
+        var image = try store.all()
+        image.revisions = []
+        let builder = Builder(files: store.files, options: StoreOptions(), schema: .current)
+        let source = try store.readable()
+        _ = try builder.build(image, carryingFrom: source) { file throws(StoreError) in
+            try Meta(newIn: file, generation: 2, everyEditDurable: true)
+        }
+        try store.files.adoptBuilding()
+        source.close(checkpointing: false)
+        if movedAside { try POSIX.move(store.files.database, to: store.files.database + ".x") }
+        store.connection = .closed
+        #expect(throws: StoreError.closed(file: store.path)) { try store.edit(31) }
+        let before = store.replica
+        #expect(try store.rebuild(image) == before.nextEpoch)
+        #expect(try store.revisions() == Array(1...30))
+        #expect(try scratch.names("pickersync.db.new").isEmpty)
+        try store.edit(31)
+        try store.close()
+        #expect(try scratch.open().opening.replicaChange == nil)
+    }
 }
