@@ -69,7 +69,15 @@ let package = Package(
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-static-executable"], .when(configuration: .release))]),
 
-        .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore"], swiftSettings: strict),
+        .target(
+            name: "EngineTestKit", dependencies: ["SyncCore"], path: "Tests/EngineTestKit",
+            swiftSettings: strict),
+        .testTarget(
+            name: "SyncCoreTests", dependencies: ["SyncCore", "EngineTestKit"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["SyncCore", "EngineTestKit"],
+            swiftSettings: strict),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
         .testTarget(
             name: "StoreTests", dependencies: ["Store", "SyncCore", "CSQLite"],

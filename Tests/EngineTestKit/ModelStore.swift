@@ -1,0 +1,89 @@
+public import SyncCore
+
+/// A store in memory that behaves as the real one is asked to: batches apply whole or not at all,
+/// a crash forgets nothing that was committed.
+public struct ModelStore {
+    public private(set) var forms: [FormKey: FormRow] = [:]
+    public private(set) var fields: [FormKey: [String: FieldRow]] = [:]
+    public private(set) var revisions: [FormKey: [UInt64: RevisionRow]] = [:]
+    public private(set) var keys: [String: KeyRow] = [:]
+    public private(set) var clock: [UInt8] = []
+    /// Batches that were committed.
+    public private(set) var batches = 0
+
+    /// An empty store.
+    public init() {}
+
+    /// Applies a batch.
+    public mutating func commit(_ batch: Batch) {
+        batches += 1
+        for operation in batch.operations { apply(operation) }
+    }
+
+    private mutating func apply(_ operation: StoreOperation) {
+        switch operation {
+        case .putForm(let row): forms[row.key] = row
+        case .putHead(let form, let revision, let context):
+            forms[form]?.revision = revision
+            forms[form]?.context = context
+        case .deleteForm(let key):
+            forms[key] = nil
+            fields[key] = nil
+            revisions[key] = nil
+        case .putField(let row): fields[row.form, default: [:]][row.field] = row
+        case .removeField(let form, let field): fields[form]?[field] = nil
+        case .appendRevision(let row): revisions[row.form, default: [:]][row.revision] = row
+        case .pruneRevisions(let form, let through, let before):
+            revisions[form] = revisions[form]?.filter { $0.key > through && $0.value.at >= before }
+        case .putKey(let row): keys["\(row.uid)/\(row.key)"] = row
+        case .pruneKeys(let before): keys = keys.filter { $0.value.at >= before }
+        case .putClock(let bytes): clock = bytes
+        }
+    }
+
+    /// Replaces everything but the history, as `Effect.rebuild` asks.
+    public mutating func rebuild(_ image: StoreImage) {
+        forms = Dictionary(uniqueKeysWithValues: image.forms.map { ($0.key, $0) })
+        fields = [:]
+        for row in image.fields { fields[row.form, default: [:]][row.field] = row }
+        revisions = revisions.filter { forms[$0.key] != nil }
+        clock = image.clock
+    }
+
+    /// What an engine starts from.
+    public func image(revisionsPerForm: Int = 500) -> StoreImage {
+        StoreImage(
+            forms: forms.values.sorted { $0.key < $1.key },
+            fields: fields.sorted { $0.key < $1.key }.flatMap { _, rows in
+                rows.values.sorted { $0.field < $1.field }
+            },
+            revisions: revisions.sorted { $0.key < $1.key }.flatMap { _, rows in
+                rows.values.sorted { $0.revision < $1.revision }.suffix(revisionsPerForm)
+            },
+            keys: keys.values.sorted { ($0.uid, $0.key) < ($1.uid, $1.key) }.map {
+                KeyDigest(uid: $0.uid, key: $0.key, at: $0.at)
+            }, clock: clock)
+    }
+
+    /// Answers a query.
+    public func answer(_ query: StoreQuery) -> StoreAnswer {
+        switch query {
+        case .revisions(let form, let from, let rowsMax, let bytesMax):
+            var rows: [RevisionRow] = []
+            var bytes = 0
+            for (revision, row) in (revisions[form] ?? [:]).sorted(by: { $0.key < $1.key })
+            where revision >= from {
+                guard rows.isEmpty || rows.count < rowsMax && bytes + row.frame.count <= bytesMax
+                else { break }
+                rows.append(row)
+                bytes += row.frame.count
+            }
+            return .revisions(rows)
+        case .history(let form, let before, let rowsMax):
+            let rows = (revisions[form] ?? [:]).filter { $0.key < before }
+                .sorted { $0.key > $1.key }.prefix(rowsMax)
+            return .revisions(rows.map(\.value))
+        case .key(let uid, let key): return .key(keys["\(uid)/\(key)"])
+        }
+    }
+}
