@@ -19,11 +19,11 @@ struct WaitCommand: ParsableCommand {
     func run() throws {
         let started = MonotonicClock.now()
         let session = Session(common.settings)
-        let form = try session.form(named: conditions.map(Condition.form))
+        let form = try session.form(named: conditions.map(FieldCondition.form))
         let outline = try session.outline(form)
-        var conditions: [Condition] = []
+        var conditions: [FieldCondition] = []
         for text in self.conditions {
-            conditions.append(try Condition(text, outline, session))
+            conditions.append(try FieldCondition(text, outline, session))
         }
         let names = conditions.map(\.field)
         session.client.subscribe(StateSubscribe(form: form, fields: names))

@@ -14,7 +14,7 @@ final class Watcher {
     private let options: WatchOptions
     private let globs: [Glob]
     private let form: String
-    private let until: Condition?
+    private let until: FieldCondition?
     private var debouncer: Debouncer
     private var queue: ExecQueue
     private var child: (process: ChildProcess, change: WatchedChange)?
@@ -31,14 +31,14 @@ final class Watcher {
         self.options = options
         let names = options.fields.map { FieldName($0) }
         var prefixes = names.map(\.form)
-        if let until = options.until { prefixes.append(Condition.form(until)) }
+        if let until = options.until { prefixes.append(FieldCondition.form(until)) }
         form = try session.form(named: prefixes)
         globs = names.map { Glob($0.field) }
-        var until: Condition?
+        var until: FieldCondition?
         if options.until != nil || globs.contains(where: { $0.literal != nil }) {
             let outline = try session.outline(form)
             for id in globs.compactMap(\.literal) { _ = try session.field(id, in: outline) }
-            if let text = options.until { until = try Condition(text, outline, session) }
+            if let text = options.until { until = try FieldCondition(text, outline, session) }
         }
         self.until = until
         debouncer = Debouncer(span: (0 as UInt64).adding(seconds: options.debounceSeconds))

@@ -3,7 +3,7 @@
 internal import SyncCore
 
 /// A condition on one field, typed by its control.
-struct Condition {
+struct FieldCondition {
     enum Comparison { case equal, notEqual }
 
     let field: String
@@ -38,7 +38,7 @@ struct Condition {
     }
 
     init(
-        field: String, component: String? = nil, _ comparison: Comparison = .equal, _ value: JSON
+        field: String, component: String? = nil, _ comparison: Comparison, _ value: JSON
     ) {
         self.field = field
         self.component = component

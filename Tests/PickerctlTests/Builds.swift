@@ -1,3 +1,0 @@
-import Testing
-
-@Test("the room builds") func builds() {}
