@@ -169,7 +169,7 @@ private func change(
         var table = Table(["FIELD", "VALUE"])
         table.append(["日本", "x"])
         table.append(["a\u{1B}[31m", "y"])
-        #expect(table.lines == ["FIELD       VALUE", "日本        x", "a\\u{1B}[31m  y"])
+        #expect(table.lines == ["FIELD        VALUE", "日本         x", "a\\u{1B}[31m  y"])
     }
 
     @Test("metrics have names of the conventions, and labels for what is listed")

@@ -81,7 +81,8 @@ extension Failure {
         switch error.kind {
         case .conflict where !error.fields.isEmpty:
             let now = error.fields.prefix(3).map { "\($0.id) is \(ValueText.short($0.state))" }
-            return now.joined(separator: ", ") + " now; read again and decide"
+            let step = line.contains("again") ? "" : "; read again and decide"
+            return now.joined(separator: ", ") + " now" + step
         case .unavailable: return "reading goes on; see pickerctl status"
         case .limit: return "try again later, or ask for a higher limit"
         case .unsupportedProtocol: return "install a pickerctl and a pickersyncd of one version"

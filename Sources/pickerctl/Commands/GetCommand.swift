@@ -42,8 +42,9 @@ struct GetCommand: ParsableCommand {
             throw Session.noField(id, form, among: try session.snapshot(form).fields.map(\.id))
         }
         let isSingle = names.count == 1 && Glob(ids[0]).literal != nil
-        let selection = Selection(
+        var selection = Selection(
             snapshot: snapshot, names: names, isSingle: isSingle, showsContext: showsContext)
+        if !isSingle { selection.leaveOut(try session.outline(form), format) }
         try selection.print(format, session)
         try session.console.flush()
     }
@@ -91,6 +92,17 @@ struct Selection {
                 } else if !items.contains(where: { $0.name == field.id }) {
                     append(field)
                 }
+            }
+        }
+    }
+
+    /// Labels hold nothing; in formats that are read back, buttons and secrets have no place.
+    mutating func leaveOut(_ outline: FormOutline, _ format: GetCommand.Format) {
+        items.removeAll { item in
+            guard let field = outline[FieldName(item.name).field] else { return false }
+            return switch format {
+            case .table, .json, .yaml: field.kind == .label
+            case .text, .env: !field.holdsValue
             }
         }
     }

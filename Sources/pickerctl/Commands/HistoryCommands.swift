@@ -100,7 +100,8 @@ struct UndoOptions: ParsableArguments {
             try SetResult(decoding: json)
         }
         if let output { return try output.print(result, session.console) }
-        for field in result.fields {
+        let outline = try session.outline(form)
+        for field in result.fields where outline[field.id]?.kind != .label {
             try session.console.safeLine("\(field.id)=\(ValueText.bare(field.state.value))")
         }
         let skipped = result.skipped ?? []

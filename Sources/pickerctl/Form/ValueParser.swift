@@ -111,10 +111,12 @@ enum ValueParser {
     /// A decimal as people write it: JSON's numbers, a plus in front, a point at either end.
     static func number(_ text: String) -> DecimalNumber? {
         var text = text[...]
-        if text.first == "+" { text = text.dropFirst() }
         let isNegative = text.first == "-"
-        if isNegative { text = text.dropFirst() }
-        guard let first = text.first, first.isASCII, first.isNumber || first == "." else {
+        if isNegative || text.first == "+" { text = text.dropFirst() }
+        let isPlain = text.utf8.allSatisfy { byte in
+            UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "+-.eE".utf8.contains(byte)
+        }
+        guard isPlain, text.contains(where: \.isNumber), text.first != "-", text.first != "+" else {
             return nil
         }
         while text.count > 1, text.first == "0", text.dropFirst().first?.isNumber == true {

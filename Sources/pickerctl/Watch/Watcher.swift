@@ -15,6 +15,8 @@ final class Watcher {
     private let globs: [Glob]
     private let form: String
     private let until: FieldCondition?
+    /// Labels hold nothing of their own: what they show changed with the values they name.
+    private var labels: [String]
     private var debouncer: Debouncer
     private var queue: ExecQueue
     private var child: (process: ChildProcess, change: WatchedChange)?
@@ -34,15 +36,21 @@ final class Watcher {
         if let until = options.until { prefixes.append(FieldCondition.form(until)) }
         form = try session.form(named: prefixes)
         globs = names.map { Glob($0.field) }
-        var until: FieldCondition?
-        if options.until != nil || globs.contains(where: { $0.literal != nil }) {
-            let outline = try session.outline(form)
-            for id in globs.compactMap(\.literal) { _ = try session.field(id, in: outline) }
-            if let text = options.until { until = try FieldCondition(text, outline, session) }
-        }
-        self.until = until
+        let outline = try session.outline(form)
+        for id in globs.compactMap(\.literal) { _ = try session.field(id, in: outline) }
+        until =
+            if let text = options.until {
+                try FieldCondition(text, outline, session)
+            } else {
+                nil
+            }
+        labels = Self.labels(outline)
         debouncer = Debouncer(span: (0 as UInt64).adding(seconds: options.debounceSeconds))
         queue = ExecQueue(keepsLatest: options.keepsLatest)
+    }
+
+    private static func labels(_ outline: FormOutline) -> [String] {
+        outline.fields.filter { $0.kind == .label }.map(\.id)
     }
 
     /// Watches until a count, a condition, a time or a signal ends it.
@@ -120,6 +128,7 @@ final class Watcher {
             case .deleted:
                 throw Failure(.noInput, "form \(form) was deleted; there is nothing to watch")
             case .defined(let content):
+                labels = Self.labels(FormOutline(content.definition))
                 try showDefinition(content.version, change.revision)
                 try offer(content.changes, change.revision, content.coalescedFrom)
             }
@@ -174,6 +183,7 @@ final class Watcher {
     ) throws(Failure) {
         lastRevision = max(revision, lastRevision ?? revision)
         for change in changes where globs.isEmpty || globs.matches(change.field) {
+            if labels.contains(change.field) { continue }
             let watched = WatchedChange(
                 form: form, field: change.field, state: change.state, was: change.was,
                 revision: revision, coalescedFrom: coalescedFrom)
