@@ -104,20 +104,22 @@ extension FormDefinition {
     ) throws(InvalidValue) -> JSON {
         guard picker.isMultiple else {
             if proposed.isNull, picker.isOptional { return .null }
-            return try option(proposed, of: picker, index).tag
+            return picker.options.options[try optionIndex(proposed, of: picker, index)].tag
         }
         if proposed.isNull, picker.isOptional { return [] }
         guard case .array(let tags) = proposed else {
             throw refusal(index, "\(proposed.kindInWords) is no list of tags")
         }
-        let present = shown(index, values: values).value
+        var present: Set<Int>?
         var chosen: Set<Int> = []
         for tag in tags {
             // A tag that is there already may stay though its option was disabled since: else the
             // others could not be changed.
             guard let place = picker.options.index(of: tag) else { throw noOption(tag, index) }
-            if picker.options.options[place].isDisabled, !Self.matches(present, tag) {
-                throw disabledOption(tag, index)
+            if picker.options.options[place].isDisabled {
+                let there = present ?? presentTags(index, picker, values).known
+                if !there.contains(place) { throw disabledOption(tag, index) }
+                present = there
             }
             guard chosen.insert(place).inserted else {
                 throw refusal(index, "\(Self.quoted(tag)) stands in the list twice")
@@ -126,13 +128,13 @@ extension FormDefinition {
         return .array(chosen.sorted().map { picker.options.options[$0].tag })
     }
 
-    /// The option that can be picked by `tag`.
-    func option(
+    /// The index of the option that can be picked by `tag`.
+    func optionIndex(
         _ tag: JSON, of picker: PickerAttributes, _ index: Int
-    ) throws(InvalidValue) -> PickerOption {
-        guard let option = picker.options[tag] else { throw noOption(tag, index) }
-        if option.isDisabled { throw disabledOption(tag, index) }
-        return option
+    ) throws(InvalidValue) -> Int {
+        guard let place = picker.options.index(of: tag) else { throw noOption(tag, index) }
+        if picker.options.options[place].isDisabled { throw disabledOption(tag, index) }
+        return place
     }
 
     private func noOption(_ tag: JSON, _ index: Int) -> InvalidValue {

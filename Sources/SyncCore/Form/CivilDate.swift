@@ -212,9 +212,9 @@ public struct CivilDateTime: Hashable, Sendable, Comparable, CustomStringConvert
     public func adding(minutes: Int) -> CivilDateTime? {
         let (sum, overflow) = time.minutesAfterMidnight.addingReportingOverflow(minutes)
         guard !overflow else { return nil }
-        let days = sum >= 0 ? sum / 1440 : (sum - 1439) / 1440
+        let days = sum % 1440 < 0 ? sum / 1440 - 1 : sum / 1440
         return date.adding(days: days).map {
-            CivilDateTime(date: $0, time: CivilTime(minutesAfterMidnight: sum - days * 1440))
+            CivilDateTime(date: $0, time: CivilTime(minutesAfterMidnight: sum))
         }
     }
 

@@ -131,10 +131,19 @@ extension FormDefinition {
         switch (value, other) {
         case (.string(let left), .string(let right)): left == right
         case (.array(let left), .array(let right)):
-            left.count == right.count
-                && left.allSatisfy { tag in right.contains { matches(tag, $0) } }
+            Set(left.map(TagKey.init)) == Set(right.map(TagKey.init))
         case (.array(let tags), let tag): tags.contains { matches($0, tag) }
         default: value == other
+        }
+    }
+
+    /// A tag that is equal to others as tags are. Lists come from peers and may be long.
+    private enum TagKey: Hashable {
+        case string(String)
+        case other(JSON)
+
+        init(_ tag: JSON) {
+            if case .string(let text) = tag { self = .string(text) } else { self = .other(tag) }
         }
     }
 

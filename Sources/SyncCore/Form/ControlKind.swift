@@ -97,6 +97,16 @@ public struct NumberDomain: Hashable, Sendable {
     public var step: DecimalNumber?
     /// Digits after the point that `step`, `min` and `max` are written with at most.
     public var fractionDigits: Int
+
+    /// Numbers from `min` to `max`, where there are such bounds, on a grid of `step`.
+    public init(
+        min: DecimalNumber?, max: DecimalNumber?, step: DecimalNumber?, fractionDigits: Int
+    ) {
+        self.min = min
+        self.max = max
+        self.step = step
+        self.fractionDigits = fractionDigits
+    }
 }
 
 /// A number chosen by dragging.

@@ -223,14 +223,14 @@ extension FormDefinition {
         guard case .picker(let picker) = controls[control].kind, picker.isMultiple else {
             throw unfit("added to", control)
         }
-        let present = shown(control, values: values).value
-        var added: [JSON] = []
+        let present = presentTags(control, picker, values)
+        var added: Set<Int> = []
         for tag in tags {
-            if let there = picker.options[tag], Self.matches(present, there.tag) { continue }
-            let option = try option(tag, of: picker, control)
-            if !added.contains(option.tag) { added.append(option.tag) }
+            // What is there already may be named, though its option was disabled since.
+            if let place = picker.options.index(of: tag), present.known.contains(place) { continue }
+            added.insert(try optionIndex(tag, of: picker, control))
         }
-        return picker.options.ordered(added)
+        return added.sorted().map { picker.options.options[$0].tag }
     }
 
     /// The tags that a removal takes from what is there, in option order; those of options that
@@ -241,15 +241,34 @@ extension FormDefinition {
         guard case .picker(let picker) = controls[control].kind, picker.isMultiple else {
             throw unfit("removed from", control)
         }
-        let present = shown(control, values: values).value.arrayValue ?? []
-        var removed: [JSON] = []
+        let present = presentTags(control, picker, values)
+        var known: Set<Int> = []
+        var gone: Set<JSON> = []
         for tag in tags {
-            if let there = present.first(where: { Self.matches($0, tag) }) {
-                if !removed.contains(there) { removed.append(there) }
-            } else if picker.options.index(of: tag) == nil {
+            if let place = picker.options.index(of: tag) {
+                if present.known.contains(place) { known.insert(place) }
+            } else if present.gone.contains(tag) {
+                gone.insert(tag)
+            } else {
                 throw refusal(control, "\(Self.quoted(tag)) is no option")
             }
         }
-        return picker.options.ordered(removed)
+        return picker.options.ordered(known.map { picker.options.options[$0].tag } + Array(gone))
+    }
+
+    /// What is picked: options by index, and tags whose options are gone.
+    func presentTags(
+        _ control: Int, _ picker: PickerAttributes, _ values: (Int) -> JSON
+    ) -> (known: Set<Int>, gone: Set<JSON>) {
+        var known: Set<Int> = []
+        var gone: Set<JSON> = []
+        for tag in shown(control, values: values).value.arrayValue ?? [] {
+            if let place = picker.options.index(of: tag) {
+                known.insert(place)
+            } else {
+                gone.insert(tag)
+            }
+        }
+        return (known, gone)
     }
 }

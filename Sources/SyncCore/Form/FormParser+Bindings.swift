@@ -62,16 +62,17 @@ extension FormParser {
 
     private mutating func sources(_ json: JSON, of control: Control, at place: Place) -> Link {
         var sources: [Int] = []
+        var known: Set<Int> = []
         for (element, place) in elements(json, at: place) {
             guard case .string(let id) = element else {
                 issue(place, "\(element.kindInWords) stands here", expected: "the id of a control")
                 continue
             }
             guard let other = self.control(named: id, at: place) else { continue }
-            if sources.contains(other) {
-                issue(place, "\(id) is a source already", expected: "another control")
-            } else {
+            if known.insert(other).inserted {
                 sources.append(other)
+            } else {
+                issue(place, "\(id) is a source already", expected: "another control")
             }
         }
         if case .array(let written) = json, written.isEmpty {

@@ -80,7 +80,7 @@ extension FormParser {
         let count = issues.count
         let written = ["min", "max", "step"].map { (name: $0, number: number(field, $0)) }
         for (name, number) in written {
-            guard let number, number.scaled(to: -DecimalNumber.exponentMax) == nil else { continue }
+            guard let number, !Self.isCountable(number) else { continue }
             issue(
                 field.place(of: name), "\(number) is too large to count in",
                 expected: "a number below 10^22")
@@ -102,6 +102,12 @@ extension FormParser {
         return NumberDomain(
             min: min, max: max, step: written[2].number ?? stepDefault,
             fractionDigits: written.compactMap { $0.number?.fractionDigits }.max() ?? 0)
+    }
+
+    /// Whether 128 bits hold sums of such numbers at the finest exponent, 10^-15.
+    private static func isCountable(_ number: DecimalNumber) -> Bool {
+        guard let digits = number.scaled(to: -DecimalNumber.exponentMax) else { return false }
+        return digits.magnitude <= UInt128(Int128.max) / 16
     }
 
     private mutating func slider(_ field: Members) -> ControlKind? {

@@ -33,7 +33,8 @@ extension FormParser {
     /// The index of the control that is named at a place, or an issue.
     mutating func control(named id: String, at place: Place) -> Int? {
         if let index = indexes[id], Self.isFieldID(id) { return index }
-        let names = fields.compactMap { $0["id"]?.stringValue }
+        let hasRoom = suggestions < Self.suggestionsMax
+        let names = hasRoom ? fields.compactMap { $0["id"]?.stringValue } : []
         let similar = suggestion(for: id, among: names)
         issue(
             place, "there is no control \(FormDefinition.quoted(.string(id)))",
@@ -112,12 +113,13 @@ extension FormParser {
                 place, "\(control.type.withArticle) has no components", expected: control.id)
             return nil
         }
-        if let component = wheels.index(of: String(pieces[1])) {
+        let id = String(pieces[1])
+        if let component = wheels.index(of: id) {
             return Condition.Operand(field: index, component: component)
         }
         issue(
             place,
-            "\(control.id) has no component \(FormDefinition.quoted(.string(String(pieces[1]))))",
+            "\(control.id) has no component \(FormDefinition.quoted(.string(id)))",
             expected: "one of \(wheels.components.map(\.id).joined(separator: ", "))")
         return nil
     }

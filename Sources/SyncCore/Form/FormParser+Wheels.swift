@@ -4,6 +4,13 @@ extension FormParser {
     /// The components and rules of wheels; `nil`, with an issue, where they make no domain.
     mutating func wheels(_ field: Members) -> ControlKind? {
         let count = issues.count
+        for (name, bound) in [("components", Self.componentsMax), ("optionsFor", Self.rulesMax)] {
+            guard let written = field[name]?.arrayValue, written.count > bound else { continue }
+            issue(
+                field.place(of: name), "there are \(written.count) of them",
+                expected: "at most \(bound)")
+            return nil
+        }
         var components: [WheelComponent] = []
         if let json = field["components"] {
             let place = field.place(of: "components")
@@ -39,6 +46,11 @@ extension FormParser {
         wheels.evaluationOrder = order
         return .wheels(wheels)
     }
+
+    /// Wheels that stand side by side at most: more fit no screen.
+    static let componentsMax = 64
+    /// Rules at most: each edit looks through them.
+    static let rulesMax = 1_000
 
     private mutating func component(
         _ json: JSON, at place: Place, beside others: [WheelComponent]

@@ -40,7 +40,8 @@ struct Members {
 struct FormParser {
     /// Issues that are reported at most: nobody reads more, and an answer has to carry them.
     static let issuesMax = 200
-    /// Issues with a suggestion: looking for near names takes time that a hostile form must not buy.
+    /// Issues with a suggestion: looking for near names takes time, which a hostile form must not
+    /// buy.
     static let suggestionsMax = 20
     /// Pairs of controls of which one derives from the other: bounds memory and work by a product
     /// that a definition's size alone would leave quadratic.

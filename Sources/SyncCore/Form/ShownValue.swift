@@ -66,7 +66,7 @@ extension FormDefinition {
     ) -> DecimalNumber {
         guard let domain = controls[index].numberDomain else { return base }
         guard let sum = base.adding(increments) else {
-            return domain.clamped(base)
+            return (increments > .zero ? domain.max : domain.min) ?? base
         }
         return domain.contains(base) ? domain.clamped(sum) : sum
     }

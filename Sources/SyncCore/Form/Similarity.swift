@@ -12,8 +12,8 @@ public enum Similarity {
         let bound = max(1, wanted.count / 3)
         var found: [(distance: Int, name: String)] = []
         for candidate in names {
+            guard abs(candidate.utf8.count - wanted.count) <= bound else { continue }
             let bytes = folded(candidate)
-            guard abs(bytes.count - wanted.count) <= bound else { continue }
             let distance = distance(wanted, bytes)
             if distance <= bound { found.append((distance, candidate)) }
         }

@@ -168,6 +168,7 @@ enum Examples {
         "type": "date", "mode": "date", "style": "wheel", "label": "Received on",
         "min": "2020-01-01", "max": "2030-12-31", "default": "2026-11-21"},
         {"id": "result", "type": "label",
-        "text": "Income type is ${type}, from ${source.name} (${source.tax} tax), on ${received}."}]}
+        "text":
+        "Income type is ${type}, from ${source.name} (${source.tax} tax), on ${received}."}]}
         """#
 }

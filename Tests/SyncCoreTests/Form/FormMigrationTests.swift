@@ -1,0 +1,206 @@
+// A new definition over one in use, and options set at run time.
+
+import SyncCore
+import Testing
+
+@Suite("Changing a form that is in use")
+struct FormMigrationTests {
+    private func plan(
+        from old: String, to new: String, _ value: JSON? = nil
+    ) throws -> FormMigration {
+        FormMigration.plan(
+            from: try form(fields: old), to: try form(fields: new), values: { _ in value })
+    }
+
+    @Test(
+        "a value is kept, flagged or reset by what the new control can hold",
+        arguments: [
+            // The same type: never reset.
+            (
+                #""type": "picker", "options": ["a", "b"]"#, #""type": "picker", "options": ["b"]"#,
+                #""b""#, "kept"
+            ),
+            (
+                #""type": "picker", "options": ["a", "b"]"#, #""type": "picker", "options": ["b"]"#,
+                #""a""#, "invalid"
+            ),
+            (
+                #""type": "picker", "options": ["a"]"#, #""type": "picker", "options": [1]"#,
+                #""a""#,
+                "invalid"
+            ),
+            (#""type": "slider", "max": 9"#, #""type": "slider", "max": 5"#, "7", "invalid"),
+            (
+                #""type": "date", "mode": "date""#, #""type": "date", "mode": "time""#,
+                #""2026-11-21""#, "invalid"
+            ),
+            (#""type": "text""#, #""type": "text", "maxLength": 1"#, #""ab""#, "invalid"),
+            (#""type": "secure""#, #""type": "secure", "maxLength": 1"#, "true", "kept"),
+            (
+                #""type": "button""#, #""type": "button", "confirm": "?""#, #"{"presses": 3}"#,
+                "kept"
+            ),
+            // Another type with the same kind of store: carried where the value means something.
+            (#""type": "slider", "max": 9"#, #""type": "stepper""#, "7", "kept"),
+            (#""type": "stepper""#, #""type": "gauge""#, "7", "invalid"),
+            (#""type": "picker", "options": ["a"]"#, #""type": "text""#, #""a""#, "kept"),
+            (#""type": "text""#, #""type": "picker", "options": ["a"]"#, #""a""#, "kept"),
+            (#""type": "text""#, #""type": "picker", "options": ["a"]"#, #""b""#, "invalid"),
+            (#""type": "text""#, #""type": "date", "mode": "date""#, #""2026-11-21""#, "kept"),
+            (#""type": "text""#, #""type": "date", "mode": "date""#, #""soon""#, "reset"),
+            (#""type": "toggle""#, #""type": "picker", "options": [true, false]"#, "true", "kept"),
+            (#""type": "toggle""#, #""type": "text""#, "true", "reset"),
+            // Another kind of store.
+            (#""type": "text""#, #""type": "secure""#, #""a""#, "reset"),
+            (#""type": "secure""#, #""type": "text""#, "true", "reset"),
+            (#""type": "slider""#, #""type": "text""#, "1", "reset"),
+            (
+                #""type": "picker", "options": ["a"]"#,
+                #""type": "picker", "options": ["a"], "multiple": true"#, #""a""#, "reset"
+            ),
+        ])
+    func fates(old: String, new: String, value: String, fate: String) throws {
+        let found = try plan(
+            from: #"{"id": "x", \#(old)}"#, to: #"{"id": "x", \#(new)}"#, json(value))
+        let lists = ["kept": found.kept, "invalid": found.invalid, "reset": found.reset]
+        for (name, list) in lists { #expect(list == (name == fate ? ["x"] : []), "\(name)") }
+        #expect(found.origins == [fate == "reset" ? .restarts(0) : .carries(0)])
+        #expect(found.added.isEmpty && found.removed.isEmpty)
+    }
+
+    @Test("what nobody has set is never reported lost")
+    func unset() throws {
+        let found = try plan(
+            from: #"{"id": "x", "type": "slider"}"#, to: #"{"id": "x", "type": "text"}"#)
+        #expect(found.kept == ["x"] && found.origins == [.restarts(0)])
+    }
+
+    @Test("fields are added, renamed by was, and removed")
+    func names() throws {
+        let old = #"""
+            {"id": "a", "type": "toggle"}, {"id": "b", "type": "toggle"},
+            {"id": "c", "type": "toggle"}
+            """#
+        let new = #"""
+            {"id": "c", "type": "toggle"}, {"id": "d", "type": "toggle", "was": "a"},
+            {"id": "e", "type": "toggle", "was": "z"}
+            """#
+        let found = try plan(from: old, to: new, true)
+        #expect(found.kept == ["c", "d"] && found.added == ["e"] && found.removed == ["b"])
+        #expect(found.origins == [.carries(2), .carries(0), .new])
+    }
+
+    @Test("a was that is left in the file counts once")
+    func staleWas() throws {
+        let new = #"{"id": "d", "type": "toggle", "was": "a"}"#
+        let old = #"{"id": "a", "type": "toggle"}, {"id": "d", "type": "toggle"}"#
+        let found = try plan(from: old, to: new, true)
+        #expect(found.origins == [.carries(1)] && found.removed == ["a"])
+    }
+
+    @Test("the same definition keeps everything")
+    func identity() throws {
+        let form = try FormDefinition.parse(
+            json(Examples.controls), limits: FormLimits(), compile: compilePattern)
+        let found = FormMigration.plan(
+            from: form, to: form,
+            values: { form.controls[$0].storeKind == nil ? nil : form.controls[$0].defaultValue })
+        #expect(found.kept == form.controls.map(\.id))
+        #expect(found.invalid.isEmpty && found.reset.isEmpty)
+    }
+}
+
+@Suite("Options set at run time")
+struct RuntimeOptionsTests {
+    static let file = #"""
+        {"form": "f", "sections": [{"fields": [{"id": "t", "type": "toggle"}]}, {"fields": [
+          {"id": "branch", "type": "picker", "options": ["main"], "default": "main"}]}]}
+        """#
+
+    private func parsed(_ text: String) throws -> FormDefinition {
+        try FormDefinition.parse(json(text), limits: FormLimits(), compile: compilePattern)
+    }
+
+    private func setting(
+        _ options: JSON, in form: FormDefinition, applied: JSON
+    ) throws -> FormDefinition {
+        try form.settingOptions(
+            of: try #require(form.index(of: "branch")), to: options, applied: applied,
+            limits: FormLimits(), compile: compilePattern)
+    }
+
+    private func tags(_ form: FormDefinition) -> [JSON]? {
+        form.controls[1].options?.options.map(\.tag)
+    }
+
+    @Test("options are replaced; a default that is gone comes back with its option")
+    func replacing() throws {
+        let file = try parsed(Self.file)
+        let first = try setting(["dev", "fix"], in: file, applied: file.json)
+        #expect(tags(first) == ["dev", "fix"] && first.controls[1].defaultValue == "dev")
+        let second = try setting(["dev", "main"], in: first, applied: file.json)
+        #expect(second.controls[1].defaultValue == "main")
+        #expect(try parsed(second.json.encodedText).json == second.json)
+    }
+
+    @Test(
+        "wrong options are refused at their place",
+        arguments: [
+            ("[]", "sections[1].fields[0].options"),
+            (#"["a", "a"]"#, "sections[1].fields[0].options[1]"),
+            (#"["a", 1]"#, "sections[1].fields[0].options[1]"),
+            (#"["a\n"]"#, "sections[1].fields[0].options[0]"),
+            ("3", "sections[1].fields[0].options"),
+        ])
+    func refused(options: String, path: String) throws {
+        let file = try parsed(Self.file)
+        let error = #expect(throws: FormIssues.self) {
+            try setting(json(options), in: file, applied: file.json)
+        }
+        #expect(
+            error?.issues.contains { $0.pathText == path } == true, "\(String(describing: error))")
+    }
+
+    @Test("only a picker has options to set")
+    func otherTypes() throws {
+        let file = try parsed(Self.file)
+        let error = #expect(throws: FormIssues.self) {
+            try file.settingOptions(
+                of: 0, to: ["a"], applied: file.json, limits: FormLimits(), compile: compilePattern)
+        }
+        #expect(error?.issues.first?.pathText == "sections[0].fields[0]")
+    }
+
+    @Test("they survive an apply until the picker's options change in the file")
+    func surviving() throws {
+        let file = try parsed(Self.file)
+        let inForce = try setting(["dev"], in: file, applied: file.json)
+        func applied(_ text: String) throws -> FormDefinition {
+            FormDefinition.keepingRuntimeOptions(
+                file: try parsed(text), applied: file.json, inForce: inForce.json,
+                limits: FormLimits(), compile: compilePattern)
+        }
+        let titled = try applied(
+            Self.file.replacing("\"form\"", with: "\"title\": \"F\", \"form\""))
+        #expect(titled.title == "F" && tags(titled) == ["dev"])
+        let renamed = try applied(
+            Self.file.replacing("\"branch\"", with: "\"ref\", \"was\": \"branch\""))
+        #expect(tags(renamed) == ["dev"])
+        let changed = try applied(Self.file.replacing("[\"main\"]", with: "[\"main\", \"next\"]"))
+        #expect(tags(changed) == ["main", "next"])
+    }
+
+    @Test("they give way to a file that cannot do with them")
+    func givingWay() throws {
+        let file = try parsed(Self.file)
+        let inForce = try setting(["dev"], in: file, applied: file.json)
+        let bound = Self.file.replacing(
+            "\"default\": \"main\"}",
+            with: "\"default\": \"main\"}, {\"id\": \"b\", \"type\": \"picker\", "
+                + "\"options\": [\"main\"], \"binds\": \"branch\"}")
+        let form = FormDefinition.keepingRuntimeOptions(
+            file: try parsed(bound), applied: file.json, inForce: inForce.json,
+            limits: FormLimits(), compile: compilePattern)
+        #expect(tags(form) == ["main"])
+    }
+}
