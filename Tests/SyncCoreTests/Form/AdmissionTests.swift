@@ -43,7 +43,7 @@ struct AdmissionTests {
             (#""type": "secure""#, #""hush""#, #""hush""#),
         ])
     func taken(attributes: String, proposed: String, stored: String) throws {
-        let values = Values(try form(of: attributes))
+        let values = FormValues(try form(of: attributes))
         let admitted = try values.admit(json(proposed))
         #expect(admitted == (try json(stored)))
         // As text too: precision and the option's own bytes are part of the canonical form.
@@ -106,7 +106,7 @@ struct AdmissionTests {
             (#""type": "label", "text": """#, "1", "no value"),
         ])
     func refused(attributes: String, proposed: String, expected: String) throws {
-        let values = Values(try form(of: attributes))
+        let values = FormValues(try form(of: attributes))
         let error = #expect(throws: InvalidValue.self) { try values.admit(json(proposed)) }
         #expect(error?.field == "x")
         #expect(error?.expected == expected)
@@ -114,7 +114,7 @@ struct AdmissionTests {
 
     @Test("a secret is not quoted when it is refused")
     func secretsStaySecret() throws {
-        let values = Values(try form(of: #""type": "secure", "maxLength": 2"#))
+        let values = FormValues(try form(of: #""type": "secure", "maxLength": 2"#))
         let error = #expect(throws: InvalidValue.self) { try values.admit("hush-hush") }
         #expect(error?.description.contains("hush") == false)
     }
@@ -145,14 +145,14 @@ struct AdmissionTests {
             of:
                 #""type": "picker", "multiple": true, "options": ["a", {"tag": "b", "disabled": true}]"#
         )
-        #expect(throws: InvalidValue.self) { try Values(form).admit(["b"]) }
-        #expect(try Values(form, ["x": ["b"]]).admit(["b", "a"]) == ["a", "b"])
+        #expect(throws: InvalidValue.self) { try FormValues(form).admit(["b"]) }
+        #expect(try FormValues(form, ["x": ["b"]]).admit(["b", "a"]) == ["a", "b"])
     }
 
     @Test("what a slider snaps to is on its grid, within its bounds, and nowhere nearer")
     func snapping() throws {
-        let seed = SeededGenerator.seed
-        var random = SeededGenerator(seed: seed)
+        let seed = FormRandom.seed
+        var random = FormRandom(seed: seed)
         for round in 0..<2000 {
             let places = Int.random(in: 0...4, using: &random)
             func number(_ range: ClosedRange<Int64>) throws -> DecimalNumber {

@@ -22,7 +22,7 @@ struct ConditionTests {
         let form = try form(
             fields: Self.fields
                 + #", {"id": "it", "type": "toggle", "enabledWhen": \#(condition)}"#)
-        let values = Values(form, byID)
+        let values = FormValues(form, byID)
         return form.isEnabled(try values.index("it"), values: values.value)
     }
 
@@ -100,10 +100,10 @@ struct ConditionTests {
             """#
         let form = try FormDefinition.parse(
             json(text), limits: FormLimits(), compile: compilePattern)
-        let values = Values(form)
+        let values = FormValues(form)
         #expect((0..<3).map { form.isEnabled($0, values: values.value) } == [false, false, true])
         #expect((0..<3).map { form.isVisible($0, values: values.value) } == [false, false, true])
-        let changed = Values(form, ["a": true, "c": true])
+        let changed = FormValues(form, ["a": true, "c": true])
         #expect((0..<3).map { form.isVisible($0, values: changed.value) } == [true, false, false])
         #expect(form.conditionDependents == [[2], [], [0]])
     }
@@ -116,7 +116,7 @@ struct ConditionTests {
                 {"id": "x", "type": "toggle", "enabledWhen": {"all": true}},
                 {"id": "y", "type": "toggle", "enabledWhen": {"all": [{"all": false}]}}
                 """#)
-        let values = Values(form)
+        let values = FormValues(form)
         #expect(!form.isEnabled(1, values: values.value) && form.isEnabled(2, values: values.value))
     }
 }

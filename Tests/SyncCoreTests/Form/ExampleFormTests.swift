@@ -8,8 +8,8 @@ struct ExampleFormTests {
     @Test(
         "each example is taken, all of its controls with it",
         arguments: [
-            (Examples.controls, 27), (Examples.deploy, 11), (Examples.iceCream, 6),
-            (Examples.income, 4),
+            (ExampleForms.controls, 27), (ExampleForms.deploy, 11), (ExampleForms.iceCream, 6),
+            (ExampleForms.income, 4),
         ])
     func taken(text: String, count: Int) throws {
         #expect(try issues(of: text) == [])
@@ -21,21 +21,21 @@ struct ExampleFormTests {
     @Test("labels show the values of the other controls")
     func labels() throws {
         let iceCream = try FormDefinition.parse(
-            json(Examples.iceCream), limits: FormLimits(), compile: compilePattern)
-        let order = Values(iceCream, ["flavor": "vanilla"])
+            json(ExampleForms.iceCream), limits: FormLimits(), compile: compilePattern)
+        let order = FormValues(iceCream, ["flavor": "vanilla"])
         let summary = try order.index("summary")
         #expect(iceCream.displayText(of: summary, values: order.value) == "Vanilla with Nuts")
 
         let income = try FormDefinition.parse(
-            json(Examples.income), limits: FormLimits(), compile: compilePattern)
-        let values = Values(income)
+            json(ExampleForms.income), limits: FormLimits(), compile: compilePattern)
+        let values = FormValues(income)
         #expect(
             income.displayText(of: try values.index("result"), values: values.value)
                 == "Income type is Primary, from Salary (Fixed tax), on 2026-11-21.")
     }
 }
 
-enum Examples {
+enum ExampleForms {
     static let controls = #"""
         {"form": "controls", "title": "Controls", "sections": [{"title":
         "Picker styles", "fields": [{"id": "automatic", "type": "picker",

@@ -28,7 +28,7 @@ struct FieldEditTests {
     func increments(
         attributes: String, present: String, by amount: String, result: String, difference: String
     ) throws {
-        let values = Values(try form(of: attributes), ["x": .number(try decimal(present))])
+        let values = FormValues(try form(of: attributes), ["x": .number(try decimal(present))])
         let found = try values.increment(try decimal(amount))
         #expect(found.value.description == result)
         #expect(found.difference == (try decimal(difference)))
@@ -42,7 +42,7 @@ struct FieldEditTests {
 
     @Test("an increment beyond all numbers is refused, not a trap")
     func hugeIncrements() throws {
-        let values = Values(
+        let values = FormValues(
             try form(of: #""type": "stepper""#), ["x": .number(DecimalNumber(.max))])
         #expect(throws: InvalidValue.self) { try values.increment(DecimalNumber(.max)) }
         #expect(throws: InvalidValue.self) { try values.increment(decimal("0.5")) }
@@ -55,12 +55,13 @@ struct FieldEditTests {
                 {"id": "a", "type": "toggle", "default": true}, {"id": "b", "type": "toggle"},
                 {"id": "both", "type": "toggle", "sources": ["a", "b"]}
                 """#)
-        #expect(try Values(form).edits(.toggle, "a") == [FieldEdit(target: 0, edit: .set(false))])
         #expect(
-            try Values(form).edits(.toggle, "both") == [
+            try FormValues(form).edits(.toggle, "a") == [FieldEdit(target: 0, edit: .set(false))])
+        #expect(
+            try FormValues(form).edits(.toggle, "both") == [
                 FieldEdit(target: 0, edit: .set(true)), FieldEdit(target: 1, edit: .set(true)),
             ])
-        #expect(try Values(form, ["b": true]).edits(.toggle, "both").first?.edit == .set(false))
+        #expect(try FormValues(form, ["b": true]).edits(.toggle, "both").first?.edit == .set(false))
     }
 
     static let gaps =
@@ -89,7 +90,7 @@ struct FieldEditTests {
         ])
     func moves(present: String, to direction: Change.Direction, wraps: Bool, result: String) throws
     {
-        let values = Values(try form(of: Self.gaps), ["x": try json(present)])
+        let values = FormValues(try form(of: Self.gaps), ["x": try json(present)])
         #expect(
             try values.edits(.move(direction, wraps: wraps)) == [
                 FieldEdit(target: 0, edit: .set(.string(result)))
@@ -102,7 +103,7 @@ struct FieldEditTests {
             of:
                 #""type": "picker", "multiple": true, "options": ["a", "b", "c", {"tag": "d", "disabled": true}]"#
         )
-        let values = Values(form, ["x": ["b", "gone"]])
+        let values = FormValues(form, ["x": ["b", "gone"]])
         #expect(
             try values.edits(.add(["c", "b", "a", "c"])) == [
                 FieldEdit(target: 0, edit: .addTags(["a", "c"]))
@@ -136,7 +137,7 @@ struct FieldEditTests {
             ),
         ])
     func unfit(attributes: String, action: Change.Action, expected: String) throws {
-        let values = Values(try form(of: attributes))
+        let values = FormValues(try form(of: attributes))
         let error = #expect(throws: InvalidValue.self) { try values.edits(action) }
         #expect(error?.expected == expected)
     }
@@ -148,7 +149,7 @@ struct FieldEditTests {
                 {"id": "t", "type": "toggle"}, {"id": "b", "type": "button"},
                 {"id": "s", "type": "secure"}, {"id": "b2", "type": "button", "binds": "b"}
                 """#)
-        let values = Values(form)
+        let values = FormValues(form)
         #expect(try values.edits(.reset, "t") == [FieldEdit(target: 0, edit: .unset)])
         #expect(try values.edits(.press, "b") == [FieldEdit(target: 1, edit: .press)])
         #expect(try values.edits(.press, "b2") == [FieldEdit(target: 1, edit: .press)])
@@ -161,8 +162,8 @@ struct FieldEditTests {
 struct IncrementLawTests {
     @Test("the result is in the domain, and the difference leads to it")
     func laws() throws {
-        let seed = SeededGenerator.seed
-        var random = SeededGenerator(seed: seed)
+        let seed = FormRandom.seed
+        var random = FormRandom(seed: seed)
         let forms = try [
             #""type": "slider", "min": -0.5, "max": 2, "step": 0.25"#,
             #""type": "slider", "min": 1, "max": 9.5, "step": 3"#,
@@ -179,11 +180,11 @@ struct IncrementLawTests {
                         significand: Int128(Int.random(in: -9999...9999, using: &random)),
                         exponent: -3))
             }
-            let values = Values(form)
+            let values = FormValues(form)
             let start = try values.admit(.number(domain.clamped(try number()))).numberValue
             let present = try #require(start)
             let amount = try number()
-            let result = try Values(form, ["x": .number(present)]).increment(amount)
+            let result = try FormValues(form, ["x": .number(present)]).increment(amount)
             let note: Comment = "seed \(seed), round \(round)"
             #expect(domain.contains(result.value), note)
             #expect(present.adding(result.difference) == result.value, note)

@@ -43,7 +43,7 @@ func issues(of text: String, limits: FormLimits = FormLimits()) throws -> [FormI
 }
 
 /// Values of a form by id; what is not named has its default.
-struct Values {
+struct FormValues {
     let form: FormDefinition
     var byID: [String: JSON] = [:]
 
@@ -77,7 +77,7 @@ struct Values {
 func decimal(_ text: String) throws -> DecimalNumber { try #require(DecimalNumber(text)) }
 
 /// Steele, Lea and Flood's SplitMix64 (OOPSLA 2014): small, and the same everywhere.
-struct SeededGenerator: RandomNumberGenerator {
+struct FormRandom: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

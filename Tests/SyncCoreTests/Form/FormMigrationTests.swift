@@ -101,7 +101,7 @@ struct FormMigrationTests {
     @Test("the same definition keeps everything")
     func identity() throws {
         let form = try FormDefinition.parse(
-            json(Examples.controls), limits: FormLimits(), compile: compilePattern)
+            json(ExampleForms.controls), limits: FormLimits(), compile: compilePattern)
         let found = FormMigration.plan(
             from: form, to: form,
             values: { form.controls[$0].storeKind == nil ? nil : form.controls[$0].defaultValue })

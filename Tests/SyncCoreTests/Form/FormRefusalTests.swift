@@ -4,7 +4,7 @@ import SyncCore
 import Testing
 
 /// A field, or a whole form, that breaks one rule.
-struct Broken: Sendable, CustomTestStringConvertible {
+struct BrokenForm: Sendable, CustomTestStringConvertible {
     let text: String
     let path: String
     let message: String
@@ -12,16 +12,16 @@ struct Broken: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(path): \(message)" }
 
     /// One control called `x`, its attributes as JSON members.
-    static func control(_ attributes: String, _ path: String, _ message: String) -> Broken {
+    static func control(_ attributes: String, _ path: String, _ message: String) -> BrokenForm {
         fields(#"{"id": "x", \#(attributes)}"#, "fields[0]" + path, message)
     }
 
-    static func fields(_ fields: String, _ path: String, _ message: String) -> Broken {
-        Broken(text: #"{"form": "f", "fields": [\#(fields)]}"#, path: path, message: message)
+    static func fields(_ fields: String, _ path: String, _ message: String) -> BrokenForm {
+        BrokenForm(text: #"{"form": "f", "fields": [\#(fields)]}"#, path: path, message: message)
     }
 
-    static func form(_ text: String, _ path: String, _ message: String) -> Broken {
-        Broken(text: text, path: path, message: message)
+    static func form(_ text: String, _ path: String, _ message: String) -> BrokenForm {
+        BrokenForm(text: text, path: path, message: message)
     }
 }
 
@@ -30,7 +30,7 @@ private let pickerAB = #""type": "picker", "options": ["a", "b"]"#
 
 @Suite("A form that breaks a rule is refused")
 struct FormRefusalTests {
-    private func expectRefusal(_ broken: Broken) throws {
+    private func expectRefusal(_ broken: BrokenForm) throws {
         let found = try issues(of: broken.text)
         #expect(
             found.contains {
@@ -42,7 +42,7 @@ struct FormRefusalTests {
     @Test(
         "at its top",
         arguments: [
-            Broken.form("[]", "", "an array"),
+            BrokenForm.form("[]", "", "an array"),
             .form(#"{"fields": []}"#, "", "form is missing"),
             .form(#"{"form": "Big", "fields": []}"#, "form", "no form name"),
             .form(#"{"form": "-a", "fields": []}"#, "form", "no form name"),
@@ -76,12 +76,12 @@ struct FormRefusalTests {
             .form(#"{"form": "f", "fields": [], "help": "a\u0085b"}"#, "help", "control character"),
             .form(#"{"form": "f", "fields": [], "help": "a\nb"}"#, "help", "control character"),
         ])
-    func top(broken: Broken) throws { try expectRefusal(broken) }
+    func top(broken: BrokenForm) throws { try expectRefusal(broken) }
 
     @Test(
         "in its ids",
         arguments: [
-            Broken.fields(#"{"type": "toggle"}"#, "fields[0]", "id is missing"),
+            BrokenForm.fields(#"{"type": "toggle"}"#, "fields[0]", "id is missing"),
             .fields(#"{"id": "x"}"#, "fields[0]", "type is missing"),
             .fields(#"{"id": "x", "type": "choice"}"#, "fields[0].type", "choice"),
             .fields(#"{"id": "1x", "type": "toggle"}"#, "fields[0].id", "no id"),
@@ -103,12 +103,12 @@ struct FormRefusalTests {
                 #"{"id": "x", "type": "toggle", "was": "y"}, {"id": "y", "type": "toggle"}"#,
                 "fields[0].was", "there is a control"),
         ])
-    func ids(broken: Broken) throws { try expectRefusal(broken) }
+    func ids(broken: BrokenForm) throws { try expectRefusal(broken) }
 
     @Test(
         "in what every control has",
         arguments: [
-            Broken.control(#""type": "toggle", "lable": "X""#, ".lable", "has no"),
+            BrokenForm.control(#""type": "toggle", "lable": "X""#, ".lable", "has no"),
             .control(#""type": "toggle", "step": 1"#, ".step", "a toggle has no"),
             .control(#""type": "toggle", "label": 1"#, ".label", "a number"),
             .control(#""type": "toggle", "required": "yes""#, ".required", "a string"),
@@ -128,12 +128,12 @@ struct FormRefusalTests {
             .control(#""type": "button", "default": 1"#, ".default", "no meaning"),
             .control(#""type": "label", "text": "x", "default": 1"#, ".default", "no meaning"),
         ])
-    func common(broken: Broken) throws { try expectRefusal(broken) }
+    func common(broken: BrokenForm) throws { try expectRefusal(broken) }
 
     @Test(
         "in pickers",
         arguments: [
-            Broken.control(#""type": "picker""#, "", "options are missing"),
+            BrokenForm.control(#""type": "picker""#, "", "options are missing"),
             .control(#""type": "picker", "options": []"#, ".options", "empty"),
             .control(#""type": "picker", "options": "a""#, ".options", "a string"),
             .control(#""type": "picker", "options": ["a", "a"]"#, ".options[1]", "already"),
@@ -178,12 +178,12 @@ struct FormRefusalTests {
             .control(pickerAB + #", "wheelItemHeight": 0"#, ".wheelItemHeight", "0"),
             .control(pickerAB + #", "optional": 1"#, ".optional", "a number"),
         ])
-    func pickers(broken: Broken) throws { try expectRefusal(broken) }
+    func pickers(broken: BrokenForm) throws { try expectRefusal(broken) }
 
     @Test(
         "in numbers, dates and texts",
         arguments: [
-            Broken.control(#""type": "slider", "min": 2, "max": 1"#, ".max", "greater"),
+            BrokenForm.control(#""type": "slider", "min": 2, "max": 1"#, ".max", "greater"),
             .control(#""type": "slider", "min": 5"#, ".min", "greater"),
             .control(#""type": "slider", "step": 0"#, ".step", "nowhere"),
             .control(#""type": "stepper", "step": -1"#, ".step", "nowhere"),
@@ -229,12 +229,12 @@ struct FormRefusalTests {
             .control(#""type": "button", "role": "main""#, ".role", "main"),
             .control(#""type": "label""#, "", "text is missing"),
         ])
-    func values(broken: Broken) throws { try expectRefusal(broken) }
+    func values(broken: BrokenForm) throws { try expectRefusal(broken) }
 
     @Test(
         "in what names other controls",
         arguments: [
-            Broken.control(#""type": "label", "text": "${y}""#, ".text", "no control"),
+            BrokenForm.control(#""type": "label", "text": "${y}""#, ".text", "no control"),
             .control(#""type": "label", "text": "${value}""#, ".text", "no control"),
             .control(#""type": "label", "text": "${x}""#, ".text", "is a label"),
             .control(#""type": "label", "text": "${x""#, ".text", "not closed"),
@@ -272,7 +272,7 @@ struct FormRefusalTests {
                     + #""default": true}"#,
                 "fields[1].default", "stores nothing"),
         ])
-    func references(broken: Broken) throws { try expectRefusal(broken) }
+    func references(broken: BrokenForm) throws { try expectRefusal(broken) }
 
     @Test(
         "where a binding's domain is wider than that of the control bound",

@@ -25,7 +25,7 @@ struct ShownValueTests {
             (#""type": "text", "pattern": "a""#, #""""#, false),
         ])
     func invalid(attributes: String, value: String, isInvalid: Bool) throws {
-        let values = Values(try form(of: attributes), ["x": try json(value)])
+        let values = FormValues(try form(of: attributes), ["x": try json(value)])
         let shown = try values.shown("x")
         #expect(shown.isInvalid == isInvalid)
         #expect(shown.value == (try json(value)))
@@ -42,7 +42,7 @@ struct ShownValueTests {
         ])
     func missing(attributes: String, value: String, isMissing: Bool) throws {
         let form = try form(of: attributes + #", "required": true"#)
-        let values = Values(form, value.isEmpty ? [:] : ["x": try json(value)])
+        let values = FormValues(form, value.isEmpty ? [:] : ["x": try json(value)])
         #expect(try values.shown("x").isMissing == isMissing)
         #expect(form.isComplete(values: values.value) == !isMissing)
     }
@@ -59,7 +59,7 @@ struct ShownValueTests {
         let form = try form(fields: Self.bound)
         #expect(form.targets == [[2], [2], [2], []])
         #expect(form.dependents == [[3], [], [0, 1, 3], []])
-        let values = Values(form, ["root": "b"])
+        let values = FormValues(form, ["root": "b"])
         #expect(try values.shown("middle") == ShownValue("b"))
         #expect(try values.shown("last").isInvalid)
         #expect(try values.edits(.value("a"), "last") == [FieldEdit(target: 2, edit: .set("a"))])
@@ -76,11 +76,11 @@ struct ShownValueTests {
                 {"id": "all", "type": "picker", "options": ["y", "x"], "sources": ["b", "a"]},
                 {"id": "again", "type": "picker", "options": ["y", "x"], "binds": "all"}
                 """#)
-        let mixed = Values(form, ["a": "y"])
+        let mixed = FormValues(form, ["a": "y"])
         #expect(try mixed.shown("all").isMixed && mixed.shown("again").isMixed)
         #expect(try mixed.shown("all").value.isNull)
-        #expect(try Values(form).shown("all") == ShownValue("x"))
-        #expect(try Values(form, ["a": "z", "b": "z"]).shown("all").isInvalid)
+        #expect(try FormValues(form).shown("all") == ShownValue("x"))
+        #expect(try FormValues(form, ["a": "z", "b": "z"]).shown("all").isInvalid)
         let all = [FieldEdit(target: 0, edit: .set("y")), FieldEdit(target: 1, edit: .set("y"))]
         #expect(try mixed.edits(.value("y"), "all") == all)
         #expect(try mixed.edits(.move(.next, wraps: false), "again") == all)
@@ -94,8 +94,8 @@ struct ShownValueTests {
                 {"id": "s", "type": "stepper", "min": 0, "max": 100},
                 {"id": "g", "type": "gauge", "binds": "s", "min": 10, "max": 50}
                 """#)
-        #expect(try Values(form, ["s": 70]).shown("g") == ShownValue(50))
-        #expect(try Values(form, ["s": 30]).shown("g") == ShownValue(30))
+        #expect(try FormValues(form, ["s": 70]).shown("g") == ShownValue(50))
+        #expect(try FormValues(form, ["s": 30]).shown("g") == ShownValue(30))
     }
 
     @Test("the bounds clamp what increments made; a base outside is kept")
@@ -113,7 +113,7 @@ struct ShownValueTests {
     @Test("several tags are shown in option order, gone ones last")
     func tagOrder() throws {
         let form = try form(of: #""type": "picker", "multiple": true, "options": ["b", "a"]"#)
-        let values = Values(form, ["x": ["z", "a", "y", "b"]])
+        let values = FormValues(form, ["x": ["z", "a", "y", "b"]])
         #expect(try values.shown("x").value == ["b", "a", "y", "z"])
     }
 
@@ -142,14 +142,14 @@ struct ShownValueTests {
                   {"id": "two", "options": ["a", {"tag": "b", "label": "b"}]}], "default": {"two": "b"}},
                 {"id": "x", "type": "label", "text": "\#(source)"}
                 """#)
-        let values = Values(form, ["bad": "gone"])
+        let values = FormValues(form, ["bad": "gone"])
         #expect(form.displayText(of: try values.index("x"), values: values.value) == expected)
     }
 
     @Test("a format shows the control's own value")
     func formats() throws {
         let form = try form(of: #""type": "stepper", "format": "${value} %", "step": 0.5"#)
-        let values = Values(form, ["x": 3])
+        let values = FormValues(form, ["x": 3])
         #expect(form.displayText(of: 0, values: values.value) == "3.0 %")
         #expect(form.dependents == [[]])
     }

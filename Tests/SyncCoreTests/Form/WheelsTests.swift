@@ -18,8 +18,8 @@ struct WheelsTests {
           {"component": "city", "when": {"state": "he"}, "options": ["ffm"]}]
         """#
 
-    private func values(_ rows: JSON? = nil) throws -> Values {
-        Values(try form(of: Self.places), rows.map { ["x": $0] } ?? [:])
+    private func values(_ rows: JSON? = nil) throws -> FormValues {
+        FormValues(try form(of: Self.places), rows.map { ["x": $0] } ?? [:])
     }
 
     @Test("the default is the first rows in force")
