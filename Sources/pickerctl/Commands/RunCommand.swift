@@ -41,9 +41,10 @@ struct RunCommand: ParsableCommand {
             let status = try Restarter(self, session, form, path).run()
             Glibc.exit(status)
         }
+        let outline = try session.outline(form)
         let fields = try session.snapshot(form).fields
         session.client.close()
-        let environment = Self.environment(form, fields)
+        let environment = Self.environment(outline, fields)
         // The command takes our place: its signals, its terminal and its status are its own.
         signal(SIGPIPE, SIG_DFL)
         _ = withCStrings(command) { arguments in
@@ -53,11 +54,11 @@ struct RunCommand: ParsableCommand {
     }
 
     /// The inherited environment, the form's values over it.
-    static func environment(_ form: String, _ fields: [NamedField]) -> [String] {
-        let items = fields.map {
+    static func environment(_ form: FormOutline, _ fields: [NamedField]) -> [String] {
+        let items = fields.filter { form[$0.id]?.holdsValue ?? true }.map {
             Selection.Item(name: $0.id, value: $0.state.value, state: $0.state)
         }
-        let own = Environment.variables(form, items)
+        let own = Environment.variables(form.id, items)
         let kept = inheritedEnvironment().filter { entry in
             !own.contains { entry.hasPrefix($0.name + "=") }
         }
@@ -86,13 +87,17 @@ private final class Restarter {
     private let session: Session
     private let form: String
     private let path: String
+    private var outline: FormOutline
     private let signals = SignalPipe([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD])
     private var child: ChildProcess?
     private var changeDue: UInt64?
     private var killDue: UInt64?
     private let ownsTerminal = isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp()
 
-    init(_ command: RunCommand, _ session: Session, _ form: String, _ path: String) {
+    init(
+        _ command: RunCommand, _ session: Session, _ form: String, _ path: String
+    ) throws(Failure) {
+        outline = try session.outline(form)
         self.command = command
         self.session = session
         self.form = form
@@ -122,9 +127,12 @@ private final class Restarter {
         case .snapshot(let result, let previous) where previous.isEmpty:
             if child == nil, result.form == form { try start() }
         case .snapshot, .changed, .formChanged:
-            if case .formChanged(let change) = event, change.content == .deleted {
-                child?.end(graceSeconds: command.grace)
-                throw Failure(.noInput, "form \(form) was deleted")
+            if case .formChanged(let change) = event {
+                guard case .defined(let content) = change.content else {
+                    child?.end(graceSeconds: command.grace)
+                    throw Failure(.noInput, "form \(form) was deleted")
+                }
+                outline = FormOutline(content.definition)
             }
             changeDue = MonotonicClock.now().adding(seconds: command.debounce)
         case .subscriptionRefused(_, let error): throw Failure(error)
@@ -152,7 +160,8 @@ private final class Restarter {
     }
 
     private func start() throws(Failure) {
-        let environment = RunCommand.environment(form, session.client.fields(of: form))
+        let fields = session.client.fields(of: form)
+        let environment = RunCommand.environment(outline, fields)
         let process = try ChildProcess.start(
             path: path, command.command, environment: environment)
         child = process
