@@ -128,9 +128,9 @@ extension JSONObject: Hashable {
     }
 }
 
+// There is no `nil` literal: where `JSON?` is meant, `condition ? value : nil` would silently be null.
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
-    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
-    ExpressibleByNilLiteral
+    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     public init(stringLiteral value: String) { self = .string(value) }
     public init(integerLiteral value: Int64) { self = .number(DecimalNumber(value)) }
@@ -139,7 +139,6 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     public init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(JSONObject(elements))
     }
-    public init(nilLiteral: ()) { self = .null }
 }
 
 extension JSON {

@@ -45,7 +45,7 @@ struct CausalityCodableTests {
     func payloads() throws {
         let number = try #require(DecimalNumber(significand: -30, exponent: -2))
         let values: [JSON?] = [
-            nil, JSON.null, true, "e\u{301}\u{0}\n", [1, ["a": [nil, false]]], .number(number),
+            nil, JSON.null, true, "e\u{301}\u{0}\n", [1, ["a": [.null, false]]], .number(number),
             .integer(Int64.min), .integer(Int64.max), "", [], .object(JSONObject()),
         ]
         for value in values {

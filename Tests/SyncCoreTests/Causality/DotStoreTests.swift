@@ -73,7 +73,7 @@ struct DotStoreTests {
         for json: JSON in [true, false, 7, -7, "x"] {
             #expect(AddWinsSet.Tag(json)?.json == json)
         }
-        for json: JSON in [nil, [1], ["a": 1]] { #expect(AddWinsSet.Tag(json) == nil) }
+        for json: JSON in [.null, [1], ["a": 1]] { #expect(AddWinsSet.Tag(json) == nil) }
         #expect(
             DecimalNumber(significand: 5, exponent: -1).flatMap { AddWinsSet.Tag(.number($0)) }
                 == nil)

@@ -95,3 +95,14 @@ func addToDefault() throws {
     #expect(
         undone[0].contains(#""value":["mon"]"#) && undone[0].contains(#""set":false"#), "\(undone)")
 }
+
+@Test("applying what was applied last changes nothing and keeps every field")
+func applyTwice() throws {
+    let host = try EngineHost()
+    let root = host.connect(uid: 0, user: "root")
+    let apply = rpc("form.apply", #"{"definition":\#(iceCream)}"#)
+    host.ask(root, apply)
+    let again = host.ask(root, apply)
+    #expect(again[0].contains(#""version":1,"revision":1,"created":false"#), "\(again)")
+    #expect(again[0].contains(#""invalid":[],"reset":[],"removed":[]"#), "\(again)")
+}

@@ -76,7 +76,7 @@ struct JSONWriterTests {
 
     @Test("prints for people with two spaces a level")
     func pretty() {
-        let json: JSON = ["a": [1, [], ["b": nil]], "c": [:], "d\n": "e"]
+        let json: JSON = ["a": [1, [], ["b": .null]], "c": [:], "d\n": "e"]
         #expect(
             json.prettyText == """
                 {
