@@ -96,6 +96,8 @@ let package = Package(
             name: "DaemonCoreTests",
             dependencies: ["DaemonCore", "EventLoop", "FormFile", "SyncCore"],
             swiftSettings: strict),
+        .testTarget(
+            name: "SystemTests", dependencies: ["pickersyncd"], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )

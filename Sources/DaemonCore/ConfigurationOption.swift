@@ -1,9 +1,9 @@
 internal import FormFile
 public import SyncCore
 
-// Each option of the daemon once: its name in the file and as a flag, its environment variable, what
-// it takes. Always holds: the three ways read a value by the same function, so what one accepts the
-// others accept.
+// Each option of the daemon once: its name in the file and as a flag, its environment variable,
+// what it takes. Always holds: the three ways read a value by the same function, so what one
+// accepts the others accept.
 
 /// An option that the file, the environment and the flags know.
 public enum ConfigurationOption: String, Sendable, Hashable, CaseIterable {

@@ -4,8 +4,9 @@ internal import Glibc
 internal import Store
 internal import SyncCore
 
-// From the process's first step to its last. Always holds: what was made is unmade on every way out,
-// the lock of the socket last; a failure to start says what is wrong and leaves nothing behind.
+// From the process's first step to its last. Always holds: what was made is unmade on every way
+// out, the lock of the socket last; a failure to start says what is wrong and leaves nothing
+// behind.
 
 /// The daemon.
 public enum Daemon {

@@ -1,5 +1,5 @@
-// How the daemon ends. Always holds: whoever starts it learns from the status alone whether starting
-// it again can help (sysexits.h; systemd's RestartPreventExitStatus=).
+// How the daemon ends. Always holds: whoever starts it learns from the status alone whether
+// starting it again can help (sysexits.h; systemd's RestartPreventExitStatus=).
 
 /// What the process exits with (CLI.md, pickersyncd).
 public enum ExitStatus: Int32, Sendable, Hashable {

@@ -56,13 +56,16 @@ final class Life {
         shell.stop(reason)
     }
 
-    /// Applies the forms and says that the daemon is ready.
+    /// Applies the forms and, once they are there for everybody, accepts and says so.
     func begin(_ forms: [FormFiles.Form], readyAt path: String) {
         apply(forms)
         noteLimits()
-        shell.store.add(.measure)
-        shell.log.ready(path)
-        shell.manager.ready(status: shell.engine.statusLine)
+        shell.whenSettled = { [unowned self] in
+            shell.accept()
+            shell.log.ready(path)
+            shell.manager.ready(status: shell.engine.statusLine)
+            shell.store.add(.measure)
+        }
         guard let interval = shell.manager.watchdogInterval else { return }
         let timer = Timer(loop: shell.loop)
         timer.onFire = { [unowned self] in shell.manager.isAlive() }

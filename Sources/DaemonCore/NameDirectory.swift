@@ -2,8 +2,8 @@ internal import EventLoop
 internal import Glibc
 
 // Names of users and groups. Always holds: the loop never asks the system itself, since NSS may ask
-// a server far away; at most one look-up is under way, so a slow one occupies one thread of the pool
-// and no more.
+// a server far away; at most one look-up is under way, so a slow one occupies one thread of the
+// pool and no more.
 
 /// Numbers to names, kept for a while.
 final class NameDirectory {

@@ -12,14 +12,18 @@ enum ProcessLimits {
     /// Connections beyond `connectionsMax` that are taken only to be told so and closed.
     static let refusals = 4
 
-    /// Files for the owner alone, no picture of the memory on disk, no death by a closed peer:
-    /// umask(2), RLIMIT_CORE, PR_SET_DUMPABLE, SIGPIPE.
+    /// Files for the owner alone, no picture of the memory on disk, no death by a closed peer, and
+    /// no signal that whoever started us had blocked: umask(2), RLIMIT_CORE, PR_SET_DUMPABLE,
+    /// SIGPIPE, sigprocmask(2).
     static func harden() {
         umask(0o077)
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         _ = csystem_forbid_dumps()
         signal(SIGPIPE, SIG_IGN)
+        var unblocked = sigset_t()
+        sigemptyset(&unblocked)
+        sigprocmask(SIG_SETMASK, &unblocked, nil)
     }
 
     /// Raises the bound on descriptors as far as `limits` needs it and the kernel allows it, and

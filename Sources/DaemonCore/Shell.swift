@@ -4,10 +4,10 @@ internal import SyncCore
 
 // The engine's hands: reads and writes sockets, runs effects, keeps time.
 //
-// Always holds: the engine is told everything in the order in which it happened, on this thread; one
-// iteration of the loop ends with one `iterationEnded`, after all of its input; a connection has at
-// most one write under way, whose bytes live until it ends; what a peer does can cost it its own
-// connection and nothing else.
+// Always holds: the engine is told everything in the order in which it happened, on this thread;
+// one iteration of the loop ends with one `iterationEnded`, after all of its input; a connection
+// has at most one write under way, whose bytes live until it ends; what a peer does can cost it its
+// own connection and nothing else.
 
 /// What the daemon is doing, from its first accept to its end.
 enum ShellLife {
@@ -68,6 +68,8 @@ final class Shell {
     private let idleTimer: Timer
     private let statusTimer: Timer
 
+    /// Called once when all that the engine was told so far is done, commits included.
+    var whenSettled: (() -> Void)?
     /// Called once when the shell has nothing left to do; `isClean` if everything is durable.
     var onEnd: ((_ isClean: Bool) -> Void)?
 
@@ -126,7 +128,8 @@ final class Shell {
         runEffects()
     }
 
-    /// An effect may tell the engine something, which may want more: the outermost call does it all.
+    /// An effect may tell the engine something, which may want more: the outermost call does it
+    /// all.
     private var isRunningEffects = false
 
     private func runEffects() {
@@ -171,7 +174,14 @@ final class Shell {
         }
         moment = nil
         watchIdleness()
+        settleIfIdle()
         endIfDone()
+    }
+
+    private func settleIfIdle() {
+        guard let settled = whenSettled, !isDirty, store.isIdle else { return }
+        whenSettled = nil
+        if life == .serving { settled() }
     }
 
     private func armDeadline() {
@@ -205,7 +215,7 @@ final class Shell {
 
     // MARK: Accepting
 
-    /// Accepts from a listening socket, from now on.
+    /// Takes a listening socket; `accept` begins to accept from it.
     func listen(_ descriptor: consuming OwnedDescriptor) throws(UVError) {
         let listener = try UnixListener(loop: loop, adopting: descriptor)
         listener.onConnection = { [unowned self] in accept($0) }
@@ -213,7 +223,11 @@ final class Shell {
             self.log.write(.warning, "cannot accept a connection: \(error)")
         }
         listeners.append(listener)
-        listener.resume()
+    }
+
+    /// Accepts from all listening sockets, from now on.
+    func accept() {
+        for listener in listeners { listener.resume() }
     }
 
     private func accept(_ socket: consuming OwnedDescriptor) {

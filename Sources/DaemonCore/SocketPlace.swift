@@ -5,8 +5,8 @@ internal import Glibc
 //
 // Always holds: one daemon a path. Whoever is to bind holds the lock `PATH.lock` first and keeps it
 // until it exits, and removes a socket only under it and only when nobody answers there. So two
-// daemons that start at once cannot both win, and neither can take over one that lives, not even one
-// that was started without a lock. The lock's file stays for ever (see `LockFile`).
+// daemons that start at once cannot both win, and neither can take over one that lives, not even
+// one that was started without a lock. The lock's file stays for ever (see `LockFile`).
 
 /// A bound socket: what has to be kept, and removed at the end.
 struct SocketPlace: ~Copyable {

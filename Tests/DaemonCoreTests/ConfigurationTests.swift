@@ -51,7 +51,8 @@ struct ConfigurationTests {
             ]),
         Row(
             option: .durability, file: "durability: interval", variable: "memory", flag: "commit",
-            shown: { $0.durability.rawValue }, expected: ["commit", "interval", "memory", "commit"]),
+            shown: { $0.durability.rawValue },
+            expected: ["commit", "interval", "memory", "commit"]),
         Row(
             option: .group, file: "group: 100", variable: "users", flag: "staff",
             shown: { $0.group ?? "-" }, expected: ["-", "100", "users", "staff"]),
