@@ -143,7 +143,10 @@ struct AdmissionTests {
     func disabledStays() throws {
         let form = try form(
             of:
-                #""type": "picker", "multiple": true, "options": ["a", {"tag": "b", "disabled": true}]"#
+                #"""
+                "type": "picker", "multiple": true,
+                "options": ["a", {"tag": "b", "disabled": true}]
+                """#
         )
         #expect(throws: InvalidValue.self) { try FormValues(form).admit(["b"]) }
         #expect(try FormValues(form, ["x": ["b"]]).admit(["b", "a"]) == ["a", "b"])

@@ -94,7 +94,8 @@ struct ConditionTests {
     func containers() throws {
         let text = #"""
             {"form": "f", "sections": [
-              {"disabled": true, "visibleWhen": {"c": true}, "fields": [{"id": "a", "type": "toggle"}]},
+              {"disabled": true, "visibleWhen": {"c": true},
+                "fields": [{"id": "a", "type": "toggle"}]},
               {"fields": [{"id": "b", "type": "toggle", "disabled": true, "hidden": true},
                 {"id": "c", "type": "toggle", "visibleWhen": {"a": false}}]}]}
             """#

@@ -101,7 +101,10 @@ struct FieldEditTests {
     func tags() throws {
         let form = try form(
             of:
-                #""type": "picker", "multiple": true, "options": ["a", "b", "c", {"tag": "d", "disabled": true}]"#
+                #"""
+                "type": "picker", "multiple": true,
+                "options": ["a", "b", "c", {"tag": "d", "disabled": true}]
+                """#
         )
         let values = FormValues(form, ["x": ["b", "gone"]])
         #expect(

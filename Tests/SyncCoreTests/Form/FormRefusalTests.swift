@@ -167,7 +167,8 @@ struct FormRefusalTests {
             .control(pickerAB + #", "multiple": true, "default": "a""#, ".default", "no list"),
             .control(pickerAB + #", "multiple": true, "default": ["a", "a"]"#, ".default", "twice"),
             .control(
-                #""type": "picker", "options": ["a", {"tag": "b", "disabled": true}], "default": "b""#,
+                #""type": "picker", "options": ["a", {"tag": "b", "disabled": true}], "#
+                    + #""default": "b""#,
                 ".default", "disabled"),
             .control(pickerAB + #", "selectionEffect": "slash""#, ".selectionEffect", "slash"),
             .control(
@@ -264,7 +265,8 @@ struct FormRefusalTests {
             .control(#""type": "toggle", "sources": []"#, ".sources", "empty"),
             .control(#""type": "toggle", "sources": ["y"]"#, ".sources[0]", "no control"),
             .fields(
-                #"{"id": "a", "type": "toggle"}, {"id": "b", "type": "toggle", "sources": ["a", "a"]}"#,
+                #"{"id": "a", "type": "toggle"}, "#
+                    + #"{"id": "b", "type": "toggle", "sources": ["a", "a"]}"#,
                 "fields[1].sources[1]", "already"),
             .control(#""type": "text", "sources": ["x"]"#, ".sources", "a text has no"),
             .fields(

@@ -139,7 +139,8 @@ struct ShownValueTests {
                 {"id": "bad", "type": "picker", "options": ["a"]},
                 {"id": "w", "type": "wheels", "components": [
                   {"id": "one", "options": [{"tag": "a", "label": "Row"}]},
-                  {"id": "two", "options": ["a", {"tag": "b", "label": "b"}]}], "default": {"two": "b"}},
+                  {"id": "two", "options": ["a", {"tag": "b", "label": "b"}]}],
+                 "default": {"two": "b"}},
                 {"id": "x", "type": "label", "text": "\#(source)"}
                 """#)
         let values = FormValues(form, ["bad": "gone"])
