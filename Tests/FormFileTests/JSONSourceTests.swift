@@ -8,7 +8,7 @@ import Testing
     func json() throws {
         #expect(
             try value(" \n{\"a\": \"\\ud83d\\ude00\", \"b\": [1.50, null]}")
-                == ["a": "😀", "b": [.number(DecimalNumber(significand: 150, exponent: -2)!), nil]])
+                == ["a": "😀", "b": [.number(DecimalNumber(significand: 150, exponent: -2)!), .null]])
         // YAML would take this; a file that looks like JSON is held to JSON.
         #expect(issues("{a: 1}").count == 1)
         #expect(try value("[{a: 1}]") == [["a": 1]])

@@ -30,7 +30,7 @@ private func decimal(_ significand: Int128, _ exponent: Int) -> JSON {
     @Test("plain words are null, booleans and numbers as YAML 1.2 says")
     func resolved() throws {
         let table: [(String, JSON)] = [
-            ("null", nil), ("Null", nil), ("NULL", nil), ("~", nil), ("", nil),
+            ("null", .null), ("Null", .null), ("NULL", .null), ("~", .null), ("", .null),
             ("true", true), ("True", true), ("TRUE", true), ("false", false), ("FALSE", false),
             ("0", 0), ("7", 7), ("007", 7), ("+5", 5), ("-12", -12), ("0o17", 15), ("0xfF", 255),
             ("9223372036854775807", 9_223_372_036_854_775_807),
@@ -80,7 +80,7 @@ private func decimal(_ significand: Int128, _ exponent: Int) -> JSON {
         #expect(try value("a: !!int '12'") == ["a": 12])
         #expect(try value("a: !!float 12") == ["a": 12])
         #expect(try value("a: !!bool 'true'") == ["a": true])
-        #expect(try value("a: !!null ''") == ["a": nil])
+        #expect(try value("a: !!null ''") == ["a": .null])
         #expect(try value("a: !!seq [1]\nb: !!map {c: 2}") == ["a": [1], "b": ["c": 2]])
         #expect(try value("!!str 1: a") == ["1": "a"])
         for text in [
@@ -233,8 +233,8 @@ private func decimal(_ significand: Int128, _ exponent: Int) -> JSON {
         #expect(try value("---\na: 1\n...\n") == ["a": 1])
         #expect(
             issues("a: 1\n---\nb: 2") == ["2:1: a second document; expected one document a file"])
-        #expect(try value("") == nil)
-        #expect(try value("# nothing\n") == nil)
+        #expect(try value("") == JSON.null)
+        #expect(try value("# nothing\n") == JSON.null)
     }
 
     @Test("a text that is no UTF-8 is named for what it is")

@@ -73,7 +73,7 @@ struct RandomJSON {
             "form": "ice-cream", "title": "Ice cream", "country": "no", "since": "2026-11-21",
             "pattern": "^[0-9]+\\.[0-9]+$", "path": "[C]:\\",
             "n": .number(DecimalNumber(significand: 10, exponent: -2)!),
-            "none": nil, "empty": [], "also": [:], "note": "one\ntwo\n", "cut": "one\n  two",
+            "none": .null, "empty": [], "also": [:], "note": "one\ntwo\n", "cut": "one\n  two",
             "bell": "\u{7}", "format": "${value} %",
             "fields": [
                 ["id": "flavor", "options": ["a", "b"]], [1, true], "x", ["deep": ["er": "z"]],
