@@ -122,10 +122,10 @@ private let outline = FormOutline(controls)
     @Test("what get prints, set reads back")
     func roundTrip() throws {
         let values: [(String, JSON)] = [
-            ("flavor", "vanilla"), ("size", 2), ("size", nil), ("sure", false),
+            ("flavor", "vanilla"), ("size", 2), ("size", .null), ("sure", false),
             ("days", ["mon", "wed"]), ("days", ["a,b"]), ("days", ["a,b", "mon"]), ("days", []),
             ("source", ["name": "gift"]), ("cone", true), ("count", 3), ("start", "2026-11-21"),
-            ("start", nil), ("note", "x, [y]"),
+            ("start", .null), ("note", "x, [y]"),
         ]
         for (field, value) in values {
             let control = try #require(outline[field])
@@ -162,8 +162,8 @@ private let outline = FormOutline(controls)
         #expect(FieldCondition(field: "x", .equal, ["a", "b"]).holds(in: fields(plain)))
         #expect(!FieldCondition(field: "x", .equal, ["a"]).holds(in: fields(plain)))
         #expect(FieldCondition(field: "x", .notEqual, ["a"]).holds(in: fields(plain)))
-        let mixed = FieldState(value: nil, revision: 1, isSet: true, isMixed: true)
-        #expect(!FieldCondition(field: "x", .equal, nil).holds(in: fields(mixed)))
+        let mixed = FieldState(value: .null, revision: 1, isSet: true, isMixed: true)
+        #expect(!FieldCondition(field: "x", .equal, .null).holds(in: fields(mixed)))
         let invalid = FieldState(value: "q", revision: 1, isSet: true, isInvalid: true)
         #expect(!FieldCondition(field: "x", .equal, "q").holds(in: fields(invalid)))
         #expect(!FieldCondition(field: "y", .notEqual, "q").holds(in: fields(plain)))

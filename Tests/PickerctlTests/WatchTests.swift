@@ -99,10 +99,10 @@ private func change(
     @Test("a press, a secret and nothing at all read as what they are")
     func special() {
         #expect(change("go", ["presses": 3], 4).text == "go pressed (3), revision 4")
-        var secret = change("key", nil, 5)
+        var secret = change("key", .null, 5)
         secret.state.isSecretSet = true
         #expect(secret.text == "key set (secret), revision 5")
-        #expect(change("size", nil, 6, was: 2).text == "size= (was 2), revision 6")
+        #expect(change("size", .null, 6, was: 2).text == "size= (was 2), revision 6")
     }
 
     @Test("JSON has form, field, the members of a Field, was and coalesced")
