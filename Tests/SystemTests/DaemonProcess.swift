@@ -63,9 +63,10 @@ final class DaemonProcess {
     /// Starts a daemon; `ready()` waits until it accepts.
     /// - Parameters:
     ///   - passing: descriptors that become 3 and upwards, with LISTEN_FDS as systemd sets it.
+    ///   - limits: what the shell's `ulimit` takes.
     init(
         _ folder: TemporaryFolder, arguments: [String]? = nil, more: [String] = [],
-        environment: [String: String] = [:], passing: [Int32] = [], descriptorsMax: Int? = nil
+        environment: [String: String] = [:], passing: [Int32] = [], limits: String? = nil
     ) throws {
         self.folder = folder
         log = folder("log-\(UUID().uuidString)")
@@ -76,7 +77,7 @@ final class DaemonProcess {
         if !passing.isEmpty {
             script = "export LISTEN_FDS=\(passing.count) LISTEN_PID=$$; " + script
         }
-        if let descriptorsMax { script = "ulimit -n \(descriptorsMax); " + script }
+        if let limits { script = "ulimit \(limits); " + script }
         let words =
             ["/bin/sh", "-c", script, builtExecutables + "/pickersyncd"]
             + (arguments ?? Self.standardArguments(folder)) + more

@@ -187,7 +187,7 @@ struct ServingTests {
     @Test("out of descriptors the others wait, and are served when somebody leaves")
     func fewDescriptors() throws {
         let folder = try TemporaryFolder()
-        let daemon = try DaemonProcess(folder, descriptorsMax: 64).ready()
+        let daemon = try DaemonProcess(folder, limits: "-n 64").ready()
         let first = try WireClient(daemon.socket)
         try first.apply()
         var crowd = try (0..<200).map { _ in try WireClient(daemon.socket) }
