@@ -75,8 +75,6 @@ extension Configuration {
         }
         let layers = [flags, variables, inFile]
         let places = try sources.defaultPlaces(
-            socketIsKnown: sources.environment["LISTEN_FDS"] != nil
-                || layers.contains { $0.socket != nil },
             stateDirectoryIsKnown: layers.contains { $0.stateDirectory != nil })
         func strongest<Value>(_ path: KeyPath<ConfigurationLayer, Value?>) -> Value? {
             for layer in layers { if let value = layer[keyPath: path] { return value } }
@@ -180,26 +178,31 @@ extension ConfigurationSources {
     }
 
     fileprivate func defaultPlaces(
-        socketIsKnown: Bool, stateDirectoryIsKnown: Bool
+        stateDirectoryIsKnown: Bool
     ) throws(StartFailure) -> (socket: String, state: String) {
-        var socket = folder("RUNTIME_DIRECTORY").map { $0 + "/sock" }
+        let passed = folder("RUNTIME_DIRECTORY").map { $0 + "/sock" }
         var state = folder("STATE_DIRECTORY")
+        let usual: String
         if isSystem {
-            socket = socket ?? "/run/pickersync/sock"
+            usual = "/run/pickersync/sock"
             state = state ?? "/var/lib/pickersync"
         } else {
-            socket = socket ?? xdg("XDG_RUNTIME_DIR").map { $0 + "/pickersync/sock" }
+            usual = userRuntimeDirectory + "/sock"
             let home = environment["HOME"].map { $0 + "/.local/state" }
             state = state ?? xdg("XDG_STATE_HOME", else: home).map { $0 + "/pickersync" }
         }
-        var missing: [String] = []
-        if socket == nil, !socketIsKnown {
-            missing.append("no place for the socket: set XDG_RUNTIME_DIR or --socket PATH")
+        guard state != nil || stateDirectoryIsKnown else {
+            throw StartFailure(
+                .configuration, "no place for the store: set HOME or --state-directory DIR")
         }
-        if state == nil, !stateDirectoryIsKnown {
-            missing.append("no place for the store: set HOME or --state-directory DIR")
-        }
-        guard missing.isEmpty else { throw StartFailure(.configuration, missing) }
-        return (socket ?? "", state ?? "")
+        return (passed ?? usual, state ?? "")
+    }
+
+    /// Where pickerctl looks too: without `XDG_RUNTIME_DIR`, the folder that it would name, else a
+    /// folder of our own in /tmp, whose owner is looked at before it is used.
+    private var userRuntimeDirectory: String {
+        if let runtime = xdg("XDG_RUNTIME_DIR") { return runtime + "/pickersync" }
+        if case .directory = FilePlace("/run/user/\(uid)") { return "/run/user/\(uid)/pickersync" }
+        return "/tmp/pickersync-\(uid)"
     }
 }

@@ -8,7 +8,7 @@ enum FilePlace: Hashable {
     case absent
     case directory(Facts)
     case socket(Facts)
-    case link
+    case link(Facts)
     case other
 
     /// Whose it is, who may do what, and which file it is.
@@ -33,9 +33,16 @@ enum FilePlace: Hashable {
         switch status.st_mode & S_IFMT {
         case S_IFDIR: self = .directory(facts)
         case S_IFSOCK: self = .socket(facts)
-        case S_IFLNK: self = .link
+        case S_IFLNK: self = .link(facts)
         default: self = .other
         }
+    }
+
+    /// What stands at the end of the links of a path: realpath(3).
+    static func resolving(_ path: String) -> FilePlace {
+        guard let real = realpath(path, nil) else { return .absent }
+        defer { free(real) }
+        return FilePlace(String(cString: real))
     }
 
     /// The folder that holds a path.

@@ -21,7 +21,7 @@ enum ProcessLimits {
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         _ = csystem_forbid_dumps()
         signal(SIGPIPE, SIG_IGN)
-        // A store that may not grow any more (RLIMIT_FSIZE) is refused with EFBIG, as a full disk is.
+        // A store that may grow no more (RLIMIT_FSIZE) hears EFBIG, as of a full disk.
         signal(SIGXFSZ, SIG_IGN)
         var unblocked = sigset_t()
         sigemptyset(&unblocked)

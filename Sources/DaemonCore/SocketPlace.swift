@@ -91,15 +91,28 @@ struct SocketPlace: ~Copyable {
         } catch {
             throw StartFailure(.cannotCreate, "cannot create the socket's folder: \(error)")
         }
-        // A link to a folder is followed, as /var/run is one: whoever could change it could change
-        // what is above the folder too.
-        guard case .directory(let facts) = FilePlace(folder) else { return }
+        // A link to a folder is followed, as /var/run is one, if nobody else can turn it elsewhere.
+        if case .link(let facts) = FilePlace(folder) { try refuseStranger(facts, folder) }
+        guard case .directory(let facts) = FilePlace.resolving(folder) else {
+            throw StartFailure(.cannotCreate, "\(folder) is no folder: name another with --socket")
+        }
+        try refuseStranger(facts, folder)
         if facts.mode & 0o002 != 0, facts.mode & 0o1000 == 0 {
             throw StartFailure(
                 .cannotCreate,
                 "everybody may write \(folder), so anybody could replace the socket: "
                     + "chmod o-w it, or name another with --socket")
         }
+    }
+
+    private static func refuseStranger(
+        _ facts: FilePlace.Facts, _ folder: String
+    ) throws(StartFailure) {
+        guard facts.uid != geteuid(), facts.uid != 0, geteuid() != 0 else { return }
+        throw StartFailure(
+            .cannotCreate,
+            "\(folder) belongs to uid \(facts.uid), who could replace the socket: "
+                + "name another with --socket")
     }
 
     private static func takeLock(_ path: String) throws(StartFailure) -> LockFile {

@@ -175,14 +175,15 @@ struct ConfigurationTests {
         #expect(relative.stateDirectory == "/h/.local/state/pickersync")
     }
 
-    @Test("without a place for socket and store the message says what to set")
+    @Test("without a home the message says what to set, and the socket has a place in any case")
     func noPlaces() throws {
         let failure = try #require(failure { try load(environment: [:]) })
         #expect(failure.status == .configuration)
-        #expect(failure.messages.count == 2)
-        #expect(failure.messages.contains { $0.contains("--socket") })
-        // A socket that was passed needs no path.
-        _ = try load(environment: ["LISTEN_FDS": "1", "HOME": "/h"])
+        #expect(failure.messages.count == 1)
+        #expect(failure.messages.contains { $0.contains("--state-directory") })
+        _ = try load(flags: [(.stateDirectory, ["/s"])], environment: [:])
+        let configuration = try load(environment: ["HOME": "/h"], uid: 3_999_999_999)
+        #expect(configuration.socket == "/tmp/pickersync-3999999999/sock")
     }
 
     @Test("a socket's path of 107 bytes is the longest")

@@ -107,6 +107,18 @@ struct SocketPlaceTests {
         #expect(bindFailure(folder("open/sock")) == nil)
     }
 
+    @Test("a folder behind a link is used, a link to nowhere and a file are refused")
+    func linkedFolder() throws {
+        let folder = try TemporaryFolder()
+        mkdir(folder("real"), 0o700)
+        symlink(folder("real"), folder("link"))
+        #expect(bindFailure(folder("link/sock")) == nil)
+        symlink(folder("nowhere"), folder("dangling"))
+        #expect(bindFailure(folder("dangling/sock"))?.status == .cannotCreate)
+        try folder.write("file", "")
+        #expect(bindFailure(folder("file/sock"))?.status == .cannotCreate)
+    }
+
     @Test("at the end only the socket that was bound is removed")
     func removal() throws {
         let folder = try TemporaryFolder()

@@ -3,8 +3,10 @@ import Testing
 
 // The real daemon as a process, and what it says on standard error.
 
-/// Where the built executables lie: beside the test bundle.
+/// Where the executables lie: beside the test bundle, or in `PICKERSYNC_BIN`, as a release build or
+/// one with sanitizers.
 let builtExecutables: String = {
+    if let folder = ProcessInfo.processInfo.environment["PICKERSYNC_BIN"] { return folder }
     let bundle =
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     return (bundle as NSString).deletingLastPathComponent
