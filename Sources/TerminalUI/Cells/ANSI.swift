@@ -1,0 +1,97 @@
+// The control sequences that the product writes, each in one place (ECMA-48; xterm, ctlseqs).
+
+/// Control sequences as bytes.
+public enum ANSI {
+    /// To the other screen, which leaves the user's own as it was.
+    public static let enterAlternateScreen = sequence("?1049h")
+    /// Back to the user's own screen.
+    public static let leaveAlternateScreen = sequence("?1049l")
+    public static let hideCursor = sequence("?25l")
+    public static let showCursor = sequence("?25h")
+    public static let home = sequence("H")
+    public static let clearScreen = sequence("2J")
+    /// From the cursor to the end of the screen.
+    public static let clearBelow = sequence("J")
+    /// From the cursor to the end of the line, in the pen's background.
+    public static let clearLine = sequence("K")
+    public static let resetStyle = sequence("m")
+    /// Mode 2026: what follows is shown at once, when it ends.
+    public static let beginSynchronized = sequence("?2026h")
+    public static let endSynchronized = sequence("?2026l")
+    /// Buttons, drags (1002) and SGR coordinates (1006).
+    public static let enableMouse = sequence("?1002h") + sequence("?1006h")
+    public static let disableMouse = sequence("?1006l") + sequence("?1002l")
+    /// Pasted text comes in brackets (2004).
+    public static let enablePaste = sequence("?2004h")
+    public static let disablePaste = sequence("?2004l")
+    /// The terminal tells when it gains and loses focus (1004).
+    public static let enableFocus = sequence("?1004h")
+    public static let disableFocus = sequence("?1004l")
+    /// What the terminal is (DA1): every terminal answers, so its answer ends the wait for others.
+    public static let askAttributes = sequence("c")
+    /// Whether it knows mode 2026 (DECRQM).
+    public static let askSynchronized = sequence("?2026$p")
+    /// Its background colour (OSC 11).
+    public static let askBackground = [0x1B] + Array("]11;?".utf8) + [0x1B, 0x5C]
+
+    static func sequence(_ text: String) -> [UInt8] { [0x1B, 0x5B] + Array(text.utf8) }
+
+    /// CUP; both count from 0 here.
+    static func position(x: Int, y: Int) -> [UInt8] {
+        if x == 0 { return y == 0 ? home : sequence("\(y + 1)H") }
+        return sequence((y == 0 ? "" : "\(y + 1)") + ";\(x + 1)H")
+    }
+
+    /// CHA.
+    static func column(_ x: Int) -> [UInt8] { sequence(x == 0 ? "G" : "\(x + 1)G") }
+    static func up(_ count: Int) -> [UInt8] { sequence(count == 1 ? "A" : "\(count)A") }
+    static func down(_ count: Int) -> [UInt8] { sequence(count == 1 ? "B" : "\(count)B") }
+    static func forward(_ count: Int) -> [UInt8] { sequence(count == 1 ? "C" : "\(count)C") }
+    static func back(_ count: Int) -> [UInt8] { sequence(count == 1 ? "D" : "\(count)D") }
+
+    private static let switches: [(attribute: CellAttributes, on: Int, off: Int)] = [
+        (.bold, 1, 22), (.dim, 2, 22), (.italic, 3, 23), (.underline, 4, 24), (.reverse, 7, 27),
+        (.strikethrough, 9, 29),
+    ]
+
+    /// SGR from a pen of which nothing is known.
+    static func style(_ style: CellStyle) -> [UInt8] {
+        var codes: [String] = []
+        for entry in switches where style.attributes.contains(entry.attribute) {
+            codes.append(String(entry.on))
+        }
+        if style.foreground != .standard { codes.append(color(style.foreground, base: 30)) }
+        if style.background != .standard { codes.append(color(style.background, base: 40)) }
+        if codes.isEmpty { return resetStyle }
+        return sequence("0;" + codes.joined(separator: ";") + "m")
+    }
+
+    /// SGR that changes one style into another.
+    static func style(from old: CellStyle, to new: CellStyle) -> [UInt8] {
+        var codes: [String] = []
+        var kept = old.attributes
+        for entry in switches where kept.contains(entry.attribute) {
+            if new.attributes.contains(entry.attribute) { continue }
+            if codes.last != String(entry.off) { codes.append(String(entry.off)) }
+            // 22 ends bold and dim alike.
+            kept.subtract(entry.off == 22 ? [.bold, .dim] : entry.attribute)
+        }
+        for entry in switches
+        where new.attributes.contains(entry.attribute) && !kept.contains(entry.attribute) {
+            codes.append(String(entry.on))
+        }
+        if old.foreground != new.foreground { codes.append(color(new.foreground, base: 30)) }
+        if old.background != new.background { codes.append(color(new.background, base: 40)) }
+        return sequence(codes.joined(separator: ";") + "m")
+    }
+
+    private static func color(_ color: TerminalColor, base: Int) -> String {
+        switch color {
+        case .standard: String(base + 9)
+        case .ansi(let index) where index < 8: String(base + Int(index))
+        case .ansi(let index): String(base + 52 + Int(index & 15))
+        case .palette(let index): "\(base + 8);5;\(index)"
+        case .rgb(let red, let green, let blue): "\(base + 8);2;\(red);\(green);\(blue)"
+        }
+    }
+}

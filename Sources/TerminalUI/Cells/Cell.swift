@@ -1,0 +1,136 @@
+// What one place of the screen shows.
+//
+// Always holds: a cell's cluster carries no character that could steer a terminal (SafeText) and
+// has at most `Cell.scalarsMax` scalars; a wide cell (two columns) is followed by its
+// continuation, which nothing else ever stands for.
+
+import SyncCore
+
+/// Bold, underline and the like.
+public struct CellAttributes: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+
+    /// The attributes of these bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let bold = CellAttributes(rawValue: 1)
+    public static let dim = CellAttributes(rawValue: 2)
+    public static let italic = CellAttributes(rawValue: 4)
+    public static let underline = CellAttributes(rawValue: 8)
+    public static let reverse = CellAttributes(rawValue: 16)
+    public static let strikethrough = CellAttributes(rawValue: 32)
+}
+
+/// How a cell is drawn.
+public struct CellStyle: Hashable, Sendable {
+    public var foreground: TerminalColor
+    public var background: TerminalColor
+    public var attributes: CellAttributes
+
+    /// A style; what is not named is the terminal's own.
+    public init(
+        _ foreground: TerminalColor = .standard, on background: TerminalColor = .standard,
+        _ attributes: CellAttributes = []
+    ) {
+        self.foreground = foreground
+        self.background = background
+        self.attributes = attributes
+    }
+
+    /// The terminal's own colours, no attribute.
+    public static let plain = CellStyle()
+
+    /// The style with these attributes besides its own.
+    public func adding(_ attributes: CellAttributes) -> CellStyle {
+        var style = self
+        style.attributes.formUnion(attributes)
+        return style
+    }
+
+    /// The style in another colour.
+    public func foreground(_ color: TerminalColor) -> CellStyle {
+        var style = self
+        style.foreground = color
+        return style
+    }
+
+    /// The style on another background.
+    public func on(_ background: TerminalColor) -> CellStyle {
+        var style = self
+        style.background = background
+        return style
+    }
+
+    /// The style as a terminal of that depth can show it.
+    public func reduced(to depth: ColorDepth) -> CellStyle {
+        CellStyle(
+            foreground.reduced(to: depth), on: background.reduced(to: depth), attributes)
+    }
+}
+
+/// One place of the screen.
+public struct Cell: Hashable, Sendable {
+    /// What it shows.
+    public let cluster: Character
+    /// Columns: 1, 2, or 0 for the second half of a wide cell.
+    public let width: UInt8
+    public var style: CellStyle
+
+    init(cluster: Character, width: UInt8, style: CellStyle) {
+        self.cluster = cluster
+        self.width = width
+        self.style = style
+    }
+
+    /// Scalars of a cluster at most: the longest emoji sequences of Unicode have ten. A cluster may
+    /// hold any number of combining marks, which no terminal draws and some choke on.
+    public static let scalarsMax = 16
+
+    /// A space.
+    public static func blank(_ style: CellStyle = .plain) -> Cell {
+        Cell(cluster: " ", width: 1, style: style)
+    }
+
+    /// Whether it is the second half of the wide cell before it.
+    public var isContinuation: Bool { width == 0 }
+
+    static func continuation(_ style: CellStyle) -> Cell {
+        Cell(cluster: " ", width: 0, style: style)
+    }
+}
+
+/// Whether a terminal takes UTF-8.
+public enum Charset: Hashable, Sendable {
+    case unicode, ascii
+
+    /// What the locale says; `variable` looks a variable of the environment up.
+    ///
+    /// `LC_ALL` before `LC_CTYPE` before `LANG`, the first that is not empty (locale(7)).
+    public init(variable: (String) -> String?) {
+        let names = ["LC_ALL", "LC_CTYPE", "LANG"]
+        let locale = names.lazy.compactMap(variable).first { !$0.isEmpty } ?? ""
+        let lowered = locale.lowercased()
+        self = lowered.contains("utf-8") || lowered.contains("utf8") ? .unicode : .ascii
+    }
+}
+
+extension Charset {
+    /// A cluster as ASCII of the same number of columns; `?` for what has no likeness.
+    static func ascii(_ cluster: Character, width: UInt8) -> String {
+        if cluster.isASCII { return String(cluster) }
+        if let likeness = likenesses[cluster] { return likeness }
+        if let base = cluster.unicodeScalars.first, base.isASCII, base.value >= 0x20 {
+            return String(Character(base))
+        }
+        return String(repeating: "?", count: Int(max(width, 1)))
+    }
+
+    // The glyphs of `Glyphs.unicode` have their own ASCII set; this is for what is left, such as
+    // typographic marks in the texts of forms.
+    private static let likenesses: [Character: String] = [
+        "—": "-", "–": "-", "−": "-", "…": "~", "’": "'", "‘": "'", "“": "\"", "”": "\"",
+        "•": "*", "·": ".", "×": "x", "│": "|", "─": "-", "┃": "|", "━": "=", "▌": "|",
+        "▐": "|", "✓": "v", "✗": "x", "→": ">", "←": "<", "↑": "^", "↓": "v", "ä": "a",
+        "ö": "o", "ü": "u", "Ä": "A", "Ö": "O", "Ü": "U", "é": "e", "è": "e", "\u{A0}": " ",
+    ]
+}

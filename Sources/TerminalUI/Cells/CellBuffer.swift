@@ -1,0 +1,161 @@
+// A screen in memory: what a frame is drawn into before the difference goes to the terminal.
+//
+// Always holds: `cells.count == columns * lines`; each cell of two columns is followed on its line
+// by its continuation, and no continuation stands anywhere else.
+
+import SyncCore
+
+/// A rectangle of cells.
+public struct CellBuffer: Hashable, Sendable {
+    public let columns: Int
+    public let lines: Int
+    private var cells: [Cell]
+
+    /// A blank buffer; negative sizes count as none.
+    public init(columns: Int, lines: Int, style: CellStyle = .plain) {
+        self.columns = max(0, columns)
+        self.lines = max(0, lines)
+        cells = Array(repeating: .blank(style), count: self.columns * self.lines)
+    }
+
+    /// All of it.
+    public var bounds: Rect { Rect(x: 0, y: 0, columns: columns, lines: lines) }
+
+    /// The cell in column `x` of line `y`, which must lie within.
+    public subscript(x: Int, y: Int) -> Cell {
+        precondition(x >= 0 && x < columns && y >= 0 && y < lines, "a cell lies in its buffer")
+        return cells[y * columns + x]
+    }
+
+    /// Writes one line of text and says how many columns it takes, hidden ones included.
+    ///
+    /// What lies outside `clip` (or the buffer) is left as it is, and a wide cluster of which only
+    /// half would show becomes a space. Harmful characters are shown as escapes; clusters that take
+    /// no column are left out.
+    @discardableResult
+    public mutating func write(
+        _ text: String, at point: Point, style: CellStyle = .plain, clip: Rect? = nil
+    ) -> Int {
+        let area = clip.map { $0.intersection(bounds) } ?? bounds
+        var x = point.x
+        for cluster in text.escapedForDisplay() {
+            let width = DisplayWidth.columns(of: cluster)
+            if width == 0 { continue }
+            if point.y >= area.y, point.y < area.maxY {
+                put(cluster, width: width, x: x, y: point.y, style: style, area: area)
+            }
+            x += width
+        }
+        return x - point.x
+    }
+
+    private mutating func put(
+        _ cluster: Character, width: Int, x: Int, y: Int, style: CellStyle, area: Rect
+    ) {
+        let visible = max(x, area.x)..<max(max(x, area.x), min(x + width, area.maxX))
+        if visible.isEmpty { return }
+        for column in visible { release(column, y) }
+        guard visible.count == width else {
+            for column in visible { cells[y * columns + column] = .blank(style) }
+            return
+        }
+        cells[y * columns + x] = Cell(
+            cluster: Self.bounded(cluster), width: UInt8(width), style: style)
+        if width == 2 { cells[y * columns + x + 1] = .continuation(style) }
+    }
+
+    /// Blanks the other half of a wide cell of which one half is about to be written over.
+    private mutating func release(_ x: Int, _ y: Int) {
+        let index = y * columns + x
+        if cells[index].width == 2, x + 1 < columns {
+            cells[index + 1] = .blank(cells[index + 1].style)
+        } else if cells[index].isContinuation, x > 0 {
+            cells[index - 1] = .blank(cells[index - 1].style)
+        }
+    }
+
+    private static func bounded(_ cluster: Character) -> Character {
+        let scalars = cluster.unicodeScalars
+        if scalars.count <= Cell.scalarsMax { return cluster }
+        var kept = String.UnicodeScalarView()
+        kept.append(contentsOf: scalars.prefix(Cell.scalarsMax))
+        return String(kept).first ?? " "
+    }
+
+    /// Blanks a rectangle.
+    public mutating func fill(_ rect: Rect, style: CellStyle = .plain) {
+        let area = rect.intersection(bounds)
+        if area.isEmpty { return }
+        for y in area.y..<area.maxY {
+            release(area.x, y)
+            release(area.maxX - 1, y)
+            for x in area.x..<area.maxX { cells[y * columns + x] = .blank(style) }
+        }
+    }
+
+    /// Changes the style of the cells of a rectangle, wide ones as a whole.
+    public mutating func restyle(_ rect: Rect, _ change: (inout CellStyle) -> Void) {
+        let area = rect.intersection(bounds)
+        if area.isEmpty { return }
+        for y in area.y..<area.maxY {
+            for x in area.x..<area.maxX { change(&cells[y * columns + x].style) }
+            let last = y * columns + area.maxX - 1
+            if cells[last].width == 2 { cells[last + 1].style = cells[last].style }
+            let first = y * columns + area.x
+            if cells[first].isContinuation, area.x > 0 {
+                cells[first - 1].style = cells[first].style
+            }
+        }
+    }
+
+    /// A part of it as a buffer of its own; wide cells cut by its edges become spaces.
+    public func part(_ rect: Rect) -> CellBuffer {
+        let area = rect.intersection(bounds)
+        var part = CellBuffer(columns: area.columns, lines: area.lines)
+        part.copy(self, at: Point(x: -area.x, y: -area.y))
+        return part
+    }
+
+    /// Copies another buffer into this one, its upper left corner at `point`.
+    public mutating func copy(_ other: CellBuffer, at point: Point, clip: Rect? = nil) {
+        let area = clip.map { $0.intersection(bounds) } ?? bounds
+        for y in max(
+            area.y, point.y)..<max(max(area.y, point.y), min(area.maxY, point.y + other.lines))
+        {
+            for x in 0..<other.columns {
+                let cell = other[x, y - point.y]
+                if cell.isContinuation { continue }
+                put(
+                    cell.cluster, width: Int(cell.width), x: x + point.x, y: y, style: cell.style,
+                    area: area)
+            }
+        }
+    }
+
+    /// The cells as a terminal of that depth and charset shows them.
+    func reduced(to depth: ColorDepth, charset: Charset) -> CellBuffer {
+        if depth == .trueColor, charset == .unicode { return self }
+        var reduced = self
+        var last = (from: CellStyle.plain, to: CellStyle.plain)
+        for index in cells.indices {
+            let cell = cells[index]
+            if cell.style != last.from { last = (cell.style, cell.style.reduced(to: depth)) }
+            reduced.cells[index].style = last.to
+            if charset == .unicode || cell.isContinuation || cell.cluster.isASCII { continue }
+            let likeness = Array(Charset.ascii(cell.cluster, width: cell.width))
+            reduced.cells[index] = Cell(cluster: likeness[0], width: 1, style: last.to)
+            if cell.width == 2 {
+                reduced.cells[index + 1] = Cell(
+                    cluster: likeness.count > 1 ? likeness[1] : " ", width: 1, style: last.to)
+            }
+        }
+        return reduced
+    }
+
+    /// What a line shows, without its style.
+    public func text(ofLine y: Int) -> String {
+        var text = ""
+        for x in 0..<columns where !self[x, y].isContinuation { text.append(self[x, y].cluster) }
+        return text
+    }
+}

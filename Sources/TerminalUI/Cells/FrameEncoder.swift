@@ -1,0 +1,281 @@
+// From what a terminal shows to what it should show, in the fewest bytes.
+//
+// Always holds: `shown` is what the terminal shows if it did as it was told, already reduced to
+// its depth and charset; `pen` and `place` are its state, or say that it is not known. A frame
+// that changes nothing is no bytes. Control sequences: ECMA-48 and xterm's ctlseqs; synchronized
+// output is DEC private mode 2026.
+
+import SyncCore
+
+/// Turns frames into the bytes that bring a terminal from one to the next.
+public struct FrameEncoder: Sendable {
+    /// What the terminal can do, and what of it is the frame's.
+    public struct Options: Hashable, Sendable {
+        public var depth: ColorDepth
+        public var charset: Charset
+        /// Whether frames stand in brackets of mode 2026, so that none is seen half drawn.
+        public var isSynchronized: Bool
+        public var addressing: Addressing
+
+        /// Options; the defaults suit every terminal of colour.
+        public init(
+            depth: ColorDepth = .trueColor, charset: Charset = .unicode,
+            isSynchronized: Bool = false, addressing: Addressing = .screen
+        ) {
+            self.depth = depth
+            self.charset = charset
+            self.isSynchronized = isSynchronized
+            self.addressing = addressing
+        }
+    }
+
+    /// Where a frame's first line lies.
+    public enum Addressing: Hashable, Sendable {
+        /// At the top of the screen.
+        case screen
+        /// At the line where the cursor was when the first frame was drawn; the frame's lines are
+        /// made by scrolling, and what stands above is never touched.
+        case inline
+    }
+
+    public let options: Options
+    var shown: CellBuffer?
+    var pen: CellStyle?
+    var place = Place.unknown
+    private var isCursorShown: Bool?
+    /// Lines below the first that scrolling has made, for inline frames.
+    private var reserved = 0
+
+    /// What is known of where the terminal's cursor is.
+    enum Place: Hashable, Sendable {
+        case at(x: Int, y: Int)
+        /// The line is known, the column is not: after the last column, where terminals wait
+        /// before they wrap, and after a cluster whose width terminals do not agree on.
+        case line(Int)
+        case unknown
+    }
+
+    /// An encoder for a terminal of which nothing is known yet.
+    public init(options: Options = Options()) {
+        self.options = options
+        if options.addressing == .inline { place = .at(x: 0, y: 0) }
+    }
+
+    /// Forgets what the terminal shows: after a resize, a suspension, or ^L. The next frame is
+    /// drawn whole.
+    public mutating func invalidate() {
+        shown = nil
+        pen = nil
+        isCursorShown = nil
+        if options.addressing == .screen { place = .unknown }
+    }
+
+    /// The bytes that bring the terminal to this frame, its real cursor at `cursor` or hidden.
+    public mutating func encode(_ frame: CellBuffer, cursor: Point?) -> [UInt8] {
+        let target = frame.reduced(to: options.depth, charset: options.charset)
+        var out: [UInt8] = []
+        let isWhole = shown.map { $0.bounds != target.bounds } ?? true
+        if isWhole { clear(for: target, into: &out) }
+        let drawnFrom = out.count
+        if let old = shown {
+            for y in 0..<target.lines { encodeLine(y, from: old, to: target, into: &out) }
+        }
+        shown = target
+        let isDrawn = isWhole || out.count > drawnFrom
+        if isDrawn, !options.isSynchronized, isCursorShown != false {
+            // Otherwise the cursor is seen flying about.
+            out.insert(contentsOf: ANSI.hideCursor, at: 0)
+            isCursorShown = false
+        }
+        encodeCursor(cursor, into: &out)
+        if isDrawn, options.isSynchronized {
+            out.insert(contentsOf: ANSI.beginSynchronized, at: 0)
+            out.append(contentsOf: ANSI.endSynchronized)
+        }
+        return out
+    }
+
+    /// The bytes that leave the terminal's pen and cursor as others expect them: the standard
+    /// style, the cursor shown, and for an inline frame the line after it.
+    public mutating func leave() -> [UInt8] {
+        var out: [UInt8] = []
+        setPen(.plain, into: &out)
+        if options.addressing == .inline, let shown, shown.lines > 0 {
+            move(toX: 0, y: shown.lines - 1, in: shown, into: &out)
+            out.append(contentsOf: [0x0D, 0x0A])
+        }
+        if isCursorShown != true { out.append(contentsOf: ANSI.showCursor) }
+        self = FrameEncoder(options: options)
+        return out
+    }
+
+    private mutating func clear(for target: CellBuffer, into out: inout [UInt8]) {
+        pen = .plain
+        out.append(contentsOf: ANSI.resetStyle)
+        switch options.addressing {
+        case .screen:
+            out.append(contentsOf: ANSI.home)
+            out.append(contentsOf: ANSI.clearScreen)
+            place = .at(x: 0, y: 0)
+        case .inline:
+            let blank = CellBuffer(columns: 0, lines: 0)
+            move(toX: 0, y: 0, in: blank, into: &out)
+            out.append(contentsOf: ANSI.clearBelow)
+            while reserved < target.lines - 1 {
+                move(toX: 0, y: reserved, in: blank, into: &out)
+                out.append(contentsOf: [0x0D, 0x0A])
+                reserved += 1
+                place = .at(x: 0, y: reserved)
+            }
+        }
+        shown = CellBuffer(columns: target.columns, lines: target.lines)
+    }
+
+    private mutating func encodeCursor(_ cursor: Point?, into out: inout [UInt8]) {
+        guard let cursor, let shown, shown.bounds.contains(cursor) else {
+            if isCursorShown != false { out.append(contentsOf: ANSI.hideCursor) }
+            isCursorShown = false
+            return
+        }
+        move(toX: cursor.x, y: cursor.y, in: shown, into: &out)
+        if isCursorShown != true { out.append(contentsOf: ANSI.showCursor) }
+        isCursorShown = true
+    }
+}
+
+extension FrameEncoder {
+    private mutating func encodeLine(
+        _ y: Int, from old: CellBuffer, to target: CellBuffer, into out: inout [UInt8]
+    ) {
+        let columns = target.columns
+        guard let last = (0..<columns).last(where: { old[$0, y] != target[$0, y] }) else { return }
+        var blankFrom = columns
+        while blankFrom > 0, target[blankFrom - 1, y] == .blank() { blankFrom -= 1 }
+        // Columns before this one are drawn again though they have not changed, because a cluster
+        // may have been drawn over them.
+        var soiledTo = 0
+        var x = 0
+        while x <= max(last, soiledTo - 1), x < columns {
+            let cell = target[x, y]
+            let isWide = cell.width == 2
+            let differs =
+                old[x, y] != cell || (isWide && old[x + 1, y] != target[x + 1, y]) || x < soiledTo
+            if !differs || cell.isContinuation {
+                x += 1
+                continue
+            }
+            if x >= blankFrom, max(last, soiledTo - 1) - x >= ANSI.clearLine.count {
+                move(toX: x, y: y, in: target, into: &out)
+                setPen(.plain, into: &out)
+                out.append(contentsOf: ANSI.clearLine)
+                return
+            }
+            soiledTo = max(soiledTo, draw(cell, x: x, y: y, in: target, into: &out))
+            x += Int(cell.width)
+        }
+    }
+
+    /// Draws a cell and says up to which column a terminal may have drawn.
+    private mutating func draw(
+        _ cell: Cell, x: Int, y: Int, in target: CellBuffer, into out: inout [UInt8]
+    ) -> Int {
+        if place == .at(x: x, y: y), x > 0, joins(cell, after: target[x - 1, y]) {
+            place = .line(y)
+        }
+        move(toX: x, y: y, in: target, into: &out)
+        setPen(cell.style, into: &out)
+        let width = Int(cell.width)
+        let scalars = cell.cluster.unicodeScalars
+        let isFragile = scalars.count > 1
+        if isFragile {
+            // A terminal that draws the cluster narrower than we think leaves what was there.
+            out.append(contentsOf: repeatElement(0x20, count: width))
+            place = x + width >= target.columns ? .line(y) : .at(x: x + width, y: y)
+            move(toX: x, y: y, in: target, into: &out, rewriting: false)
+        }
+        out.append(contentsOf: cell.cluster.utf8)
+        if isFragile || x + width >= target.columns {
+            place = .line(y)
+        } else {
+            place = .at(x: x + width, y: y)
+        }
+        return isFragile ? x + scalars.reduce(0) { $0 + DisplayWidth.columns(of: $1) } : 0
+    }
+
+    /// Whether a cell's cluster would become one with that of the cell before it.
+    private func joins(_ cell: Cell, after before: Cell) -> Bool {
+        if cell.cluster.isASCII, before.cluster.isASCII { return false }
+        return (String(before.cluster) + String(cell.cluster)).count == 1
+    }
+
+    /// Brings the pen to a style by the shorter of the difference and a fresh start.
+    mutating func setPen(_ style: CellStyle, into out: inout [UInt8]) {
+        if pen == style { return }
+        let fresh = ANSI.style(style)
+        if let pen {
+            let difference = ANSI.style(from: pen, to: style)
+            out.append(contentsOf: difference.count < fresh.count ? difference : fresh)
+        } else {
+            out.append(contentsOf: fresh)
+        }
+        pen = style
+    }
+
+    /// Brings the cursor to a place by the shortest way.
+    mutating func move(
+        toX x: Int, y: Int, in target: CellBuffer, into out: inout [UInt8], rewriting: Bool = true
+    ) {
+        if place == .at(x: x, y: y) { return }
+        var best: [UInt8]?
+        func offer(_ way: [UInt8]) {
+            if let current = best, current.count <= way.count { return }
+            best = way
+        }
+        if options.addressing == .screen { offer(ANSI.position(x: x, y: y)) }
+        let column = x == 0 ? [0x0D] : ANSI.column(x)
+        switch place {
+        case .at(let fromX, let fromY) where fromY == y:
+            offer(column)
+            offer(fromX < x ? ANSI.forward(x - fromX) : ANSI.back(fromX - x))
+            if fromX > x, fromX - x <= 3 {
+                offer(Array(repeating: 0x08, count: fromX - x))
+            } else if fromX < x, rewriting,
+                let again = rewritten(fromX..<x, line: y, in: target)
+            {
+                offer(again)
+            }
+        case .at(let fromX, let fromY):
+            let vertical = fromY < y ? ANSI.down(y - fromY) : ANSI.up(fromY - y)
+            if fromX == x { offer(vertical) }
+            offer(vertical + column)
+        case .line(let fromY):
+            let vertical =
+                fromY == y ? [] : fromY < y ? ANSI.down(y - fromY) : ANSI.up(fromY - y)
+            // The column first: it takes a terminal out of waiting to wrap.
+            offer(column + vertical)
+        case .unknown: break
+        }
+        // An inline frame always knows its line, so there is a way.
+        out.append(contentsOf: best ?? ANSI.position(x: x, y: y))
+        place = .at(x: x, y: y)
+    }
+
+    /// The cells between as bytes, where writing them again is a way to move: plain ASCII in the
+    /// style that the pen has.
+    private func rewritten(
+        _ range: Range<Int>, line y: Int, in target: CellBuffer
+    ) -> [UInt8]? {
+        guard range.count <= 6, range.upperBound <= target.columns, y < target.lines else {
+            return nil
+        }
+        var bytes: [UInt8] = []
+        for x in range {
+            let cell = target[x, y]
+            guard cell.width == 1, let byte = cell.cluster.asciiValue, cell.style == pen else {
+                return nil
+            }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,200 @@
+// The box model: what takes room and draws itself.
+//
+// Always holds: a block draws within the rectangle that it is given and nowhere else (the canvas
+// clips, too); `measure` depends on nothing but the block and the width, so that what was measured
+// is what is drawn.
+
+/// Something that can be laid out and drawn.
+public protocol Block {
+    /// The room that it takes where `width` columns are there.
+    func measure(width: Int) -> Size
+    /// Draws it; `rect` has at least the lines that were measured for its columns, unless room is
+    /// short.
+    func render(into canvas: inout Canvas, in rect: Rect)
+}
+
+/// Puts blocks in a row or column together, as SwiftUI's ViewBuilder does.
+@resultBuilder
+public enum BlockBuilder {
+    public static func buildExpression(_ block: some Block) -> [any Block] { [block] }
+    public static func buildExpression(_ blocks: [any Block]) -> [any Block] { blocks }
+    public static func buildBlock(_ parts: [any Block]...) -> [any Block] { parts.flatMap(\.self) }
+    public static func buildOptional(_ part: [any Block]?) -> [any Block] { part ?? [] }
+    public static func buildEither(first: [any Block]) -> [any Block] { first }
+    public static func buildEither(second: [any Block]) -> [any Block] { second }
+    public static func buildArray(_ parts: [[any Block]]) -> [any Block] { parts.flatMap(\.self) }
+}
+
+/// Blocks one below the other.
+public struct Column: Block {
+    public var children: [any Block]
+    /// Empty lines between two.
+    public var spacing: Int
+
+    /// A column of blocks that are there already.
+    public init(_ children: [any Block], spacing: Int = 0) {
+        self.children = children
+        self.spacing = spacing
+    }
+
+    /// A column of the blocks of a builder.
+    public init(spacing: Int = 0, @BlockBuilder _ content: () -> [any Block]) {
+        self.init(content(), spacing: spacing)
+    }
+
+    public func measure(width: Int) -> Size {
+        var size = Size.zero
+        for child in children {
+            let room = child.measure(width: width)
+            size.columns = max(size.columns, room.columns)
+            size.lines += room.lines
+        }
+        size.lines += spacing * max(0, children.count - 1)
+        return size
+    }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        var y = rect.y
+        for child in children {
+            let lines = child.measure(width: rect.columns).lines
+            let place = Rect(x: rect.x, y: y, columns: rect.columns, lines: lines)
+            if !canvas.hides(place) { child.render(into: &canvas, in: place) }
+            y += lines + spacing
+        }
+    }
+}
+
+/// Room that grows in a row, as much as the others leave.
+public struct Spacer: Block {
+    /// Columns at least.
+    public var minimum: Int
+
+    /// Room of at least so many columns.
+    public init(minimum: Int = 0) { self.minimum = minimum }
+
+    public func measure(width: Int) -> Size { Size(columns: min(minimum, width), lines: 1) }
+    public func render(into canvas: inout Canvas, in rect: Rect) {}
+}
+
+/// Blocks side by side, tops aligned. What does not fit is cut off at the right.
+public struct Row: Block {
+    public var children: [any Block]
+    /// Columns between two.
+    public var spacing: Int
+
+    /// A row of blocks that are there already.
+    public init(_ children: [any Block], spacing: Int = 1) {
+        self.children = children
+        self.spacing = spacing
+    }
+
+    /// A row of the blocks of a builder.
+    public init(spacing: Int = 1, @BlockBuilder _ content: () -> [any Block]) {
+        self.init(content(), spacing: spacing)
+    }
+
+    private func widths(in width: Int) -> [Int] {
+        var left = width - spacing * max(0, children.count - 1)
+        var widths = children.map { child in
+            let room = min(child.measure(width: max(0, left)).columns, max(0, left))
+            left -= room
+            return room
+        }
+        let spacers = children.indices.filter { children[$0] is Spacer }
+        for (number, index) in spacers.enumerated() where left > 0 {
+            let share = left / (spacers.count - number)
+            widths[index] += share
+            left -= share
+        }
+        return widths
+    }
+
+    public func measure(width: Int) -> Size {
+        let widths = widths(in: width)
+        let lines = zip(children, widths).map { $0.measure(width: $1).lines }.max() ?? 0
+        let total = widths.reduce(0, +) + spacing * max(0, children.count - 1)
+        return Size(columns: min(width, total), lines: lines)
+    }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        var x = rect.x
+        canvas.clipped(to: rect) { canvas in
+            for (child, width) in zip(children, widths(in: rect.columns)) {
+                let lines = max(rect.lines, child.measure(width: width).lines)
+                child.render(
+                    into: &canvas, in: Rect(x: x, y: rect.y, columns: width, lines: lines))
+                x += width + spacing
+            }
+        }
+    }
+}
+
+/// Blocks side by side that go on in the next line where the room ends, as words do.
+public struct Flow: Block {
+    public var children: [any Block]
+    /// Columns between two.
+    public var spacing: Int
+
+    /// A flow of blocks.
+    public init(_ children: [any Block], spacing: Int = 1) {
+        self.children = children
+        self.spacing = spacing
+    }
+
+    private func places(in width: Int) -> (rects: [Rect], size: Size) {
+        var rects: [Rect] = []
+        var (x, y, height, widest) = (0, 0, 0, 0)
+        for child in children {
+            let room = child.measure(width: width)
+            let columns = min(room.columns, width)
+            if x > 0, x + columns > width {
+                (x, y, height) = (0, y + height, 0)
+            }
+            rects.append(Rect(x: x, y: y, columns: columns, lines: room.lines))
+            widest = max(widest, x + columns)
+            x += columns + spacing
+            height = max(height, room.lines)
+        }
+        return (rects, Size(columns: widest, lines: y + height))
+    }
+
+    public func measure(width: Int) -> Size { places(in: width).size }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        for (child, place) in zip(children, places(in: rect.columns).rects) {
+            child.render(
+                into: &canvas,
+                in: Rect(
+                    x: rect.x + place.x, y: rect.y + place.y, columns: place.columns,
+                    lines: place.lines))
+        }
+    }
+}
+
+/// A block that draws by a closure; for leaves that no other block can say.
+public struct Drawing: Block {
+    private let size: (Int) -> Size
+    private let draw: (inout Canvas, Rect) -> Void
+
+    /// A block of a size that depends on the width.
+    public init(
+        size: @escaping (Int) -> Size, draw: @escaping (inout Canvas, Rect) -> Void
+    ) {
+        self.size = size
+        self.draw = draw
+    }
+
+    /// A block of a fixed size.
+    public init(columns: Int, lines: Int = 1, draw: @escaping (inout Canvas, Rect) -> Void) {
+        self.init(size: { _ in Size(columns: columns, lines: lines) }, draw: draw)
+    }
+
+    public func measure(width: Int) -> Size {
+        let size = size(width)
+        return Size(columns: min(size.columns, max(0, width)), lines: size.lines)
+    }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        canvas.clipped(to: rect) { draw(&$0, rect) }
+    }
+}

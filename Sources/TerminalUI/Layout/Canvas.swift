@@ -1,0 +1,190 @@
+// What blocks draw on: cells, and what each place means to a mouse, a screen reader and a scroller.
+//
+// Always holds: nothing is drawn and no region reaches outside `clip`; regions that were added
+// later lie on top.
+
+public import SyncCore
+
+/// What somebody does to a control, by key or by mouse.
+public enum ControlAction: Hashable, Sendable {
+    /// Look at it, and no more.
+    case focus
+    /// Pick the option (null: none), or turn it on or off where several can be picked.
+    case option(JSON)
+    /// Open a menu or push a list.
+    case open
+    /// Close it again.
+    case close
+    case toggle, press, confirm, cancel
+    case increment, decrement
+    /// The place `position` of a track of `last + 1` places.
+    case track(position: Int, last: Int)
+    /// Put the cursor before the cluster `offset`.
+    case cursor(offset: Int)
+    /// Turn a part of a control (a wheel, a date's month) to a row.
+    case row(part: Int, tag: JSON)
+    /// Edit a part of a date.
+    case part(Int)
+    case day(CivilDate)
+    /// Turn the calendar by so many months.
+    case turn(months: Int)
+    /// Scroll by so many rows or palette items.
+    case scroll(Int)
+    /// Take a pick of a conflict.
+    case take(Int)
+    /// Fold or unfold a section.
+    case fold
+}
+
+/// A part of the screen that means something to the mouse.
+public struct HitRegion: Hashable, Sendable {
+    public var rect: Rect
+    /// The control that it belongs to.
+    public var owner: String?
+    public var target: Target
+
+    /// What a place of the region means.
+    public enum Target: Hashable, Sendable {
+        case action(ControlAction)
+        /// A track whose places are the region's columns.
+        case track
+        /// A line of text: the offset of its first cluster, the column that each begins at, and
+        /// last the column after the last.
+        case text(first: Int, columns: [Int])
+    }
+
+    /// What a click or a drag at this place does; places outside count as the nearest within.
+    public func action(at point: Point) -> ControlAction {
+        let x = min(max(point.x - rect.x, 0), max(0, rect.columns - 1))
+        switch target {
+        case .action(let action): return action
+        case .track: return .track(position: x, last: max(1, rect.columns - 1))
+        case .text(let first, let columns):
+            return .cursor(offset: first + max(0, columns.count { $0 <= x } - 1))
+        }
+    }
+}
+
+/// Where a control was laid out, visible or not.
+public struct OwnedFrame: Hashable, Sendable {
+    public var owner: String
+    public var rect: Rect
+}
+
+/// A buffer under construction.
+public struct Canvas {
+    public private(set) var buffer: CellBuffer
+    public private(set) var regions: [HitRegion] = []
+    /// Where each control lies, in the order of drawing, hidden ones included.
+    public private(set) var frames: [OwnedFrame] = []
+    /// Where the real cursor goes, for screen readers and input methods.
+    public private(set) var cursor: Point?
+    /// What may be drawn on.
+    public private(set) var clip: Rect
+    private var owner: String?
+    /// Whether blocks that lie outside `clip` are laid out all the same.
+    let isProbe: Bool
+
+    /// A blank canvas.
+    public init(columns: Int, lines: Int) {
+        buffer = CellBuffer(columns: columns, lines: lines)
+        clip = buffer.bounds
+        isProbe = false
+    }
+
+    private init(probe: Void) {
+        buffer = CellBuffer(columns: 0, lines: 0)
+        clip = buffer.bounds
+        isProbe = true
+    }
+
+    /// Where the controls of a block lie at a width, without drawing it.
+    public static func frames(of block: some Block, width: Int) -> [OwnedFrame] {
+        var canvas = Canvas(probe: ())
+        let size = block.measure(width: width)
+        block.render(
+            into: &canvas, in: Rect(x: 0, y: 0, columns: width, lines: size.lines))
+        return canvas.frames
+    }
+
+    /// Draws a block on a canvas of its own.
+    public static func drawing(_ block: some Block, columns: Int, lines: Int? = nil) -> Canvas {
+        var canvas = Canvas(
+            columns: columns, lines: lines ?? block.measure(width: columns).lines)
+        block.render(into: &canvas, in: canvas.clip)
+        return canvas
+    }
+
+    /// Whether nothing of a rectangle would be seen.
+    func hides(_ rect: Rect) -> Bool { !isProbe && clip.intersection(rect).isEmpty }
+
+    /// Writes one line of text; says how many columns it takes.
+    @discardableResult
+    public mutating func write(_ text: String, at point: Point, style: CellStyle = .plain) -> Int {
+        buffer.write(text, at: point, style: style, clip: clip)
+    }
+
+    /// Blanks a rectangle.
+    public mutating func fill(_ rect: Rect, style: CellStyle = .plain) {
+        buffer.fill(rect.intersection(clip), style: style)
+    }
+
+    /// Changes the style of a rectangle.
+    public mutating func restyle(_ rect: Rect, _ change: (inout CellStyle) -> Void) {
+        buffer.restyle(rect.intersection(clip), change)
+    }
+
+    /// Makes a rectangle answer to the mouse.
+    public mutating func addRegion(_ rect: Rect, _ target: HitRegion.Target) {
+        let visible = rect.intersection(clip)
+        if visible.isEmpty { return }
+        // The places of tracks and texts are counted from their left end, so they are kept whole.
+        if case .action = target {
+            regions.append(HitRegion(rect: visible, owner: owner, target: target))
+        } else if visible.size == rect.size {
+            regions.append(HitRegion(rect: rect, owner: owner, target: target))
+        } else {
+            regions.append(
+                HitRegion(
+                    rect: Rect(
+                        x: rect.x, y: visible.y, columns: rect.columns, lines: visible.lines),
+                    owner: owner, target: target))
+        }
+    }
+
+    /// Puts the real cursor there, where it can be seen.
+    public mutating func setCursor(_ point: Point) {
+        if clip.contains(point) { cursor = point }
+    }
+
+    /// Draws with nothing outside `rect` touched.
+    public mutating func clipped(to rect: Rect, _ draw: (inout Canvas) -> Void) {
+        let outer = clip
+        clip = clip.intersection(rect)
+        draw(&self)
+        clip = outer
+    }
+
+    /// Draws what belongs to a control, and notes where it lies.
+    public mutating func owned(by name: String, in rect: Rect, _ draw: (inout Canvas) -> Void) {
+        let outer = owner
+        owner = name
+        frames.append(OwnedFrame(owner: name, rect: rect))
+        draw(&self)
+        owner = outer
+    }
+
+    /// The region on top at a place.
+    public func region(at point: Point) -> HitRegion? {
+        regions.last { $0.rect.contains(point) }
+    }
+
+    /// How many cells at the right end of a line of `rect` are blank.
+    func blankTail(ofLine y: Int, in rect: Rect) -> Int {
+        let area = rect.intersection(buffer.bounds)
+        guard y >= area.y, y < area.maxY else { return 0 }
+        var count = 0
+        while count < area.columns, buffer[area.maxX - 1 - count, y] == .blank() { count += 1 }
+        return count
+    }
+}

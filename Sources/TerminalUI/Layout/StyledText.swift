@@ -1,0 +1,183 @@
+// Text that is drawn: wrapped by words, measured in columns, never raw.
+
+import SyncCore
+
+/// Text in one or more styles.
+public struct StyledText: Block, Hashable, Sendable {
+    /// A run of one style. Its text is harmless already.
+    struct Span: Hashable, Sendable {
+        var text: String
+        var style: CellStyle
+    }
+
+    /// What becomes of text that is wider than the room.
+    public enum Overflow: Hashable, Sendable {
+        /// It goes on in the next line, words kept whole where they fit.
+        case wrap
+        /// It is cut, with `…` as its last column.
+        case truncate
+    }
+
+    var spans: [Span]
+    public var overflow: Overflow
+
+    /// A text in one style. Harmful characters become visible escapes, tabs spaces; `\n` begins a
+    /// line.
+    public init(_ text: String, _ style: CellStyle = .plain, _ overflow: Overflow = .wrap) {
+        spans = [Span(text: Self.harmless(text), style: style)]
+        self.overflow = overflow
+    }
+
+    /// The same text that is cut where it does not fit.
+    public func truncated() -> StyledText {
+        var text = self
+        text.overflow = .truncate
+        return text
+    }
+
+    /// The text with more of another style after it.
+    public func appending(_ text: String, _ style: CellStyle = .plain) -> StyledText {
+        var longer = self
+        longer.spans.append(Span(text: Self.harmless(text), style: style))
+        return longer
+    }
+
+    /// The two one after the other.
+    public static func + (left: StyledText, right: StyledText) -> StyledText {
+        var longer = left
+        longer.spans += right.spans
+        return longer
+    }
+
+    /// The text with these attributes everywhere.
+    public func adding(_ attributes: CellAttributes) -> StyledText {
+        restyled { $0.attributes.formUnion(attributes) }
+    }
+
+    /// The text with its styles changed.
+    public func restyled(_ change: (inout CellStyle) -> Void) -> StyledText {
+        var text = self
+        for index in text.spans.indices { change(&text.spans[index].style) }
+        return text
+    }
+
+    /// Its columns where it stands in one line.
+    public var columns: Int { spans.reduce(0) { $0 + DisplayWidth.columns(of: $1.text) } }
+
+    private static func harmless(_ text: String) -> String {
+        let shown = text.escapedForDisplay(keepingNewlineAndTab: true)
+        guard shown.utf8.contains(0x09) else { return shown }
+        return shown.split(separator: "\t", omittingEmptySubsequences: false)
+            .joined(separator: "    ")
+    }
+
+    public func measure(width: Int) -> Size {
+        guard width > 0 else { return Size(columns: 0, lines: 1) }
+        if overflow == .truncate { return Size(columns: min(columns, width), lines: 1) }
+        if columns <= width, !spans.contains(where: { $0.text.utf8.contains(0x0A) }) {
+            return Size(columns: columns, lines: 1)
+        }
+        let lines = wrapped(width: width)
+        return Size(columns: lines.map(\.columns).max() ?? 0, lines: lines.count)
+    }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        guard rect.columns > 0 else { return }
+        let lines = overflow == .truncate ? [cut(to: rect.columns)] : wrapped(width: rect.columns)
+        canvas.clipped(to: rect) { canvas in
+            for (number, line) in lines.enumerated() {
+                var x = rect.x
+                for span in line.spans {
+                    x += canvas.write(
+                        span.text, at: Point(x: x, y: rect.y + number), style: span.style)
+                }
+            }
+        }
+    }
+}
+
+extension StyledText {
+    /// One line of the wrapped text.
+    struct Line {
+        var spans: [Span] = []
+        var columns = 0
+
+        mutating func append(_ cluster: Character, _ style: CellStyle, _ width: Int) {
+            if let last = spans.indices.last, spans[last].style == style {
+                spans[last].text.append(cluster)
+            } else {
+                spans.append(Span(text: String(cluster), style: style))
+            }
+            columns += width
+        }
+    }
+
+    private typealias Piece = (cluster: Character, style: CellStyle, width: Int)
+
+    private var pieces: [Piece] {
+        spans.flatMap { span in
+            span.text.map { ($0, span.style, DisplayWidth.columns(of: $0)) }
+        }
+    }
+
+    private func cut(to width: Int) -> Line {
+        var line = Line()
+        let isCut = columns > width
+        for piece in pieces where piece.cluster != "\n" {
+            if isCut, line.columns + piece.width > width - 1 {
+                line.append("…", piece.style, 1)
+                break
+            }
+            line.append(piece.cluster, piece.style, piece.width)
+        }
+        return line
+    }
+
+    func wrapped(width: Int) -> [Line] {
+        var lines: [Line] = []
+        var line = Line()
+        var word: [Piece] = []
+        var gap: [Piece] = []
+        func wide(_ pieces: [Piece]) -> Int { pieces.reduce(0) { $0 + $1.width } }
+        func endWord() {
+            if word.isEmpty { return }
+            if line.columns > 0, line.columns + wide(gap) + wide(word) > width {
+                lines.append(line)
+                line = Line()
+                gap = []
+            }
+            for piece in gap + word {
+                if line.columns + piece.width > width, line.columns > 0 {
+                    lines.append(line)
+                    line = Line()
+                }
+                line.append(piece.cluster, piece.style, piece.width)
+            }
+            gap = []
+            word = []
+        }
+        for piece in pieces {
+            if piece.cluster == "\n" {
+                endWord()
+                lines.append(line)
+                line = Line()
+                gap = []
+            } else if piece.cluster == " " {
+                endWord()
+                gap.append(piece)
+            } else {
+                // Scripts of wide characters break anywhere.
+                if piece.width == 2 { endWord() }
+                word.append(piece)
+                if piece.width == 2 { endWord() }
+            }
+        }
+        endWord()
+        // Spaces at the end take room as far as there is some: they may be part of a filled field.
+        for piece in gap where line.columns + piece.width <= width {
+            line.append(piece.cluster, piece.style, piece.width)
+        }
+        lines.append(line)
+        return lines
+    }
+}

@@ -1,0 +1,75 @@
+// A window on something longer than the screen.
+
+/// How far something is scrolled.
+public struct ScrollState: Hashable, Sendable {
+    /// Lines above the window.
+    public private(set) var offset: Int
+
+    /// Scrolled by so many lines.
+    public init(offset: Int = 0) { self.offset = max(0, offset) }
+
+    /// Scrolls by so many lines, within what there is.
+    public mutating func scroll(by lines: Int, content: Int, window: Int) {
+        let (sum, overflow) = offset.addingReportingOverflow(lines)
+        offset = min(max(overflow ? 0 : sum, 0), max(0, content - window))
+    }
+
+    /// Scrolls as little as shows `lines`, with `margin` lines around where there is room. Where
+    /// the window is too small for all of them it shows the first.
+    public mutating func show(
+        _ lines: Range<Int>, margin: Int = 1, content: Int, window: Int
+    ) {
+        let room = max(0, min(margin, (window - lines.count) / 2))
+        let top = lines.lowerBound - room
+        let bottom = lines.upperBound + room
+        if bottom > offset + window { offset = bottom - window }
+        if top < offset { offset = top }
+        scroll(by: 0, content: content, window: window)
+    }
+}
+
+/// The part of a block that a window shows, with a bar at the right where there is more.
+public struct Viewport: Block {
+    var scroll: ScrollState
+    var lines: Int
+    var glyphs: Glyphs
+    var roles: RoleStyles
+    var content: any Block
+
+    /// A window of `lines` on `content`.
+    public init(
+        _ scroll: ScrollState, lines: Int, environment: StyleEnvironment, _ content: some Block
+    ) {
+        self.scroll = scroll
+        self.lines = lines
+        glyphs = environment.glyphs
+        roles = environment.roles
+        self.content = content
+    }
+
+    public func measure(width: Int) -> Size {
+        let inner = content.measure(width: max(0, width - 1))
+        return Size(columns: min(width, inner.columns + 1), lines: min(lines, inner.lines))
+    }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        let room = rect.inset(right: 1)
+        let total = content.measure(width: room.columns).lines
+        let offset = min(scroll.offset, max(0, total - rect.lines))
+        canvas.clipped(to: room) { canvas in
+            content.render(
+                into: &canvas,
+                in: Rect(x: room.x, y: room.y - offset, columns: room.columns, lines: total))
+        }
+        guard total > rect.lines, rect.lines > 0 else { return }
+        let thumb = max(1, rect.lines * rect.lines / total)
+        let top = (rect.lines - thumb) * offset / max(1, total - rect.lines)
+        for line in 0..<rect.lines {
+            let isThumb = line >= top && line < top + thumb
+            canvas.write(
+                isThumb ? glyphs.scrollThumb : glyphs.scrollTrack,
+                at: Point(x: rect.maxX - 1, y: rect.y + line),
+                style: isThumb ? roles.dim : roles.border)
+        }
+    }
+}

@@ -1,0 +1,181 @@
+// Buttons: how they look (ButtonStyle), and how they ask before they act (PrimitiveButtonStyle).
+
+public import SyncCore
+
+/// A button's looks.
+public struct ButtonStyleConfiguration: Sendable {
+    public var label: ControlLabel
+    public var role: ButtonAttributes.Role?
+    /// Whether it has just been pressed.
+    public var isPressed: Bool
+    public var state: ControlState
+    public var environment: StyleEnvironment
+
+    /// The label's symbol and title, with a mark for what cannot be taken back: red is not the
+    /// only sign of it.
+    public var text: String {
+        let mark = role == .destructive ? "! " : ""
+        return mark + (label.symbol.map { $0 + " " } ?? "") + label.title
+    }
+
+    /// The style of the label for the button's role and state.
+    public var style: CellStyle {
+        let roles = environment.roles
+        if state.isDimmed { return roles.dim }
+        switch role {
+        case .destructive: return roles.error
+        case .cancel: return roles.text.adding(.bold)
+        case nil: return roles.text
+        }
+    }
+}
+
+/// A button with what it does.
+public struct PrimitiveButtonStyleConfiguration: Sendable {
+    public var label: ControlLabel
+    public var role: ButtonAttributes.Role?
+    /// The question that is asked first.
+    public var confirm: String?
+    public var phase: Phase
+    public var state: ControlState
+    public var environment: StyleEnvironment
+
+    /// Where a press is.
+    public enum Phase: Hashable, Sendable {
+        case idle
+        /// It has just happened.
+        case pressed
+        /// The question is asked; the keys are at one of its answers.
+        case confirming(onConfirm: Bool)
+    }
+
+    /// A button.
+    public init(
+        label: ControlLabel, role: ButtonAttributes.Role? = nil, confirm: String? = nil,
+        phase: Phase = .idle, state: ControlState = ControlState(),
+        environment: StyleEnvironment = StyleEnvironment()
+    ) {
+        self.label = label
+        self.role = role
+        self.confirm = confirm
+        self.phase = phase
+        self.state = state
+        self.environment = environment
+    }
+
+    /// What pressing it does.
+    public var trigger: ControlAction { .press }
+}
+
+/// A button with edges.
+public struct BorderedButtonStyle: ButtonStyle {
+    /// Whether it stands out from others.
+    public var isProminent: Bool
+
+    /// The style.
+    public init(isProminent: Bool) { self.isProminent = isProminent }
+
+    public func makeBody(configuration: Configuration) -> StyledText {
+        let environment = configuration.environment
+        let roles = environment.roles
+        let isFilled = configuration.isPressed || configuration.state.isFocused || isProminent
+        if isFilled, !configuration.state.isDimmed {
+            let isStrong = configuration.state.isFocused || configuration.isPressed
+            let base = isStrong ? roles.selection : roles.selectionAway
+            let isRed = configuration.role == .destructive
+            let style = isRed ? roles.error.adding(.reverse) : base
+            var text = Pill(environment, isStrong: true, style: style).text(configuration.text)
+            if configuration.isPressed {
+                text = text.appending(" " + environment.glyphs.check, roles.success)
+            }
+            return text.truncated()
+        }
+        return StyledText("[ ", roles.border).appending(configuration.text, configuration.style)
+            .appending(" ]", roles.border).truncated()
+    }
+}
+
+/// A button without edges.
+public struct BorderlessButtonStyle: ButtonStyle {
+    /// Whether it is as plain as text.
+    public var isPlain: Bool
+
+    /// The style.
+    public init(isPlain: Bool) { self.isPlain = isPlain }
+
+    public func makeBody(configuration: Configuration) -> StyledText {
+        let roles = configuration.environment.roles
+        var style = configuration.style
+        if !isPlain, configuration.role == nil, !configuration.state.isDimmed {
+            style = roles.accent
+        }
+        if configuration.state.isFocused { style = style.adding([.underline, .bold]) }
+        if configuration.isPressed { style = style.adding(.reverse) }
+        let arrow = isPlain ? "" : " " + configuration.environment.glyphs.chevron
+        return StyledText(configuration.text + arrow, style).truncated()
+    }
+}
+
+/// How buttons act unless somebody makes another: one press, after a question where there is one.
+public struct DefaultButtonStyle: PrimitiveButtonStyle {
+    private let make: @Sendable (ButtonStyleConfiguration) -> any Block
+
+    /// Buttons that look like `style`.
+    public init(_ style: some ButtonStyle) { make = { style.makeBody(configuration: $0) } }
+
+    public func makeBody(configuration: Configuration) -> Column {
+        let roles = configuration.environment.roles
+        guard case .confirming(let onConfirm) = configuration.phase else {
+            let look = AnyBlock(make(looks(configuration)))
+            return Column {
+                if configuration.state.isEditable {
+                    Row { Target(configuration.trigger, look) }
+                } else {
+                    look
+                }
+                if let subtitle = configuration.label.subtitle {
+                    StyledText(subtitle, roles.dim)
+                }
+            }
+        }
+        var yes = looks(configuration)
+        yes.state.isFocused = onConfirm
+        var no = yes
+        no.label = ControlLabel("Cancel")
+        no.role = .cancel
+        no.state.isFocused = !onConfirm
+        return Column {
+            StyledText(
+                configuration.confirm ?? configuration.label.title, roles.warning.adding(.bold))
+            Row(spacing: 2) {
+                Target(.confirm, AnyBlock(make(yes)))
+                Target(.cancel, AnyBlock(make(no)))
+            }
+        }
+    }
+
+    private func looks(_ configuration: Configuration) -> ButtonStyleConfiguration {
+        ButtonStyleConfiguration(
+            label: configuration.label, role: configuration.role,
+            isPressed: configuration.phase == .pressed, state: configuration.state,
+            environment: configuration.environment)
+    }
+}
+
+/// A button in the style of its environment.
+public struct ButtonView: ControlView {
+    public var configuration: PrimitiveButtonStyleConfiguration
+
+    /// A button; the configuration's environment is replaced by the one that it stands in.
+    public init(_ configuration: PrimitiveButtonStyleConfiguration) {
+        self.configuration = configuration
+    }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        var configuration = configuration
+        configuration.environment = environment
+        return framed(
+            configuration.state, environment,
+            AnyBlock(environment.buttonStyle.makeBody(configuration: configuration)))
+    }
+}

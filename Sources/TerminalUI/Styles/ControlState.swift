@@ -1,0 +1,125 @@
+// What is the matter with a control, whatever its type: what every configuration carries.
+
+public import SyncCore
+
+/// Somebody else who has the form open.
+public struct Peer: Hashable, Sendable {
+    public var name: String
+    /// Which of the theme's colours is theirs.
+    public var number: Int
+
+    /// A peer by name, with the number of their colour.
+    public init(name: String, number: Int) {
+        self.name = name
+        self.number = number
+    }
+}
+
+/// A value of somebody else: a draft, a change that waits, or a pick of a conflict.
+public struct PeerValue: Hashable, Sendable {
+    public var value: JSON
+    /// The value as people read it.
+    public var text: String
+    /// `nil` where it is one's own.
+    public var by: Peer?
+    /// When, as people read it: this library has no clock and no zone.
+    public var when: String?
+
+    /// A value with its text, and who set it when.
+    public init(value: JSON, text: String, by: Peer?, when: String? = nil) {
+        self.value = value
+        self.text = text
+        self.by = by
+        self.when = when
+    }
+}
+
+/// The states that a control of any type can be in.
+public struct ControlState: Hashable, Sendable {
+    /// Whether it can be edited, and why not.
+    public enum Availability: Hashable, Sendable {
+        case editable, readOnly, disabled
+        /// Nobody but an admin of the form may set it.
+        case locked
+    }
+
+    /// Whether its value is what it should be.
+    public enum Validity: Hashable, Sendable {
+        case valid
+        /// It is required and empty.
+        case missing
+        /// With the reason.
+        case invalid(String)
+    }
+
+    public var isFocused: Bool
+    public var availability: Availability
+    public var validity: Validity
+    /// The values that it stands for differ.
+    public var isMixed: Bool
+    /// The picks of a conflict, at least two; empty where there is none.
+    public var conflict: [PeerValue]
+    /// What somebody is about to set.
+    public var ghost: PeerValue?
+    /// Another's change that waits until this control is let go.
+    public var held: PeerValue?
+    /// Who has just changed it.
+    public var flash: Peer?
+    /// Whose focus is here.
+    public var peers: [Peer]
+
+    /// A state; what is not named is as it should be.
+    public init(
+        isFocused: Bool = false, availability: Availability = .editable,
+        validity: Validity = .valid, isMixed: Bool = false, conflict: [PeerValue] = [],
+        ghost: PeerValue? = nil, held: PeerValue? = nil, flash: Peer? = nil, peers: [Peer] = []
+    ) {
+        self.isFocused = isFocused
+        self.availability = availability
+        self.validity = validity
+        self.isMixed = isMixed
+        self.conflict = conflict
+        self.ghost = ghost
+        self.held = held
+        self.flash = flash
+        self.peers = peers
+    }
+
+    /// Whether keys and clicks change it.
+    public var isEditable: Bool { availability == .editable }
+    /// Whether it is drawn as out of use. What is read only is in use, by reading it.
+    public var isDimmed: Bool { availability == .disabled || availability == .locked }
+}
+
+/// What a control is called: the Text, and the Text below it, and an image.
+public struct ControlLabel: Hashable, Sendable {
+    public var title: String
+    public var subtitle: String?
+    /// One grapheme cluster.
+    public var symbol: String?
+    public var isRequired: Bool
+
+    /// A label.
+    public init(
+        _ title: String, subtitle: String? = nil, symbol: String? = nil, isRequired: Bool = false
+    ) {
+        self.title = title
+        self.subtitle = subtitle
+        self.symbol = symbol
+        self.isRequired = isRequired
+    }
+
+    /// The label of a form's control.
+    public init(_ control: Control) {
+        self.init(
+            control.title, subtitle: control.subtitle, symbol: control.symbol,
+            isRequired: control.isRequired)
+    }
+
+    /// Symbol and title in one line.
+    public func text(_ style: CellStyle, _ environment: StyleEnvironment) -> StyledText {
+        var text = StyledText((symbol.map { $0 + " " } ?? "") + title, style)
+        if isRequired { text = text.appending(" *", environment.roles.warning) }
+        return text
+    }
+}

@@ -1,0 +1,222 @@
+// Gauges: a reading between two bounds, tinted from thresholds on.
+
+public import SyncCore
+
+/// A gauge.
+public struct GaugeStyleConfiguration: Sendable {
+    public var label: ControlLabel
+    /// `nil` where there is none.
+    public var value: DecimalNumber?
+    public var range: TrackRange
+    /// The value as people read it.
+    public var valueText: String
+    public var minLabel: String?
+    public var maxLabel: String?
+    /// Ascending.
+    public var thresholds: [GaugeAttributes.Threshold]
+    public var state: ControlState
+    public var environment: StyleEnvironment
+
+    /// A gauge.
+    public init(
+        label: ControlLabel, value: DecimalNumber?, range: TrackRange, valueText: String,
+        minLabel: String? = nil, maxLabel: String? = nil,
+        thresholds: [GaugeAttributes.Threshold] = [], state: ControlState = ControlState(),
+        environment: StyleEnvironment = StyleEnvironment()
+    ) {
+        self.label = label
+        self.value = value
+        self.range = range
+        self.valueText = valueText
+        self.minLabel = minLabel
+        self.maxLabel = maxLabel
+        self.thresholds = thresholds
+        self.state = state
+        self.environment = environment
+    }
+
+    /// The threshold that the value has passed last.
+    public var passed: GaugeAttributes.Threshold? {
+        value.flatMap { value in thresholds.last { $0.from <= value } }
+    }
+
+    /// The style of what is filled.
+    public var fill: CellStyle {
+        let roles = environment.roles
+        if state.availability == .disabled { return roles.dim }
+        return passed.map { CellStyle(roles.color($0.tint), .bold) } ?? roles.accent
+    }
+
+    /// The value, and the threshold that it has passed: the tint is not the only sign.
+    public var reading: StyledText {
+        let text = StyledText(state.isMixed ? environment.glyphs.dash + " mixed" : valueText, fill)
+        guard let passed else { return text }
+        return text.appending(" \(environment.glyphs.above)\(passed.from)", fill)
+    }
+}
+
+/// A bar; small lines mark the thresholds that lie ahead.
+public struct LinearGaugeStyle: GaugeStyle {
+    static let columnsMax = 30
+
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> LabeledRow {
+        let roles = configuration.environment.roles
+        let ends = [configuration.minLabel, configuration.maxLabel].compactMap { $0 }
+            .reduce(0) { $0 + DisplayWidth.columns(of: $1) + 1 }
+        let bar = Drawing(
+            size: { width in
+                Size(columns: min(Self.columnsMax, max(8, width - ends - 12)), lines: 1)
+            },
+            draw: { canvas, rect in Self.draw(configuration, &canvas, rect) })
+        return LabeledRow(configuration.label, configuration.state, configuration.environment) {
+            Row {
+                if let label = configuration.minLabel { StyledText(label, roles.dim).truncated() }
+                bar
+                if let label = configuration.maxLabel { StyledText(label, roles.dim).truncated() }
+                configuration.reading.truncated()
+            }
+        }
+    }
+
+    private static func draw(_ configuration: Configuration, _ canvas: inout Canvas, _ rect: Rect) {
+        let glyphs = configuration.environment.glyphs
+        let roles = configuration.environment.roles
+        canvas.write(glyphs.gaugeLeft, at: rect.origin, style: roles.border)
+        canvas.write(
+            glyphs.gaugeRight, at: Point(x: rect.maxX - 1, y: rect.y), style: roles.border)
+        let inner = rect.inset(left: 1, right: 1)
+        let parts = glyphs.gaugePartial.count + 1
+        let filled =
+            configuration.value.map {
+                configuration.range.position(of: $0, last: inner.columns * parts)
+            } ?? 0
+        for x in 0..<inner.columns {
+            let here = min(max(filled - x * parts, 0), parts)
+            let point = Point(x: inner.x + x, y: inner.y)
+            if here == parts {
+                canvas.write(glyphs.gaugeFilled, at: point, style: configuration.fill)
+            } else if here > 0 {
+                canvas.write(glyphs.gaugePartial[here - 1], at: point, style: configuration.fill)
+            } else {
+                canvas.write(glyphs.gaugeEmpty, at: point, style: roles.border)
+            }
+        }
+        for threshold in configuration.thresholds {
+            let x = configuration.range.position(of: threshold.from, last: inner.columns)
+            guard x * parts > filled, x < inner.columns else { continue }
+            canvas.write(
+                glyphs.separator, at: Point(x: inner.x + x, y: inner.y),
+                style: CellStyle(roles.color(threshold.tint)))
+        }
+    }
+}
+
+/// An open ring with the value inside; what is filled is thicker, so that it needs no colour.
+public struct CircularGaugeStyle: GaugeStyle {
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> LabeledRow {
+        let glyphs = configuration.environment.glyphs
+        let ring =
+            glyphs.hasBraille
+            ? Drawing(columns: RingDots.columns + 2, lines: RingDots.lines) {
+                Self.ring(configuration, &$0, $1)
+            }
+            : Drawing(columns: 12, lines: 3) { Self.arch(configuration, &$0, $1) }
+        return LabeledRow(configuration.label, configuration.state, configuration.environment) {
+            Row(spacing: 2) {
+                ring
+                if configuration.passed != nil {
+                    Padding(top: glyphs.hasBraille ? 2 : 1, configuration.reading)
+                }
+            }
+        }
+    }
+
+    private static func inside(
+        _ configuration: Configuration, _ canvas: inout Canvas, _ rect: Rect, line: Int
+    ) {
+        let roles = configuration.environment.roles
+        let dash = configuration.environment.glyphs.dash
+        let text = configuration.state.isMixed ? dash : configuration.valueText
+        let middle = rect.line(line).inset(left: 3, right: 3)
+        Framed(columns: middle.columns, .center, StyledText(text, configuration.fill).truncated())
+            .render(into: &canvas, in: middle)
+        let ends = rect.line(rect.lines - 1)
+        let half = ends.columns / 2
+        if let label = configuration.minLabel {
+            let place = Rect(x: ends.x, y: ends.y, columns: half, lines: 1)
+            Framed(columns: half, .center, StyledText(label, roles.dim).truncated())
+                .render(into: &canvas, in: place)
+        }
+        if let label = configuration.maxLabel {
+            let place = ends.inset(left: ends.columns - half)
+            Framed(columns: half, .center, StyledText(label, roles.dim).truncated())
+                .render(into: &canvas, in: place)
+        }
+    }
+
+    private static func ring(
+        _ configuration: Configuration, _ canvas: inout Canvas, _ rect: Rect
+    ) {
+        let roles = configuration.environment.roles
+        let percent = configuration.value.map { configuration.range.position(of: $0, last: 100) }
+        var cells = [UInt32](repeating: 0, count: RingDots.columns * RingDots.lines)
+        var isFilled = [Bool](repeating: false, count: cells.count)
+        for dot in RingDots.dots {
+            let isBelow = percent.map { $0 > 0 && dot.percent <= $0 } ?? false
+            if !isBelow, !dot.isMiddle { continue }
+            let index = dot.y / 4 * RingDots.columns + dot.x / 2
+            cells[index] |= RingDots.bit(x: dot.x, y: dot.y)
+            if isBelow { isFilled[index] = true }
+        }
+        for (index, bits) in cells.enumerated() where bits != 0 {
+            guard let scalar = Unicode.Scalar(0x2800 + bits) else { continue }
+            canvas.write(
+                String(Character(scalar)),
+                at: Point(
+                    x: rect.x + 1 + index % RingDots.columns,
+                    y: rect.y + index / RingDots.columns),
+                style: isFilled[index] ? configuration.fill : roles.border)
+        }
+        inside(configuration, &canvas, rect, line: 2)
+    }
+
+    private static func arch(
+        _ configuration: Configuration, _ canvas: inout Canvas, _ rect: Rect
+    ) {
+        let roles = configuration.environment.roles
+        let places = rect.columns - 4
+        let filled =
+            configuration.value.map {
+                configuration.range.position(of: $0, last: places)
+            } ?? 0
+        let bar = String(repeating: "=", count: filled)
+        let rest = String(repeating: "-", count: places - filled)
+        StyledText(" /", roles.border).appending(bar, configuration.fill)
+            .appending(rest + "\\", roles.border).render(into: &canvas, in: rect.line(0))
+        canvas.write("|", at: Point(x: rect.x, y: rect.y + 1), style: roles.border)
+        canvas.write("|", at: Point(x: rect.maxX - 1, y: rect.y + 1), style: roles.border)
+        inside(configuration, &canvas, rect, line: 1)
+    }
+}
+
+/// A gauge in the style of its environment.
+public struct GaugeView: ControlView {
+    public var configuration: GaugeStyleConfiguration
+
+    /// A gauge; the configuration's environment is replaced by the one that it stands in.
+    public init(_ configuration: GaugeStyleConfiguration) { self.configuration = configuration }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        var configuration = configuration
+        configuration.environment = environment
+        return framed(
+            configuration.state, environment,
+            AnyBlock(environment.gaugeStyle.makeBody(configuration: configuration)))
+    }
+}

@@ -1,0 +1,102 @@
+// A row of symbols, and what marks the picked one.
+
+import SyncCore
+
+/// A row of symbols; more than six scroll.
+///
+/// The label of what is picked stands at the end, so that the mark is never the only sign: the
+/// effect `custom` draws none.
+public struct PalettePickerStyle: PickerStyle {
+    /// Symbols that are shown at once.
+    public static let windowMax = 6
+
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> LabeledRow {
+        let environment = configuration.environment
+        let roles = environment.roles
+        let items = configuration.options.indices.filter { !configuration.options[$0].tag.isNull }
+        let window = window(items, configuration)
+        let glyphs = environment.glyphs
+        let isScrolling = items.count > Self.windowMax
+        return LabeledRow(configuration.label, configuration.state, environment) {
+            Row(spacing: 0) {
+                if isScrolling { arrow(glyphs.back, window.lowerBound > 0, -1, environment) }
+                for position in window { item(items[position], configuration) }
+                if isScrolling {
+                    arrow(glyphs.chevron, window.upperBound < items.count, 1, environment)
+                }
+                StyledText("  ") + (configuration.oddity ?? caption(configuration, roles))
+            }
+        }
+    }
+
+    private func caption(_ configuration: Configuration, _ roles: RoleStyles) -> StyledText {
+        let names = configuration.options.indices.filter { configuration.isSelected($0) }
+            .map { configuration.options[$0].label }
+        return StyledText(names.joined(separator: ", "), roles.dim).truncated()
+    }
+
+    /// The symbols that are shown: six, the one that the keys are at among them.
+    private func window(_ items: [Int], _ configuration: Configuration) -> Range<Int> {
+        guard items.count > Self.windowMax else { return 0..<items.count }
+        let current = items.firstIndex(of: configuration.current) ?? 0
+        let first = min(max(0, current - Self.windowMax / 2), items.count - Self.windowMax)
+        return first..<first + Self.windowMax
+    }
+
+    private func arrow(
+        _ glyph: String, _ isUsable: Bool, _ step: Int, _ environment: StyleEnvironment
+    ) -> any Block {
+        let roles = environment.roles
+        let text = StyledText(isUsable ? glyph : " ", roles.accent)
+        return isUsable ? Target(.scroll(step), text) : text
+    }
+
+    private func item(_ index: Int, _ configuration: Configuration) -> any Block {
+        let option = configuration.options[index]
+        let isCurrent = configuration.state.isFocused && configuration.current == index
+        var text = drawn(option, isOn: configuration.isSelected(index), configuration)
+        if isCurrent { text = text.adding(.underline) }
+        guard configuration.state.isEditable, !option.isDisabled else { return text }
+        return Target(.option(option.tag), text)
+    }
+
+    /// The symbol with a column at each side, where the mark goes.
+    private func drawn(
+        _ option: PickerOption, isOn: Bool, _ configuration: Configuration
+    ) -> StyledText {
+        let environment = configuration.environment
+        let roles = environment.roles
+        let isOut = option.isDisabled || configuration.state.isDimmed
+        let symbol = option.symbol ?? String(option.label.prefix(2))
+        var style = option.tint.map { CellStyle(roles.color($0)) } ?? roles.text
+        if isOut { style = roles.dim }
+        func between(_ left: String, _ right: String, _ edge: CellStyle) -> StyledText {
+            StyledText(left, edge).appending(symbol, style).appending(right, edge)
+        }
+        let plain = between(" ", " ", roles.text)
+        guard isOn else { return plain }
+        let edge = isOut ? roles.dim : roles.accent
+        switch configuration.selectionEffect {
+        case .custom: return plain
+        case .automatic where option.tint == nil:
+            let pill = Pill(environment, isStrong: configuration.state.isFocused && !isOut)
+            return pill.left + StyledText(symbol, pill.inside) + pill.right
+        // A symbol of a colour of its own keeps it and gets an outline.
+        case .automatic: return between("[", "]", edge)
+        case .symbolVariant(let variant):
+            switch variant {
+            case .none: return between(" ", " ", edge)
+            case .circle: return between("(", ")", edge)
+            case .square: return between("[", "]", edge)
+            case .rectangle: return between("|", "|", edge)
+            case .slash: return between("/", "/", edge)
+            case .fill:
+                style = style.adding(.reverse)
+                return between(" ", " ", style)
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+// What a picker's style is told.
+
+public import SyncCore
+
+/// A picker: its options, what is picked, and how far it is open.
+public struct PickerStyleConfiguration: Sendable {
+    public var label: ControlLabel
+    /// The options in order. Where nothing can be picked as well, the first stands for that: its
+    /// tag is null.
+    public var options: [PickerOption]
+    /// Options that stand together under a title, as ranges of `options`.
+    public var groups: [OptionGroup]
+    public var selection: Selection
+    /// What is shown for the value instead of the option's label.
+    public var currentValue: String?
+    public var isMultiple = false
+    /// Whether radio buttons stand side by side.
+    public var isHorizontal = false
+    public var selectionEffect = PickerAttributes.SelectionEffect.automatic
+    /// Lines that a row of a wheel takes.
+    public var wheelItemHeight = 1
+    /// The option that the keys are at, where that is not simply the picked one.
+    public var cursor: Int?
+    public var presentation = Presentation.closed
+    public var state: ControlState
+    public var environment: StyleEnvironment
+
+    /// What is picked.
+    public enum Selection: Hashable, Sendable {
+        /// These tags; null for nothing.
+        case tags([JSON])
+        /// A value that no option has, as people read it.
+        case unmatched(String)
+    }
+
+    /// How far the picker is open.
+    public enum Presentation: Hashable, Sendable {
+        case closed
+        /// A menu below the picker, or a list on a page of its own.
+        case open(OpenList)
+    }
+
+    /// A configuration of options that are there already.
+    public init(
+        label: ControlLabel, options: [PickerOption], groups: [OptionGroup] = [],
+        selection: Selection, isOptional: Bool = false, isMultiple: Bool = false,
+        state: ControlState = ControlState(), environment: StyleEnvironment = StyleEnvironment()
+    ) {
+        self.label = label
+        self.options = options
+        self.groups = groups.filter { $0.title != nil }
+        self.selection = selection
+        self.isMultiple = isMultiple
+        self.state = state
+        self.environment = environment
+        if isOptional, !isMultiple {
+            self.options.insert(PickerOption(tag: .null, label: "None"), at: 0)
+            for index in self.groups.indices {
+                let range = self.groups[index].range
+                self.groups[index].range = range.lowerBound + 1..<range.upperBound + 1
+            }
+        }
+    }
+
+    /// The configuration of a form's picker that shows `value`, as the form shows it.
+    public init(
+        _ control: Control, _ picker: PickerAttributes, value: ShownValue, valueText: String,
+        state: ControlState, environment: StyleEnvironment
+    ) {
+        let selection: Selection =
+            value.isInvalid ? .unmatched(valueText) : .tags(value.value.arrayValue ?? [value.value])
+        self.init(
+            label: ControlLabel(control), options: picker.options.options,
+            groups: picker.options.groups, selection: selection, isOptional: picker.isOptional,
+            isMultiple: picker.isMultiple, state: state, environment: environment)
+        isHorizontal = picker.isHorizontal
+        selectionEffect = picker.selectionEffect
+        wheelItemHeight = picker.wheelItemHeight ?? 1
+    }
+}
+
+/// A list that is open: what is typed to filter it, and where the keys are.
+public struct OpenList: Hashable, Sendable {
+    public var filter: TextEditor
+    /// The options that pass the filter.
+    public var matches: [ListFilter.Match]
+    /// The match that the keys are at.
+    public var cursor: Int
+    /// Lines of options at most.
+    public var linesMax: Int
+    public var scroll = ScrollState()
+
+    /// A list of options, the keys at one of them, nothing typed.
+    public init(options: [PickerOption], at index: Int, linesMax: Int = 8) {
+        filter = TextEditor()
+        matches = options.indices.map { ListFilter.Match(index: $0, score: 0, positions: []) }
+        cursor = index
+        self.linesMax = linesMax
+    }
+
+    /// Filters anew, the keys staying at their option where it still matches.
+    public mutating func refilter(_ options: [PickerOption]) {
+        let index = matches.indices.contains(cursor) ? matches[cursor].index : nil
+        matches = ListFilter(filter.text).matches(in: options.map(\.label))
+        let kept = matches.firstIndex { $0.index == index }
+        cursor = filter.text.isEmpty ? kept ?? 0 : 0
+    }
+}
+
+extension PickerStyleConfiguration {
+    /// Whether the option is picked.
+    public func isSelected(_ index: Int) -> Bool {
+        guard !state.isMixed, case .tags(let tags) = selection else { return false }
+        return tags.contains { Self.isSameTag($0, options[index].tag) }
+    }
+
+    /// Tags that are canonically equivalent strings address the same option.
+    static func isSameTag(_ left: JSON, _ right: JSON) -> Bool {
+        if case .string(let left) = left, case .string(let right) = right { return left == right }
+        return left == right
+    }
+
+    /// The first option that is picked.
+    public var selectedIndex: Int? { options.indices.first(where: isSelected) }
+
+    /// Where the keys are: the cursor, else the first picked, else the first.
+    public var current: Int { cursor ?? selectedIndex ?? 0 }
+
+    /// The value in words: what a closed menu shows.
+    public var valueText: StyledText {
+        let roles = environment.roles
+        let style = state.isDimmed ? roles.dim : roles.text
+        if let odd = oddity { return odd }
+        if let currentValue { return StyledText(currentValue, style) }
+        let names = options.indices.filter(isSelected).map { index in
+            (options[index].symbol.map { $0 + " " } ?? "") + options[index].label
+        }
+        if names.isEmpty { return StyledText(environment.glyphs.dash, roles.dim) }
+        return StyledText(names.joined(separator: ", "), style)
+    }
+
+    /// What is odd about the value, where no option shows it: mixed, or matched by none.
+    public var oddity: StyledText? {
+        let roles = environment.roles
+        let dash = environment.glyphs.dash
+        if state.isMixed { return StyledText("\(dash) mixed", roles.dim.adding(.italic)) }
+        if case .unmatched(let text) = selection {
+            let isTold = text.hasPrefix(Template.dash)
+            return StyledText(isTold ? text : "\(dash) (invalid: \(text))", roles.error)
+        }
+        return nil
+    }
+
+    /// The built-in style that `automatic` stands for (seeds: segmented or radio buttons for two
+    /// to five options, a menu above, a link for long lists, a palette where all are symbols).
+    public var automaticStyle: ControlStyle {
+        let choices = options.filter { !$0.tag.isNull }
+        if choices.count > 1, choices.allSatisfy({ $0.symbol != nil }) { return .palette }
+        if options.count > 20 { return .navigationLink }
+        if options.count > 5 { return .menu }
+        let columns = options.reduce(0) { $0 + DisplayWidth.columns(of: $1.label) + 4 }
+        let isShort = columns <= 44 && options.allSatisfy { $0.subtitle == nil }
+        return isShort && groups.isEmpty && options.count > 1 ? .segmented : .radioGroup
+    }
+}
+
+/// A picker in the style of its environment.
+public struct PickerView: ControlView {
+    public var configuration: PickerStyleConfiguration
+
+    /// A picker; the configuration's environment is replaced by the one that it stands in.
+    public init(_ configuration: PickerStyleConfiguration) { self.configuration = configuration }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        var configuration = configuration
+        configuration.environment = environment
+        return framed(
+            configuration.state, environment,
+            environment.pickerStyle.makeBody(configuration: configuration))
+    }
+}
+
+/// The body with the marks of its state around it.
+func framed(
+    _ state: ControlState, _ environment: StyleEnvironment, _ body: some Block
+) -> any Block {
+    ControlFrame(state, environment, body)
+}

@@ -1,0 +1,208 @@
+// The built-in picker styles that show their options all at once, or the picked one alone.
+
+import SyncCore
+
+/// What suits the number and kind of the options.
+public struct AutomaticPickerStyle: PickerStyle {
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> AnyBlock {
+        let style = AnyPickerStyle(builtIn: configuration.automaticStyle) ?? AnyPickerStyle(.menu)
+        return AnyBlock(style.makeBody(configuration: configuration))
+    }
+}
+
+/// All options in lines; the picked ones are checked.
+public struct InlinePickerStyle: PickerStyle {
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> LabeledRow {
+        LabeledRow(configuration.label, configuration.state, configuration.environment) {
+            if let odd = configuration.oddity { odd }
+            configuration.grouped { index in
+                OptionRow(
+                    configuration: configuration, index: index,
+                    mark: configuration.checkMark(index))
+            }
+        }
+    }
+}
+
+/// Radio buttons, below or beside one another.
+public struct RadioGroupPickerStyle: PickerStyle {
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> LabeledRow {
+        LabeledRow(configuration.label, configuration.state, configuration.environment) {
+            if let odd = configuration.oddity { odd }
+            if configuration.isHorizontal {
+                Flow(
+                    configuration.options.indices.map { index in
+                        OptionRow(
+                            configuration: configuration, index: index,
+                            mark: configuration.radioMark(index), hasPointer: false)
+                    }, spacing: 3)
+            } else {
+                configuration.grouped { index in
+                    OptionRow(
+                        configuration: configuration, index: index,
+                        mark: configuration.radioMark(index))
+                }
+            }
+        }
+    }
+}
+
+/// Segments side by side, the picked one filled.
+public struct SegmentedPickerStyle: PickerStyle {
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> LabeledRow {
+        LabeledRow(configuration.label, configuration.state, configuration.environment) {
+            Flow(
+                configuration.options.indices.map { segment($0, configuration) }, spacing: 0)
+            if let odd = configuration.oddity { odd }
+        }
+    }
+
+    private func segment(_ index: Int, _ configuration: Configuration) -> any Block {
+        let option = configuration.options[index]
+        let environment = configuration.environment
+        let roles = environment.roles
+        let isOn = configuration.isSelected(index)
+        let isOut = option.isDisabled || configuration.state.isDimmed
+        let label = (option.symbol.map { $0 + " " } ?? "") + option.label
+        let isNextOn =
+            index + 1 < configuration.options.count && configuration.isSelected(index + 1)
+        var text: StyledText
+        if isOn {
+            let pill = Pill(environment, isStrong: configuration.state.isFocused && !isOut)
+            text = pill.text(label)
+        } else {
+            let isLast = index + 1 == configuration.options.count
+            text = StyledText("  " + label + " ", isOut ? roles.dim : roles.text)
+                .appending(isLast || isNextOn ? " " : environment.glyphs.separator, roles.border)
+            if option.isDisabled { text = text.adding(.strikethrough) }
+        }
+        if configuration.cursor == index, configuration.state.isFocused {
+            text = text.adding(.underline)
+        }
+        guard configuration.state.isEditable, !option.isDisabled else { return text.truncated() }
+        return Target(.option(option.tag), text.truncated())
+    }
+}
+
+/// A word on a filled ground with edges: what is picked among things side by side.
+struct Pill {
+    let left: StyledText
+    let right: StyledText
+    let inside: CellStyle
+
+    /// A pill in the colour of what has the focus, or in a quieter one.
+    init(_ environment: StyleEnvironment, isStrong: Bool, style: CellStyle? = nil) {
+        let roles = environment.roles
+        inside = style ?? (isStrong ? roles.selection : roles.selectionAway)
+        let isFilled = inside.background != .standard
+        let edge =
+            isFilled && isStrong ? CellStyle(inside.background) : CellStyle(inside.foreground)
+        left = StyledText(environment.glyphs.pillLeft, edge)
+        right = StyledText(environment.glyphs.pillRight, edge)
+    }
+
+    /// The text in the pill, two columns more at each end.
+    func text(_ label: String) -> StyledText {
+        left + StyledText(" " + label + " ", inside) + right
+    }
+}
+
+/// The picked option; the others in a menu that opens below.
+public struct MenuPickerStyle: PickerStyle {
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> LabeledRow {
+        let environment = configuration.environment
+        let roles = environment.roles
+        let glyphs = environment.glyphs
+        let isOpen = configuration.presentation != .closed
+        let field = configuration.state.isFocused ? roles.fieldFocused : roles.field
+        let value =
+            StyledText(" ", field)
+            + configuration.valueText.restyled {
+                $0 = $0.on(field.background).adding(field.attributes)
+            }
+        let arrow = " " + (isOpen ? glyphs.menuOpen : glyphs.menuClosed) + " "
+        let closed = Row(spacing: 0) {
+            value.truncated()
+            StyledText(arrow, roles.accent.on(field.background).adding(field.attributes))
+        }
+        return LabeledRow(configuration.label, configuration.state, environment) {
+            if configuration.state.isEditable {
+                Target(isOpen ? .close : .open, closed)
+            } else {
+                closed
+            }
+            if case .open(let list) = configuration.presentation {
+                let content = FilteredList(configuration: configuration, list: list)
+                Bordered(
+                    note: StyledText(content.count, roles.dim), style: roles.border,
+                    glyphs: glyphs, content)
+            }
+        }
+    }
+}
+
+/// The picked option with an arrow; the others on a page of their own.
+public struct NavigationLinkPickerStyle: PickerStyle {
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> AnyBlock {
+        guard case .open(let list) = configuration.presentation else {
+            return AnyBlock(link(configuration))
+        }
+        return AnyBlock(page(configuration, list))
+    }
+
+    private func link(_ configuration: Configuration) -> LabeledRow {
+        let environment = configuration.environment
+        let link = Row(spacing: 0) {
+            configuration.valueText.truncated()
+            StyledText(" " + environment.glyphs.chevron, environment.roles.accent)
+        }
+        return LabeledRow(configuration.label, configuration.state, environment) {
+            if configuration.state.isEditable { Target(.open, link) } else { link }
+        }
+    }
+
+    private func page(_ configuration: Configuration, _ list: OpenList) -> Column {
+        let environment = configuration.environment
+        let roles = environment.roles
+        let content = FilteredList(configuration: configuration, list: list)
+        let title = StyledText(environment.glyphs.back + " ", roles.accent)
+            .appending(configuration.label.title, roles.heading)
+            .appending("  " + content.count, roles.dim)
+        return Column {
+            Target(.close, TitledRule(title, style: roles.border, glyphs: environment.glyphs))
+            if let subtitle = configuration.label.subtitle { StyledText(subtitle, roles.dim) }
+            content
+        }
+    }
+}
+
+/// A block of any type.
+public struct AnyBlock: Block {
+    private let block: any Block
+
+    /// Forgets the type of a block.
+    public init(_ block: any Block) { self.block = block }
+
+    public func measure(width: Int) -> Size { block.measure(width: width) }
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        block.render(into: &canvas, in: rect)
+    }
+}

@@ -1,0 +1,231 @@
+// Sliders: a thumb on a track, with what others are about to set.
+
+public import SyncCore
+
+/// A slider.
+public struct SliderStyleConfiguration: Sendable {
+    public var label: ControlLabel
+    /// `nil` where the value is mixed or none.
+    public var value: DecimalNumber?
+    public var range: TrackRange
+    /// The value as people read it.
+    public var valueText: String
+    /// What is being typed in place of the value.
+    public var typing: TextEditor?
+    public var minLabel: String?
+    public var maxLabel: String?
+    /// Values that have a tick.
+    public var ticks: [DecimalNumber]
+    public var state: ControlState
+    public var environment: StyleEnvironment
+
+    /// A slider.
+    public init(
+        label: ControlLabel, value: DecimalNumber?, range: TrackRange, valueText: String,
+        minLabel: String? = nil, maxLabel: String? = nil, ticks: [DecimalNumber] = [],
+        state: ControlState = ControlState(), environment: StyleEnvironment = StyleEnvironment()
+    ) {
+        self.label = label
+        self.value = value
+        self.range = range
+        self.valueText = valueText
+        self.minLabel = minLabel
+        self.maxLabel = maxLabel
+        self.ticks = ticks
+        self.state = state
+        self.environment = environment
+    }
+
+    /// The values that a form's ticks stand for; at most `most`, since more could not be told
+    /// apart on a screen.
+    public static func ticks(
+        _ ticks: SliderAttributes.Ticks?, domain: NumberDomain, most: Int = 64
+    ) -> [DecimalNumber] {
+        guard let range = TrackRange(domain) else { return [] }
+        switch ticks {
+        case nil: return []
+        case .at(let values): return Array(values.prefix(most))
+        case .count(let count):
+            guard count >= 2, count <= most else { return [] }
+            return (0..<count).compactMap { range.value(at: $0, last: count - 1) }
+        case .steps:
+            guard let step = domain.step else { return [] }
+            var values: [DecimalNumber] = []
+            var next: DecimalNumber? = range.min
+            while let value = next, value <= range.max {
+                if values.count == most { return [] }
+                values.append(value)
+                next = value.adding(step)
+            }
+            return values
+        }
+    }
+}
+
+/// The track of a slider.
+struct SliderTrack: Block {
+    static let columnsMax = 40
+    var configuration: SliderStyleConfiguration
+    var columns: Int
+
+    func measure(width: Int) -> Size { Size(columns: min(columns, width), lines: 1) }
+
+    func render(into canvas: inout Canvas, in rect: Rect) {
+        let environment = configuration.environment
+        let roles = environment.roles
+        let glyphs = environment.glyphs
+        let state = configuration.state
+        let last = max(1, rect.columns - 1)
+        func place(_ number: DecimalNumber) -> Int {
+            configuration.range.position(of: number, last: last)
+        }
+        let thumb = configuration.value.map(place)
+        let ticks = Set(configuration.ticks.map(place))
+        let filled = state.isDimmed ? roles.dim : roles.accent
+        for x in 0..<rect.columns {
+            let isFilled = thumb.map { x < $0 } ?? false
+            let isTick = ticks.contains(x)
+            let glyph =
+                isTick
+                ? (isFilled ? glyphs.tickFilled : glyphs.tickEmpty)
+                : (isFilled ? glyphs.trackFilled : glyphs.trackEmpty)
+            canvas.write(
+                glyph, at: Point(x: rect.x + x, y: rect.y), style: isFilled ? filled : roles.border)
+        }
+        func mark(_ value: PeerValue?, _ glyph: String) {
+            guard let value, let number = value.value.numberValue else { return }
+            canvas.write(
+                glyph, at: Point(x: rect.x + place(number), y: rect.y),
+                style: value.by.map { roles.peer($0.number) } ?? roles.ghost)
+        }
+        if let thumb {
+            canvas.write(
+                state.isFocused ? glyphs.thumbFocused : glyphs.thumb,
+                at: Point(x: rect.x + thumb, y: rect.y), style: filled)
+            if state.isFocused { canvas.setCursor(Point(x: rect.x + thumb, y: rect.y)) }
+        }
+        mark(state.held, glyphs.thumbHeld)
+        mark(state.ghost, glyphs.thumbGhost)
+        if state.isEditable { canvas.addRegion(rect, .track) }
+    }
+}
+
+/// A thumb on a track, between the labels of its ends; the value stands behind.
+public struct LinearSliderStyle: SliderStyle {
+    /// Columns that the value takes at least, so that the track does not jump as it changes.
+    static let valueColumns = 8
+
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> LabeledRow {
+        LabeledRow(
+            configuration.label, configuration.state, configuration.environment,
+            SliderBody(configuration: configuration))
+    }
+
+    private struct SliderBody: Block {
+        var configuration: Configuration
+
+        func measure(width: Int) -> Size { Size(columns: width, lines: 1) }
+
+        func render(into canvas: inout Canvas, in rect: Rect) {
+            row(rect.columns).render(into: &canvas, in: rect)
+        }
+
+        private func row(_ width: Int) -> Row {
+            let environment = configuration.environment
+            let roles = environment.roles
+            let state = configuration.state
+            let ends = [configuration.minLabel, configuration.maxLabel].compactMap { $0 }
+                .reduce(0) { $0 + DisplayWidth.columns(of: $1) + 1 }
+            let value = max(
+                LinearSliderStyle.valueColumns, DisplayWidth.columns(of: configuration.valueText))
+            let room = width - ends - value - 1
+            let text = state.isMixed ? "\(environment.glyphs.dash) mixed" : configuration.valueText
+            let style =
+                state.isDimmed || state.isMixed
+                ? roles.dim : state.isFocused ? roles.accent : roles.text
+            return Row {
+                if let label = configuration.minLabel { StyledText(label, roles.dim).truncated() }
+                SliderTrack(
+                    configuration: configuration,
+                    columns: min(SliderTrack.columnsMax, max(8, room)))
+                if let label = configuration.maxLabel { StyledText(label, roles.dim).truncated() }
+                if let typing = configuration.typing {
+                    EditLine(
+                        editor: typing, style: roles.fieldFocused, isEditing: true,
+                        environment: environment, columns: value)
+                } else {
+                    StyledText(text, style).truncated()
+                }
+            }
+        }
+    }
+}
+
+/// A slider in the style of its environment.
+public struct SliderView: ControlView {
+    public var configuration: SliderStyleConfiguration
+
+    /// A slider; the configuration's environment is replaced by the one that it stands in.
+    public init(_ configuration: SliderStyleConfiguration) { self.configuration = configuration }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        var configuration = configuration
+        configuration.environment = environment
+        return framed(
+            configuration.state, environment,
+            AnyBlock(environment.sliderStyle.makeBody(configuration: configuration)))
+    }
+}
+
+/// A number between a minus and a plus.
+public struct StepperView: ControlView {
+    public var label: ControlLabel
+    /// The value as people read it; `nil` where there is none.
+    public var valueText: String?
+    public var typing: TextEditor?
+    public var canDecrement: Bool
+    public var canIncrement: Bool
+    public var state: ControlState
+
+    /// A stepper.
+    public init(
+        label: ControlLabel, valueText: String?, typing: TextEditor? = nil,
+        canDecrement: Bool = true, canIncrement: Bool = true, state: ControlState = ControlState()
+    ) {
+        self.label = label
+        self.valueText = valueText
+        self.typing = typing
+        self.canDecrement = canDecrement
+        self.canIncrement = canIncrement
+        self.state = state
+    }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        let roles = environment.roles
+        let glyphs = environment.glyphs
+        func button(_ glyph: String, _ isUsable: Bool, _ action: ControlAction) -> any Block {
+            let isUsable = isUsable && state.isEditable
+            let text = StyledText("[", roles.border)
+                .appending(glyph, isUsable ? roles.accent : roles.dim)
+                .appending("]", roles.border)
+            return isUsable ? Target(action, text) : text
+        }
+        let style = state.isDimmed ? roles.dim : state.isFocused ? roles.accent : roles.text
+        let shown = state.isMixed ? "\(glyphs.dash) mixed" : valueText ?? glyphs.dash
+        let row = Row {
+            button(glyphs.minus, canDecrement, .decrement)
+            if let typing {
+                EditLine(
+                    editor: typing, style: roles.fieldFocused, isEditing: true,
+                    environment: environment, columns: 8)
+            } else {
+                StyledText(shown, style).truncated()
+            }
+            button(glyphs.plus, canIncrement, .increment)
+        }
+        return framed(state, environment, LabeledRow(label, state, environment, row))
+    }
+}

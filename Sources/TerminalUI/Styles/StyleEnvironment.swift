@@ -1,0 +1,151 @@
+// What a container hands down to what is inside: theme, marks and styles.
+//
+// Always holds: an environment is a value, so that what is set inside a container is not seen
+// outside; the nearest container that sets something wins.
+
+public import SyncCore
+
+/// What the bodies of controls are made with.
+public struct StyleEnvironment: Sendable {
+    /// The colours.
+    public var theme: Theme { didSet { roles = RoleStyles(theme, depth: depth) } }
+    /// How many colours the terminal has.
+    public let depth: ColorDepth
+    /// The marks.
+    public let glyphs: Glyphs
+    /// The theme's roles at this depth.
+    public private(set) var roles: RoleStyles
+    /// Columns that labels take where they stand beside the content.
+    public var labelColumns = 20
+
+    public var pickerStyle = AnyPickerStyle(.automatic)
+    public var toggleStyle = AnyToggleStyle(.automatic)
+    public var buttonStyle = AnyPrimitiveButtonStyle(DefaultButtonStyle(.bordered))
+    public var sliderStyle = AnySliderStyle(.automatic)
+    public var gaugeStyle = AnyGaugeStyle(.automatic)
+    public var datePickerStyle = AnyDatePickerStyle(.automatic)
+
+    /// The environment of a terminal, with automatic styles.
+    public init(
+        theme: Theme = .terminal, depth: ColorDepth = .trueColor, charset: Charset = .unicode
+    ) {
+        self.theme = theme
+        self.depth = depth
+        glyphs = Glyphs(charset)
+        roles = RoleStyles(theme, depth: depth)
+    }
+}
+
+extension StyleEnvironment {
+    /// The environment with something changed.
+    public func with(_ change: (inout StyleEnvironment) -> Void) -> StyleEnvironment {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    /// The environment with the built-in style that a form names for controls of a type; a style
+    /// that the type has not leaves it as it is, as does `automatic`, which means the container's.
+    public func styled(_ style: ControlStyle, for type: ControlType) -> StyleEnvironment {
+        with { environment in
+            switch type {
+            case .picker:
+                if let style = AnyPickerStyle(builtIn: style) { environment.pickerStyle = style }
+            case .toggle:
+                if let style = AnyToggleStyle(builtIn: style) { environment.toggleStyle = style }
+            case .button:
+                if let style = AnyPrimitiveButtonStyle(builtIn: style) {
+                    environment.buttonStyle = style
+                }
+            case .gauge:
+                if let style = AnyGaugeStyle(builtIn: style) { environment.gaugeStyle = style }
+            case .date:
+                if let style = AnyDatePickerStyle(builtIn: style) {
+                    environment.datePickerStyle = style
+                }
+            case .wheels, .slider, .stepper, .text, .secure, .label: break
+            }
+        }
+    }
+
+    /// The environment with the styles that a form or a section sets.
+    public func styled(_ styles: ContainerStyles) -> StyleEnvironment {
+        ControlType.allCases.reduce(self) { environment, type in
+            styles[type].map { environment.styled($0, for: type) } ?? environment
+        }
+    }
+}
+
+/// Something that becomes a block when it is told its environment: a control, or a container.
+public protocol ControlView {
+    /// The block, made with the styles of the environment.
+    func block(in environment: StyleEnvironment) -> any Block
+}
+
+/// Controls one below the other, which inherit what is set on the group.
+public struct ControlGroup: ControlView {
+    var children: [any ControlView]
+    var spacing: Int
+
+    /// A group, with so many empty lines between two controls.
+    public init(_ children: [any ControlView], spacing: Int = 0) {
+        self.children = children
+        self.spacing = spacing
+    }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        Column(children.map { $0.block(in: environment) }, spacing: spacing)
+    }
+}
+
+/// A view whose environment is changed.
+public struct ModifiedView: ControlView {
+    var content: any ControlView
+    var change: (inout StyleEnvironment) -> Void
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        content.block(in: environment.with(change))
+    }
+}
+
+extension ControlView {
+    /// The view with something changed in its environment.
+    public func environment(_ change: @escaping (inout StyleEnvironment) -> Void) -> ModifiedView {
+        ModifiedView(content: self, change: change)
+    }
+
+    /// Sets the style of pickers in this view.
+    public func pickerStyle(_ style: some PickerStyle) -> ModifiedView {
+        environment { $0.pickerStyle = AnyPickerStyle(style) }
+    }
+
+    /// Sets the style of toggles in this view.
+    public func toggleStyle(_ style: some ToggleStyle) -> ModifiedView {
+        environment { $0.toggleStyle = AnyToggleStyle(style) }
+    }
+
+    /// Sets the look of buttons in this view; they act as buttons do.
+    public func buttonStyle(_ style: some ButtonStyle) -> ModifiedView {
+        environment { $0.buttonStyle = AnyPrimitiveButtonStyle(DefaultButtonStyle(style)) }
+    }
+
+    /// Sets look and behaviour of buttons in this view.
+    public func buttonStyle(_ style: some PrimitiveButtonStyle) -> ModifiedView {
+        environment { $0.buttonStyle = AnyPrimitiveButtonStyle(style) }
+    }
+
+    /// Sets the style of sliders in this view.
+    public func sliderStyle(_ style: some SliderStyle) -> ModifiedView {
+        environment { $0.sliderStyle = AnySliderStyle(style) }
+    }
+
+    /// Sets the style of gauges in this view.
+    public func gaugeStyle(_ style: some GaugeStyle) -> ModifiedView {
+        environment { $0.gaugeStyle = AnyGaugeStyle(style) }
+    }
+
+    /// Sets the style of date pickers in this view.
+    public func datePickerStyle(_ style: some DatePickerStyle) -> ModifiedView {
+        environment { $0.datePickerStyle = AnyDatePickerStyle(style) }
+    }
+}

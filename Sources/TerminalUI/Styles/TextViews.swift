@@ -1,0 +1,308 @@
+// Text that is typed, secrets, and text that is only read.
+
+import SyncCore
+
+/// One line of a text under a cursor; what does not fit is scrolled away at the left.
+public struct EditLine: Block {
+    public var editor: TextEditor
+    /// Shown where the text is empty.
+    public var prompt: String?
+    public var style: CellStyle
+    public var isEditing: Bool
+    public var environment: StyleEnvironment
+    /// Columns that it takes; all that are there where `nil`.
+    public var columns: Int?
+
+    /// A line of text.
+    public init(
+        editor: TextEditor, prompt: String? = nil, style: CellStyle, isEditing: Bool,
+        environment: StyleEnvironment, columns: Int? = nil
+    ) {
+        self.editor = editor
+        self.prompt = prompt
+        self.style = style
+        self.isEditing = isEditing
+        self.environment = environment
+        self.columns = columns
+    }
+
+    public func measure(width: Int) -> Size {
+        Size(columns: min(columns ?? width, width), lines: 1)
+    }
+
+    /// The clusters as they are shown: a line break in a text of one line, a control that came
+    /// with the value, are marks.
+    private var shown: [String] { editor.clusters.map { EditLine.shown($0) } }
+
+    static func shown(_ cluster: Character) -> String {
+        if cluster == "\t" { return " " }
+        let text = String(cluster).escapedForDisplay()
+        // A cluster without a column has to be seen, too, where the cursor can stand before it.
+        return DisplayWidth.columns(of: text) == 0 ? "\u{FFFD}" : text
+    }
+
+    /// The first cluster that is shown, and the column of each from there, the end among them.
+    private func layout(_ width: Int) -> (first: Int, columns: [Int]) {
+        let widths = shown.map { DisplayWidth.columns(of: $0) }
+        let cursor = isEditing ? editor.cursor : 0
+        var first = 0
+        var toCursor = widths.prefix(cursor).reduce(0, +)
+        // One column is left for the cursor at the end, one for the mark of what is hidden.
+        while first < cursor, toCursor + (first > 0 ? 1 : 0) > width - 1 {
+            toCursor -= widths[first]
+            first += 1
+        }
+        var column = first > 0 ? 1 : 0
+        var columns: [Int] = []
+        for width in widths.dropFirst(first) {
+            columns.append(column)
+            column += width
+        }
+        return (first, columns + [column])
+    }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        let roles = environment.roles
+        canvas.fill(rect, style: style)
+        if editor.clusters.isEmpty, let prompt {
+            StyledText(prompt, roles.dim.on(style.background).adding(.italic)).truncated()
+                .render(into: &canvas, in: rect)
+        }
+        let (first, columns) = layout(rect.columns)
+        canvas.clipped(to: rect) { canvas in
+            for (offset, column) in columns.dropLast().enumerated() {
+                let index = first + offset
+                let isSelected = editor.selection?.contains(index) ?? false
+                canvas.write(
+                    shown[index], at: Point(x: rect.x + column, y: rect.y),
+                    style: isSelected ? roles.selection : style)
+            }
+            let mark = roles.accent.on(style.background)
+            if first > 0 { canvas.write(environment.glyphs.back, at: rect.origin, style: mark) }
+            if columns[columns.count - 1] > rect.columns {
+                let last = Point(x: rect.maxX - 1, y: rect.y)
+                canvas.write(environment.glyphs.chevron, at: last, style: mark)
+            }
+        }
+        canvas.addRegion(rect, .text(first: first, columns: columns))
+        placeCursor(in: rect, &canvas)
+    }
+
+    /// Puts the real cursor where the next character goes.
+    func placeCursor(in rect: Rect, _ canvas: inout Canvas) {
+        guard isEditing else { return }
+        let (first, columns) = layout(rect.columns)
+        let column = columns[min(max(editor.cursor - first, 0), columns.count - 1)]
+        canvas.setCursor(Point(x: rect.x + min(column, rect.columns - 1), y: rect.y))
+    }
+}
+
+/// Several lines of text under a cursor; long ones go on in the next.
+struct EditArea: Block {
+    var editor: TextEditor
+    var prompt: String?
+    var style: CellStyle
+    var isEditing: Bool
+    var environment: StyleEnvironment
+    var linesMax: Int
+
+    /// A line as it is shown: its clusters, and the column of each, the end among them.
+    private struct Line {
+        var range: Range<Int>
+        var columns: [Int]
+    }
+
+    private func lines(_ width: Int) -> [Line] {
+        var lines: [Line] = []
+        var line = Line(range: 0..<0, columns: [0])
+        for (index, cluster) in editor.clusters.enumerated() {
+            if cluster.isNewline {
+                lines.append(line)
+                line = Line(range: index + 1..<index + 1, columns: [0])
+                continue
+            }
+            let columns = DisplayWidth.columns(of: EditLine.shown(cluster))
+            // One column is kept for the cursor after the last cluster.
+            if line.columns[line.columns.count - 1] + columns > max(1, width - 1) {
+                lines.append(line)
+                line = Line(range: index..<index, columns: [0])
+            }
+            line.range = line.range.lowerBound..<index + 1
+            line.columns.append(line.columns[line.columns.count - 1] + columns)
+        }
+        lines.append(line)
+        return lines
+    }
+
+    private func cursorLine(_ lines: [Line]) -> Int {
+        lines.lastIndex { $0.range.lowerBound <= editor.cursor } ?? 0
+    }
+
+    func measure(width: Int) -> Size {
+        Size(columns: width, lines: min(max(3, lines(width).count), max(3, linesMax)))
+    }
+
+    func render(into canvas: inout Canvas, in rect: Rect) {
+        let roles = environment.roles
+        canvas.fill(rect, style: style)
+        if editor.clusters.isEmpty, let prompt {
+            StyledText(prompt, roles.dim.on(style.background).adding(.italic))
+                .render(into: &canvas, in: rect)
+        }
+        let all = lines(rect.columns)
+        let current = isEditing ? cursorLine(all) : 0
+        let first = min(max(0, current - rect.lines + 1), max(0, all.count - rect.lines))
+        for (number, line) in all.dropFirst(first).prefix(rect.lines).enumerated() {
+            let y = rect.y + number
+            for (offset, index) in line.range.enumerated() {
+                let isSelected = editor.selection?.contains(index) ?? false
+                canvas.write(
+                    EditLine.shown(editor.clusters[index]),
+                    at: Point(x: rect.x + line.columns[offset], y: y),
+                    style: isSelected ? roles.selection : style)
+            }
+            canvas.addRegion(
+                rect.line(number), .text(first: line.range.lowerBound, columns: line.columns))
+            if isEditing, first + number == current {
+                let column = line.columns[
+                    min(editor.cursor - line.range.lowerBound, line.columns.count - 1)]
+                canvas.setCursor(Point(x: rect.x + min(column, rect.columns - 1), y: y))
+            }
+        }
+        let hidden = all.count - first - rect.lines
+        if hidden > 0 {
+            let note = "\(environment.glyphs.down)\(hidden)"
+            let columns = DisplayWidth.columns(of: note)
+            canvas.write(
+                note, at: Point(x: rect.maxX - columns, y: rect.maxY - 1),
+                style: roles.dim.on(style.background))
+        }
+    }
+}
+
+/// A text field of one line or several.
+public struct TextView: ControlView {
+    static let columnsMax = 44
+    public var label: ControlLabel
+    public var editor: TextEditor
+    public var prompt: String?
+    /// Whether what is typed goes here.
+    public var isEditing: Bool
+    /// Lines of a text of several that are shown at most.
+    public var linesMax: Int
+    public var state: ControlState
+
+    /// A text field.
+    public init(
+        label: ControlLabel, editor: TextEditor, prompt: String? = nil, isEditing: Bool = false,
+        linesMax: Int = 6, state: ControlState = ControlState()
+    ) {
+        self.label = label
+        self.editor = editor
+        self.prompt = prompt
+        self.isEditing = isEditing
+        self.linesMax = linesMax
+        self.state = state
+    }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        let roles = environment.roles
+        var style = state.isFocused ? roles.fieldFocused : roles.field
+        if state.isDimmed { style = roles.dim.on(roles.field.background) }
+        let prompt = state.isMixed ? "\(environment.glyphs.dash) mixed" : self.prompt
+        let field: any Block =
+            editor.isMultiline
+            ? Framed(
+                columns: Self.columnsMax, .leading,
+                EditArea(
+                    editor: editor, prompt: prompt, style: style, isEditing: isEditing,
+                    environment: environment, linesMax: linesMax))
+            : EditLine(
+                editor: editor, prompt: prompt, style: style, isEditing: isEditing,
+                environment: environment, columns: Self.columnsMax)
+        let content = Column {
+            field
+            if isEditing, let maxLength = editor.maxLength {
+                let count = editor.clusters.count
+                let isFull = count >= maxLength
+                StyledText("\(count)/\(maxLength)", isFull ? roles.warning : roles.dim)
+            }
+        }
+        return framed(state, environment, LabeledRow(label, state, environment, content))
+    }
+}
+
+/// A secret: dots while it is typed, and never what it is.
+public struct SecureView: ControlView {
+    /// Dots for a secret that is kept, however long it is.
+    static let dots = 8
+    public var label: ControlLabel
+    /// Whether one is kept.
+    public var isSet: Bool
+    /// What is being typed in place of it.
+    public var editor: TextEditor?
+    public var prompt: String?
+    /// Whether capitals are locked; `nil` where that cannot be known.
+    public var isCapsLocked: Bool?
+    public var state: ControlState
+
+    /// A secret.
+    public init(
+        label: ControlLabel, isSet: Bool, editor: TextEditor? = nil, prompt: String? = nil,
+        isCapsLocked: Bool? = nil, state: ControlState = ControlState()
+    ) {
+        self.label = label
+        self.isSet = isSet
+        self.editor = editor
+        self.prompt = prompt
+        self.isCapsLocked = isCapsLocked
+        self.state = state
+    }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        let roles = environment.roles
+        let glyphs = environment.glyphs
+        var style = state.isFocused ? roles.fieldFocused : roles.field
+        if state.isDimmed { style = roles.dim.on(roles.field.background) }
+        let count = editor?.clusters.count ?? (isSet ? Self.dots : 0)
+        var dots = TextEditor(String(repeating: glyphs.secret, count: count))
+        dots.move(to: editor?.cursor ?? 0)
+        if let selection = editor?.selection, let cursor = editor?.cursor {
+            let isForward = cursor == selection.upperBound
+            dots.move(to: isForward ? selection.lowerBound : selection.upperBound)
+            dots.move(to: cursor, extending: true)
+        }
+        let content = Column {
+            Row(spacing: 2) {
+                EditLine(
+                    editor: dots, prompt: prompt, style: style, isEditing: editor != nil,
+                    environment: environment, columns: 24)
+                StyledText(isSet ? "set" : "not set", roles.dim)
+            }
+            if editor != nil, isCapsLocked == true {
+                StyledText("\(glyphs.capsLock) Caps Lock is on", roles.warning)
+            }
+        }
+        return framed(state, environment, LabeledRow(label, state, environment, content))
+    }
+}
+
+/// Text that is only read: a template with values in it.
+public struct LabelView: ControlView {
+    public var label: ControlLabel?
+    public var text: String
+    public var state: ControlState
+
+    /// A text, by itself or beside a label.
+    public init(label: ControlLabel?, text: String, state: ControlState = ControlState()) {
+        self.label = label
+        self.text = text
+        self.state = state
+    }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        let text = StyledText(self.text, state.isDimmed ? environment.roles.dim : .plain)
+        guard let label else { return framed(state, environment, text) }
+        return framed(state, environment, LabeledRow(label, state, environment, text))
+    }
+}

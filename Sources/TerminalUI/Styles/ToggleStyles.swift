@@ -1,0 +1,120 @@
+// Toggles: on, off, or mixed.
+
+/// A toggle.
+public struct ToggleStyleConfiguration: Sendable {
+    public var label: ControlLabel
+    public var isOn: Bool
+    public var state: ControlState
+    public var environment: StyleEnvironment
+
+    /// A toggle; where `state.isMixed`, `isOn` says nothing.
+    public init(
+        label: ControlLabel, isOn: Bool, state: ControlState = ControlState(),
+        environment: StyleEnvironment = StyleEnvironment()
+    ) {
+        self.label = label
+        self.isOn = isOn
+        self.state = state
+        self.environment = environment
+    }
+
+    /// One of three for off, on and mixed.
+    func choose<T>(off: T, on: T, mixed: T) -> T { state.isMixed ? mixed : isOn ? on : off }
+
+    /// A block that turns the toggle when it is clicked, where it can be.
+    public func target(_ content: some Block) -> any Block {
+        state.isEditable ? Target(.toggle, content) : content
+    }
+
+    var color: CellStyle {
+        let roles = environment.roles
+        return isOn && !state.isMixed && !state.isDimmed ? roles.accent : roles.dim
+    }
+}
+
+/// A switch: where the knob is, its shape and a word say how it stands.
+public struct SwitchToggleStyle: ToggleStyle {
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> LabeledRow {
+        let glyphs = configuration.environment.glyphs
+        let shape = configuration.choose(
+            off: glyphs.switchOff, on: glyphs.switchOn, mixed: glyphs.switchMixed)
+        let word = configuration.choose(off: "Off", on: "On", mixed: "Mixed")
+        let text = StyledText(shape, configuration.color).appending(" " + word, configuration.color)
+        return LabeledRow(configuration.label, configuration.state, configuration.environment) {
+            [configuration.target(text)]
+        }
+    }
+}
+
+/// A box before the label.
+public struct CheckboxToggleStyle: ToggleStyle {
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> Column {
+        let glyphs = configuration.environment.glyphs
+        let roles = configuration.environment.roles
+        let box = configuration.choose(
+            off: glyphs.boxOff, on: glyphs.boxOn, mixed: glyphs.boxMixed)
+        let state = configuration.state
+        let style = state.isDimmed ? roles.dim : state.isFocused ? roles.heading : roles.text
+        return Column {
+            configuration.target(
+                StyledText(box + " ", configuration.color)
+                    + configuration.label.text(style, configuration.environment))
+            if let subtitle = configuration.label.subtitle {
+                Padding(left: 4, StyledText(subtitle, roles.dim))
+            }
+        }
+    }
+}
+
+/// A button that stays pressed.
+public struct ButtonToggleStyle: ToggleStyle {
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> Column {
+        let environment = configuration.environment
+        let roles = environment.roles
+        let glyphs = environment.glyphs
+        let state = configuration.state
+        let mark = configuration.choose(off: " ", on: glyphs.check, mixed: glyphs.dash)
+        let label =
+            "\(mark) \(configuration.label.symbol.map { $0 + " " } ?? "")"
+            + configuration.label.title
+        let button: StyledText
+        if configuration.isOn, !state.isMixed {
+            button = Pill(environment, isStrong: !state.isDimmed).text(label)
+        } else {
+            let style = state.isDimmed ? roles.dim : roles.text
+            button = StyledText("[ ", roles.border).appending(label, style)
+                .appending(" ]", roles.border)
+        }
+        return Column {
+            configuration.target(state.isFocused ? button.adding(.underline) : button)
+            if let subtitle = configuration.label.subtitle {
+                Padding(left: 4, StyledText(subtitle, roles.dim))
+            }
+        }
+    }
+}
+
+/// A toggle in the style of its environment.
+public struct ToggleView: ControlView {
+    public var configuration: ToggleStyleConfiguration
+
+    /// A toggle; the configuration's environment is replaced by the one that it stands in.
+    public init(_ configuration: ToggleStyleConfiguration) { self.configuration = configuration }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        var configuration = configuration
+        configuration.environment = environment
+        return framed(
+            configuration.state, environment,
+            AnyBlock(environment.toggleStyle.makeBody(configuration: configuration)))
+    }
+}

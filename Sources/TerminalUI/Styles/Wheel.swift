@@ -1,0 +1,202 @@
+// Wheels: the picked row with a few neighbours above and below.
+
+public import SyncCore
+
+/// A row of a wheel.
+public struct WheelRow: Hashable, Sendable {
+    public var label: String
+    /// What a click on it does; `nil` where it cannot be picked.
+    public var action: ControlAction?
+
+    /// A row.
+    public init(label: String, action: ControlAction?) {
+        self.label = label
+        self.action = action
+    }
+}
+
+/// One wheel. Neighbours fade; the picked row stands between arrows.
+public struct Wheel: Block {
+    /// Rows from above to below, the picked one in the middle; `nil` where the wheel ends.
+    public var rows: [WheelRow?]
+    /// The title of a wheel among several.
+    public var title: String?
+    /// Columns of its rows.
+    public var columns: Int
+    /// Lines that a row takes.
+    public var itemHeight: Int
+    /// Whether the keys turn it.
+    public var isActive: Bool
+    public var state: ControlState
+    public var environment: StyleEnvironment
+
+    /// A wheel of an odd number of rows.
+    public init(
+        rows: [WheelRow?], title: String? = nil, columns: Int, itemHeight: Int = 1,
+        isActive: Bool, state: ControlState, environment: StyleEnvironment
+    ) {
+        self.rows = rows
+        self.title = title
+        self.columns = columns
+        self.itemHeight = max(1, itemHeight)
+        self.isActive = isActive
+        self.state = state
+        self.environment = environment
+    }
+
+    private var titleLines: Int { title == nil ? 0 : 1 }
+
+    public func measure(width: Int) -> Size {
+        Size(columns: min(width, columns + 4), lines: titleLines + rows.count * itemHeight)
+    }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        let roles = environment.roles
+        if let title {
+            let style = isActive ? roles.heading : roles.dim
+            Framed(columns: rect.columns, .center, StyledText(title, style).truncated())
+                .render(into: &canvas, in: rect.line(0))
+        }
+        for (number, row) in rows.enumerated() {
+            let top = rect.y + titleLines + number * itemHeight
+            let place = Rect(x: rect.x, y: top, columns: rect.columns, lines: itemHeight)
+            if let action = row?.action, state.isEditable {
+                canvas.addRegion(place, .action(action))
+            }
+            draw(row, isPicked: number == rows.count / 2, in: place, &canvas)
+        }
+    }
+
+    private func draw(_ row: WheelRow?, isPicked: Bool, in place: Rect, _ canvas: inout Canvas) {
+        let roles = environment.roles
+        let line = place.line((itemHeight - 1) / 2)
+        guard let row else { return }
+        let inner = line.inset(left: 2, right: 2)
+        guard isPicked else {
+            Framed(columns: inner.columns, .center, StyledText(row.label, roles.dim).truncated())
+                .render(into: &canvas, in: inner)
+            return
+        }
+        let isOut = state.isDimmed
+        let style = isOut ? roles.dim : isActive ? roles.selection : roles.selectionAway
+        let edge = isOut ? roles.dim : roles.accent
+        canvas.write(environment.glyphs.wheelLeft, at: line.origin, style: edge)
+        canvas.write(
+            environment.glyphs.wheelRight, at: Point(x: line.maxX - 1, y: line.y), style: edge)
+        canvas.fill(line.inset(left: 1, right: 1), style: style)
+        Framed(columns: inner.columns, .center, StyledText(row.label, style).truncated())
+            .render(into: &canvas, in: inner)
+        if isActive { canvas.setCursor(inner.origin) }
+    }
+
+    /// The rows around `current` of a list; none beyond its ends.
+    static func window(
+        _ labels: [String], around current: Int?, neighbours: Int,
+        action: (Int) -> ControlAction?
+    ) -> [WheelRow?] {
+        guard let current else {
+            var rows: [WheelRow?] = (0..<neighbours).map { _ in nil }
+            rows.append(WheelRow(label: Template.dash, action: nil))
+            for index in 0..<neighbours {
+                rows.append(
+                    labels.indices.contains(index)
+                        ? WheelRow(label: labels[index], action: action(index)) : nil)
+            }
+            return rows
+        }
+        return (current - neighbours...current + neighbours).map { index in
+            labels.indices.contains(index)
+                ? WheelRow(label: labels[index], action: action(index)) : nil
+        }
+    }
+}
+
+/// The picked option with a few neighbours.
+public struct WheelPickerStyle: PickerStyle {
+    /// The style.
+    public init() {}
+
+    public func makeBody(configuration: Configuration) -> LabeledRow {
+        let labels = configuration.options.map { option in
+            (option.symbol.map { $0 + " " } ?? "") + option.label
+        }
+        let current = configuration.cursor ?? configuration.selectedIndex
+        let rows = Wheel.window(labels, around: current, neighbours: labels.count > 3 ? 2 : 1) {
+            let option = configuration.options[$0]
+            return option.isDisabled ? nil : .option(option.tag)
+        }
+        let widest = labels.map { DisplayWidth.columns(of: $0) }.max() ?? 0
+        return LabeledRow(configuration.label, configuration.state, configuration.environment) {
+            Wheel(
+                rows: rows, columns: min(max(widest, 8), 32),
+                itemHeight: configuration.wheelItemHeight,
+                isActive: configuration.state.isFocused, state: configuration.state,
+                environment: configuration.environment)
+            if let odd = configuration.oddity { odd }
+        }
+    }
+}
+
+/// Several wheels side by side, rows of some depending on others.
+public struct WheelsView: ControlView {
+    /// One wheel of a control of several.
+    public struct Component: Hashable, Sendable {
+        public var label: String?
+        /// Columns at least.
+        public var width: Int?
+        public var options: [PickerOption]
+        /// The option that is picked; `nil` where the value is none of them.
+        public var selected: Int?
+
+        /// A component with the rows that are in force.
+        public init(
+            label: String?, width: Int? = nil, options: [PickerOption], selected: Int?
+        ) {
+            self.label = label
+            self.width = width
+            self.options = options
+            self.selected = selected
+        }
+    }
+
+    public var label: ControlLabel
+    public var components: [Component]
+    /// The component that the keys turn.
+    public var active: Int
+    public var state: ControlState
+
+    /// Wheels side by side.
+    public init(
+        label: ControlLabel, components: [Component], active: Int = 0,
+        state: ControlState = ControlState()
+    ) {
+        self.label = label
+        self.components = components
+        self.active = active
+        self.state = state
+    }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        let neighbours = components.contains { $0.options.count > 3 } ? 2 : 1
+        let hasTitles = components.contains { $0.label != nil }
+        let wheels = components.enumerated().map { number, component -> any Block in
+            let labels = component.options.map(\.label)
+            let rows = Wheel.window(labels, around: component.selected, neighbours: neighbours) {
+                let option = component.options[$0]
+                return option.isDisabled ? nil : .row(part: number, tag: option.tag)
+            }
+            let widest = (labels + [component.label ?? ""]).map { DisplayWidth.columns(of: $0) }
+            return Wheel(
+                rows: rows, title: hasTitles ? component.label ?? "" : nil,
+                columns: min(max(widest.max() ?? 0, component.width ?? 6), 32),
+                isActive: state.isFocused && number == active, state: state,
+                environment: environment)
+        }
+        var content: [any Block] = [Flow(wheels, spacing: 1)]
+        if state.isMixed {
+            content.append(StyledText("\(environment.glyphs.dash) mixed", environment.roles.dim))
+        }
+        return framed(
+            state, environment, LabeledRow(label, state, environment, Column(content)))
+    }
+}

@@ -1,0 +1,224 @@
+// What colours stand for: roles of a few themes, resolved for what a terminal can show.
+//
+// Always holds: a role differs from the others by more than its colour wherever the difference
+// says something: the styles draw a mark, a word or an attribute beside it, and without colours a
+// role is an attribute.
+
+public import SyncCore
+
+/// A named set of colours, for dark or for light backgrounds.
+public struct Theme: Hashable, Sendable {
+    public let name: String
+    /// Whether it is made for a dark background; `nil` where it suits both.
+    public let isDark: Bool?
+    let shades: Shades
+
+    /// A colour for terminals of many colours, and one of the sixteen for the others: the nearest
+    /// of the sixteen to a soft colour is mostly gray.
+    struct Shade: Hashable, Sendable {
+        let rgb: UInt32?
+        let ansi: UInt8?
+
+        init(_ rgb: UInt32?, _ ansi: UInt8?) {
+            self.rgb = rgb
+            self.ansi = ansi
+        }
+
+        /// The terminal's own.
+        static let standard = Shade(nil, nil)
+
+        func color(at depth: ColorDepth) -> TerminalColor {
+            switch depth {
+            case .none: return .standard
+            case .sixteen: return ansi.map { .ansi($0) } ?? .standard
+            case .palette256, .trueColor:
+                guard let rgb else { return ansi.map { .ansi($0) } ?? .standard }
+                return TerminalColor.rgb(
+                    UInt8(rgb >> 16 & 0xFF), UInt8(rgb >> 8 & 0xFF), UInt8(rgb & 0xFF)
+                ).reduced(to: depth)
+            }
+        }
+    }
+
+    struct Shades: Hashable, Sendable {
+        var dim: Shade
+        var accent: Shade
+        /// Text on the accent.
+        var onAccent: Shade
+        /// Behind what can be typed into or opened.
+        var field: Shade
+        var error: Shade
+        var warning: Shade
+        var success: Shade
+        var border: Shade
+        /// Of the others, in the order in which they came.
+        var peers: [Shade]
+    }
+}
+
+extension Theme {
+    /// All themes; the first dark and the first light one are the defaults.
+    public static let all: [Theme] = [harbor, paper, ember, meadow, terminal]
+
+    /// The theme of that name.
+    public static func named(_ name: String) -> Theme? { all.first { $0.name == name } }
+
+    /// The default on a background: `terminal` where it is not known.
+    public static func automatic(isDark: Bool?) -> Theme {
+        switch isDark {
+        case true?: harbor
+        case false?: paper
+        case nil: terminal
+        }
+    }
+
+    /// Blue and teal on dark.
+    public static let harbor = Theme(
+        name: "harbor", isDark: true,
+        shades: Shades(
+            dim: Shade(0x7C87A3, 8), accent: Shade(0x6CB6FF, 12), onAccent: Shade(0x0D1420, 0),
+            field: Shade(0x232B3B, nil), error: Shade(0xFF7B85, 9), warning: Shade(0xF2C14E, 11),
+            success: Shade(0x7BD88F, 10), border: Shade(0x44506A, 8),
+            peers: [
+                Shade(0xF49AC2, 13), Shade(0x8BE0C8, 14), Shade(0xF5A97F, 11),
+                Shade(0xC6A0F6, 5), Shade(0xB8D977, 10), Shade(0x91C9F7, 6),
+            ]))
+
+    /// Warm ink on light.
+    public static let paper = Theme(
+        name: "paper", isDark: false,
+        shades: Shades(
+            dim: Shade(0x6F6A60, 8), accent: Shade(0x1F5FA8, 4), onAccent: Shade(0xFFFFFF, 15),
+            field: Shade(0xECE7DC, nil), error: Shade(0xB3261E, 1), warning: Shade(0x8A5A00, 3),
+            success: Shade(0x2B6E3F, 2), border: Shade(0xB9B2A3, 8),
+            peers: [
+                Shade(0xA8327A, 5), Shade(0x0B7A6B, 6), Shade(0xA6530D, 3), Shade(0x6A3FB0, 5),
+                Shade(0x4C6B12, 2), Shade(0x1B6C93, 6),
+            ]))
+
+    /// Orange and rose on dark.
+    public static let ember = Theme(
+        name: "ember", isDark: true,
+        shades: Shades(
+            dim: Shade(0x9A8A80, 8), accent: Shade(0xFFA657, 11), onAccent: Shade(0x1F140A, 0),
+            field: Shade(0x33291F, nil), error: Shade(0xFF6F6F, 9), warning: Shade(0xFFE08A, 3),
+            success: Shade(0xA5D67A, 10), border: Shade(0x5E4E42, 8),
+            peers: [
+                Shade(0xE8A0BF, 13), Shade(0x8FD3C7, 14), Shade(0xB9A5F2, 12),
+                Shade(0xD7C66B, 3), Shade(0x9BD18B, 10), Shade(0x8CBDE8, 6),
+            ]))
+
+    /// Greens on light.
+    public static let meadow = Theme(
+        name: "meadow", isDark: false,
+        shades: Shades(
+            dim: Shade(0x64705F, 8), accent: Shade(0x1E7A46, 2), onAccent: Shade(0xFFFFFF, 15),
+            field: Shade(0xE3ECDF, nil), error: Shade(0xB0242F, 1), warning: Shade(0x855C00, 3),
+            success: Shade(0x1E6E62, 6), border: Shade(0xA9B8A2, 8),
+            peers: [
+                Shade(0x9A3473, 5), Shade(0x145F93, 4), Shade(0xA04E12, 3), Shade(0x6244A8, 5),
+                Shade(0x0B7280, 6), Shade(0x5E6A10, 2),
+            ]))
+
+    /// The terminal's own sixteen, on whatever background it has.
+    public static let terminal = Theme(
+        name: "terminal", isDark: nil,
+        shades: Shades(
+            dim: Shade(nil, 8), accent: Shade(nil, 6), onAccent: Shade(nil, 0),
+            field: .standard, error: Shade(nil, 1), warning: Shade(nil, 3),
+            success: Shade(nil, 2), border: Shade(nil, 8),
+            peers: [
+                Shade(nil, 5), Shade(nil, 6), Shade(nil, 3), Shade(nil, 4), Shade(nil, 2),
+                Shade(nil, 1),
+            ]))
+}
+
+/// The roles of a theme as cell styles for one depth.
+public struct RoleStyles: Hashable, Sendable {
+    public let text = CellStyle.plain
+    /// Titles.
+    public let heading: CellStyle
+    /// What explains or is out of use.
+    public let dim: CellStyle
+    /// What is picked, and where the focus is.
+    public let accent: CellStyle
+    /// What is picked, filled.
+    public let selection: CellStyle
+    /// What is picked in a control that has not the focus, filled.
+    public let selectionAway: CellStyle
+    /// What can be typed into or opened.
+    public let field: CellStyle
+    /// The same with the focus.
+    public let fieldFocused: CellStyle
+    public let error: CellStyle
+    public let warning: CellStyle
+    public let success: CellStyle
+    public let border: CellStyle
+    /// Another's draft.
+    public let ghost: CellStyle
+    let peers: [CellStyle]
+
+    /// The roles of `theme` on a terminal of that depth.
+    public init(_ theme: Theme, depth: ColorDepth) {
+        let shades = theme.shades
+        func color(_ shade: Theme.Shade) -> TerminalColor { shade.color(at: depth) }
+        let isBare = depth == .none
+        heading = CellStyle(color(shades.accent), .bold)
+        // Faint text is hard to read in many terminals, so it serves only where no colour does.
+        dim = CellStyle(color(shades.dim), isBare ? .dim : [])
+        accent = CellStyle(color(shades.accent), .bold)
+        selection =
+            isBare
+            ? CellStyle(.standard, .reverse)
+            : CellStyle(color(shades.onAccent), on: color(shades.accent), .bold)
+        let hasField = color(shades.field) != .standard
+        field =
+            hasField
+            ? CellStyle(.standard, on: color(shades.field)) : CellStyle(.standard, .underline)
+        selectionAway =
+            hasField
+            ? CellStyle(color(shades.accent), on: color(shades.field), .bold)
+            : CellStyle(color(shades.accent), [.bold, .underline])
+        fieldFocused = field.adding(.underline)
+        error = CellStyle(color(shades.error), .bold)
+        warning = CellStyle(color(shades.warning), isBare ? .bold : [])
+        success = CellStyle(color(shades.success))
+        border = CellStyle(color(shades.border), isBare ? .dim : [])
+        ghost = CellStyle(color(shades.dim), isBare ? [.dim, .italic] : .italic)
+        peers = shades.peers.map { CellStyle(color($0), .bold) }
+    }
+
+    /// The style of a peer's marks; numbers beyond the last begin again.
+    public func peer(_ number: Int) -> CellStyle {
+        guard !peers.isEmpty else { return accent }
+        return peers[((number % peers.count) + peers.count) % peers.count]
+    }
+
+    /// The colour of a form's tint.
+    public func color(_ tint: Tint) -> TerminalColor {
+        switch tint {
+        case .rgb(let red, let green, let blue): return .rgb(red, green, blue)
+        case .named(let name):
+            switch name {
+            case .red: return .ansi(9)
+            case .orange: return .rgb(255, 149, 0)
+            case .yellow: return .ansi(11)
+            case .green: return .ansi(10)
+            case .mint: return .rgb(99, 230, 190)
+            case .teal: return .ansi(6)
+            case .cyan: return .ansi(14)
+            case .blue: return .ansi(12)
+            case .indigo: return .rgb(110, 108, 230)
+            case .purple: return .ansi(13)
+            case .pink: return .rgb(255, 100, 150)
+            case .brown: return .rgb(162, 132, 94)
+            case .white: return .ansi(15)
+            case .gray: return .ansi(8)
+            case .black: return .ansi(0)
+            case .primary: return .standard
+            case .secondary: return dim.foreground
+            case .accentColor: return accent.foreground
+            }
+        }
+    }
+}
