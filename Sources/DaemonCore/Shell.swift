@@ -45,26 +45,27 @@ final class Shell {
     let descriptorsMax: Int
     var idleExit: Duration?
 
-    /// By number; only looked up, never listed.
-    private(set) var connections: [UInt64: Connection] = [:]
-    private var lastConnection: UInt64 = 0
-    private var listeners: [UnixListener] = []
+    /// By number; listed only in order (`sortedConnections`).
+    var connections: [UInt64: Connection] = [:]
+    var lastConnection: UInt64 = 0
+    var listeners: [UnixListener] = []
     /// Connections that close once their output has left.
-    private var finishing: [Connection] = []
+    var finishing: [Connection] = []
     /// Connections whose peer has ended its side and may be gone altogether.
-    private var lingering: [Connection] = []
+    var lingering: [Connection] = []
 
     private var effects: [Effect] = []
     private var spareEffects: [Effect] = []
     /// Whether the engine was told anything since the last `iterationEnded`.
-    private var isDirty = false
+    var isDirty = false
     private var moment: Moment?
     private var armedDeadline: UInt64?
-    private var isFull = false
+    /// Whether accepting has paused because there are `connectionsMax` connections.
+    var isFull = false
 
     private let deadlineTimer: Timer
     private let turnTimer: Timer
-    private let lingerTimer: Timer
+    let lingerTimer: Timer
     private let idleTimer: Timer
     private let statusTimer: Timer
 
@@ -122,7 +123,8 @@ final class Shell {
         runEffects()
     }
 
-    private func received(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) {
+    /// Lends the engine what a connection sent, and does what it wants.
+    func received(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) {
         isDirty = true
         engine.received(connection.id, bytes, at: now, into: &effects)
         runEffects()
@@ -213,204 +215,6 @@ final class Shell {
         statusTimer.start(after: .seconds(1))
     }
 
-    // MARK: Accepting
-
-    /// Takes a listening socket; `accept` begins to accept from it.
-    func listen(_ descriptor: consuming OwnedDescriptor) throws(UVError) {
-        let listener = try UnixListener(loop: loop, adopting: descriptor)
-        listener.onConnection = { [unowned self] in accept($0) }
-        listener.onAcceptFailure = { [unowned self] error in
-            self.log.write(.warning, "cannot accept a connection: \(error)")
-        }
-        listeners.append(listener)
-    }
-
-    /// Accepts from all listening sockets, from now on.
-    func accept() {
-        for listener in listeners { listener.resume() }
-    }
-
-    private func accept(_ socket: consuming OwnedDescriptor) {
-        let descriptor = socket.rawValue
-        do {
-            let credentials = try PeerCredentials(of: descriptor)
-            // Kernels before 4.13 do not tell: the peer then has its primary group alone.
-            let groups = (try? PeerCredentials.groups(of: descriptor)) ?? []
-            let pipe = try Pipe(loop: loop, adopting: socket)
-            lastConnection += 1
-            let connection = Connection(
-                id: ConnectionID(lastConnection), pipe: pipe, descriptor: descriptor)
-            connections[connection.id.number] = connection
-            name(connection, credentials, groups)
-        } catch {
-            log.write(.warning, "cannot take a connection: \(error)")
-        }
-        if connections.count >= connectionsMax, !isFull {
-            isFull = true
-            for listener in listeners { listener.pause() }
-            log.write(
-                .warning, "\(connections.count) connections, and there can be no more: others wait")
-        }
-    }
-
-    private func name(_ connection: Connection, _ credentials: PeerCredentials, _ groups: [UInt32])
-    {
-        let gids = [credentials.gid] + groups.filter { $0 != credentials.gid }
-        let user = NameDirectory.Number.user(credentials.uid)
-        names.prepare([user] + gids.map(NameDirectory.Number.group)) { [unowned self] in
-            guard case .naming = connection.phase else { return }
-            let peer = Peer(
-                pid: credentials.pid, uid: credentials.uid, gid: credentials.gid, groups: groups,
-                user: names.name(of: user) ?? "\(credentials.uid)",
-                groupNames: gids.compactMap { names.name(of: .group($0)) })
-            open(connection, peer)
-        }
-    }
-
-    private func open(_ connection: Connection, _ peer: Peer) {
-        connection.phase = .open
-        connection.pipe.onRead = { [unowned self, unowned connection] bytes in
-            received(connection, bytes)
-        }
-        connection.pipe.onEnd = { [unowned self, unowned connection] in ended(connection) }
-        connection.pipe.onError = { [unowned self, unowned connection] _ in ended(connection) }
-        tell(.connected(connection.id, peer))
-        // The engine may have refused it.
-        if case .open = connection.phase { resumeReading(connection.id) }
-    }
-
-    // MARK: Reading
-
-    private func pauseReading(_ id: ConnectionID) {
-        guard let connection = connections[id.number] else { return }
-        guard case .active = connection.reading else { return }
-        connection.reading = .paused
-        connection.pipe.readStop()
-    }
-
-    private func resumeReading(_ id: ConnectionID) {
-        guard let connection = connections[id.number] else { return }
-        guard case .open = connection.phase, case .paused = connection.reading else { return }
-        do throws(UVError) {
-            try connection.pipe.readStart()
-            connection.reading = .active
-        } catch {
-            close(connection)
-        }
-    }
-
-    /// The peer ended its side, or reset the connection after its last bytes.
-    ///
-    /// What it asked for before is still done, so the engine hears of the end of the stream first;
-    /// `lookAfterLingering` finds out whether the peer is gone altogether.
-    private func ended(_ connection: Connection) {
-        connection.reading = .ended
-        guard connection.isKnown else { return }
-        lingering.append(connection)
-        if !lingerTimer.isRunning { lingerTimer.start(after: .milliseconds(20)) }
-        tell(.endOfStream(connection.id))
-    }
-
-    /// Nobody tells us when a peer that had only ended its side goes away: ask now and then.
-    /// POLLHUP: both sides are ended; poll(2).
-    private func lookAfterLingering() {
-        lingering.removeAll { connection in
-            guard connection.isKnown else { return true }
-            var state = pollfd(fd: connection.descriptor, events: 0, revents: 0)
-            guard poll(&state, 1, 0) == 1 else { return false }
-            close(connection)
-            return true
-        }
-        let now = Loop.hrtimeNanoseconds
-        for connection in finishing {
-            if case .finishing(let until) = connection.phase, until <= now { close(connection) }
-        }
-        finishing.removeAll { if case .closed = $0.phase { true } else { false } }
-        if !lingering.isEmpty || !finishing.isEmpty { lingerTimer.start(after: .seconds(1)) }
-    }
-
-    // MARK: Writing
-
-    private func flush() {
-        while true {
-            let ready = engine.takeReady()
-            if ready.isEmpty { break }
-            for id in ready {
-                if let connection = connections[id.number] { write(connection) }
-            }
-        }
-        for connection in finishing { write(connection) }
-        finishing.removeAll { if case .closed = $0.phase { true } else { false } }
-    }
-
-    private func write(_ connection: Connection) {
-        guard connection.isKnown, !connection.isWriting else { return }
-        guard let output = engine.nextOutput(connection.id, bytesMax: Self.writeBytesMax),
-            output.byteCount > 0
-        else {
-            if case .finishing = connection.phase { close(connection) }
-            return
-        }
-        do throws(UVError) {
-            let taken = try tryWrite(output, to: connection.pipe)
-            guard taken < output.byteCount else { return tell(.wrote(connection.id)) }
-            connection.isWriting = true
-            try connection.pipe.write(output.writeSegments.droppingFirst(bytes: taken)) {
-                [weak self] error in
-                self?.wrote(connection, error)
-            }
-        } catch {
-            // EPIPE and its like: the peer is gone.
-            close(connection)
-        }
-    }
-
-    /// One segment, as most writes have it, costs no allocation.
-    private func tryWrite(_ output: Output, to pipe: Pipe) throws(UVError) -> Int {
-        guard output.segments.count == 1, let segment = output.segments.first else {
-            return try pipe.tryWrite(output.writeSegments)
-        }
-        return try pipe.tryWrite(
-            UnsafeRawBufferPointer(start: segment.baseAddress, count: segment.count))
-    }
-
-    private func wrote(_ connection: Connection, _ error: UVError?) {
-        connection.isWriting = false
-        guard connection.isKnown else { return }
-        if error != nil { close(connection) } else { tell(.wrote(connection.id)) }
-    }
-
-    // MARK: Closing
-
-    private func finish(_ id: ConnectionID) {
-        guard let connection = connections[id.number], case .open = connection.phase else { return }
-        pauseReading(id)
-        connection.phase = .finishing(
-            until: now.monotonicNanoseconds &+ Self.finishNanoseconds)
-        finishing.append(connection)
-        isDirty = true
-        if !lingerTimer.isRunning { lingerTimer.start(after: .seconds(1)) }
-    }
-
-    private func close(_ connection: Connection) {
-        let wasKnown = connection.isKnown
-        if case .closed = connection.phase { return }
-        connection.phase = .closed
-        connections[connection.id.number] = nil
-        connection.pipe.close { [weak self] in self?.descriptorIsFree() }
-        if wasKnown { tell(.disconnected(connection.id)) }
-    }
-
-    private func descriptorIsFree() {
-        guard life == .serving else { return }
-        // Some room first, so that a full daemon does not pause and resume with each connection.
-        guard isFull, connections.count <= connectionsMax - max(1, connectionsMax / 64) else {
-            return
-        }
-        isFull = false
-        for listener in listeners { listener.resume() }
-    }
-
     // MARK: The end
 
     /// Says goodbye and ends, within `drainLimit`.
@@ -482,14 +286,5 @@ final class Shell {
         guard connections.isEmpty, life == .serving else { return }
         log.write(.info, "nobody has been connected for a while: exiting")
         stop(.shutdown)
-    }
-}
-
-extension Output {
-    /// The segments as the loop wants them, each holding its chunk.
-    fileprivate var writeSegments: [WriteSegment] {
-        segments.map {
-            WriteSegment(owner: $0.chunk, base: $0.baseAddress, count: $0.count)
-        }
     }
 }
