@@ -64,6 +64,8 @@ public final class BlockingClient {
     private let options: Options
     /// The socket that the rules chose.
     public let resolution: SocketResolution
+    /// The connection by which the rules found the daemon, until it is used.
+    private let found: KeptSocket
     private var machine: ClientMachine
     private var socket: StreamSocket?
     private var unsent: ArraySlice<UInt8> = []
@@ -76,7 +78,9 @@ public final class BlockingClient {
     /// A client that is not connected yet.
     public init(_ options: Options) {
         self.options = options
-        resolution = SocketResolution(option: options.socket, probe: .system())
+        let kept = KeptSocket()
+        resolution = SocketResolution(option: options.socket, probe: .system(keeping: kept))
+        found = kept
         var random = SystemRandomNumberGenerator()
         var configuration = ClientMachine.Configuration(
             client: options.client, keyPrefix: String(random.next() as UInt64, radix: 36),
@@ -175,6 +179,10 @@ public final class BlockingClient {
     }
 
     private func connect(startsDaemon: Bool) throws(ClientFailure) {
+        if let kept = found.take() {
+            socket = consume kept
+            return connected()
+        }
         let started = MonotonicClock.now()
         let patience = options.connectSeconds ?? Self.startSeconds
         let deadline = started.adding(seconds: hasConnected ? 1 : patience)

@@ -31,18 +31,40 @@ public struct SocketProbe {
 
     /// The machine that this process runs on.
     public static func system() -> SocketProbe {
+        system(keeping: KeptSocket())
+    }
+
+    /// The same, and the connection by which a daemon was found is kept, so that finding it and
+    /// speaking to it are one connection.
+    static func system(keeping kept: KeptSocket) -> SocketProbe {
         SocketProbe(
             uid: getuid(), variable: environmentVariable, facts: { FileFacts.at($0) },
             answers: { path in
                 let deadline = MonotonicClock.now().adding(seconds: 1)
                 do throws(ConnectError) {
-                    let socket = try StreamSocket.connect(path: path, deadline: deadline)
-                    _ = consume socket
+                    kept.put(try StreamSocket.connect(path: path, deadline: deadline))
                     return true
                 } catch {
                     return false
                 }
             })
+    }
+}
+
+/// A place for one connected socket between the rules and the client.
+final class KeptSocket {
+    private var socket: StreamSocket?
+
+    init() {}
+
+    func put(_ socket: consuming StreamSocket) {
+        self.socket = consume socket
+    }
+
+    /// The socket, which is nobody else's from then on.
+    func take() -> StreamSocket? {
+        let taken = socket.take()
+        return taken
     }
 }
 
