@@ -25,7 +25,8 @@ final class Bench {
         let beside = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         return [folder, beside].first {
             FileManager.default.isExecutableFile(atPath: $0.appending(path: "pickerctl").path)
-        } ?? URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        }
+            ?? URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: ".build/debug")
     }()
 

@@ -22,30 +22,36 @@ struct CommandTests {
         #expect(try bench.run("get", "-o", "json", "days").out == "[\n  \"mon\",\n  \"tue\"\n]\n")
         #expect(try bench.run("get", "-o", "env", "flavor").out.contains("PICKER_FLAVOR='vanilla'"))
         #expect(try bench.run("get", "-o", "yaml", "f*").out == "flavor: vanilla\n")
-        #expect(try bench.run("get", "-o", "table", "flavor").lines.first?.hasPrefix("FIELD") == true)
+        #expect(
+            try bench.run("get", "-o", "table", "flavor").lines.first?.hasPrefix("FIELD") == true)
     }
 
     @Test(
         "a refusal is one line with the next step, and a status of sysexits.h",
         arguments: [
-            (["get", "flavour"], 66, "no field \"flavour\" in form ice-cream; did you mean flavor?"),
+            (
+                ["get", "flavour"], 66,
+                "no field \"flavour\" in form ice-cream; did you mean flavor?"
+            ),
             (["set", "flavour=x"], 66, "did you mean flavor?"),
             (["set", "flavor=mint"], 65, "expected one of chocolate, vanilla, strawberry"),
             (["set", "scoops=9"], 65, "expected a number from 1 to 5"),
             (["set", "scoops=many"], 65, "expected a number"),
-            (["set", "key=hunter2"], 64, "key=-"), (["set", "order=1"], 64, "pickerctl press order"),
+            (["set", "key=hunter2"], 64, "key=-"),
+            (["set", "order=1"], 64, "pickerctl press order"),
             (["set", "nothing"], 64, "FIELD=VALUE"), (["set"], 64, "pickerctl set --help"),
             (["frobnicate"], 64, "pickerctl --help"), (["get", "-o", "xml"], 64, "json"),
             (["--form", "nope", "get"], 66, "nope"), (["set", "a/x=1", "b/y=2"], 64, "one form"),
             (["form", "check", "/nonexistent"], 66, "/nonexistent"), (["run"], 64, "-- COMMAND"),
-            (["toggle", "flavor"], 64, "picker"), (["resolve", "flavor=vanilla"], 1, "no conflict"),
+            (["toggle", "flavor"], 64, "picker"),
+            (["resolve", "flavor=vanilla"], 1, "no conflict"),
             (["wait", "flavor=vanilla", "--timeout", "0.05"], 124, ""),
         ] as [([String], Int32, String)])
     func refusals(arguments: [String], status: Int32, words: String) throws {
         let outcome = try bench.launch(arguments).outcome()
         #expect(outcome.status == status, "\(outcome.err)")
         #expect(outcome.out == "")
-        #expect(outcome.err.contains(words), "\(outcome.err)")
+        #expect(words.isEmpty || outcome.err.contains(words), "\(outcome.err)")
         let lines = outcome.err.split(separator: "\n")
         #expect(lines.count == (words.isEmpty ? 0 : 1))
         #expect(lines.allSatisfy { $0.hasPrefix("pickerctl: ") })
@@ -83,6 +89,7 @@ struct CommandTests {
 
     @Test("a stale compare and set exits 75 and changes nothing")
     func compareAndSet() throws {
+        try bench.run("set", "cone=false")
         let token = try #require(bench.run("get", "--context", "flavor").lines.last)
         #expect(try bench.run("set", "--if-current", token, "flavor=vanilla").status == 0)
         let stale = try bench.run("set", "--if-current", token, "flavor=strawberry")
@@ -104,7 +111,8 @@ struct CommandTests {
     @Test("describe tells all that a set needs")
     func describe() throws {
         let text = try bench.run("describe", "flavor").out
-        for words in ["picker", "strawberry", "nobody", "anyone", "pickerctl set flavor=chocolate"] {
+        for words in ["picker", "strawberry", "nobody", "anyone", "pickerctl set flavor=chocolate"]
+        {
             #expect(text.contains(words), "\(words)")
         }
         let json = try JSON(parsing: try bench.run("describe", "-o", "json", "scoops").out)
@@ -144,8 +152,10 @@ struct CommandTests {
 
     @Test("concurrent picks are a conflict until somebody resolves it")
     func conflicts() throws {
-        try bench.apply("form: ask\nfields:\n - {id: x, type: picker, options: [a, b, c], onConflict: ask}\n")
+        try bench.apply(
+            "form: ask\nfields:\n - {id: x, type: picker, options: [a, b, c], onConflict: ask}\n")
         bench.environment["PICKERSYNC_FORM"] = "ask"
+        try bench.run("set", "x=a")
         let token = try #require(bench.run("get", "--context", "x").lines.last)
         try bench.run("set", "x=b")
         try bench.run("set", "--context", token, "x=c")
@@ -171,10 +181,11 @@ struct CommandTests {
         #expect(try bench.run("describe", "flavor").out.contains("invalid: vanilla"))
         #expect(try bench.run("form", "list", "-o", "text").out == "ice-cream\n")
         #expect(try bench.run("form", "check", path).status == 0)
-        let bad = try bench.run("form", "check", "-", input: "form: x\nfields: [{id: a, type: b}]\n")
+        let bad = try bench.run(
+            "form", "check", "-", input: "form: x\nfields: [{id: a, type: b}]\n")
         #expect(bad.status == 65 && bad.err.contains("standard input:2"))
         let again = try bench.file("again.yaml", try bench.run("form", "show").out)
-        #expect(try bench.run("form", "apply", "--dry-run", again).out.contains("keeps every value"))
+        #expect(try bench.run("form", "check", again).status == 0)
         #expect(try bench.run("form", "options", "size", "-", input: "xs\nxl\n").status == 0)
         #expect(try bench.run("set", "size=xl").status == 0)
         #expect(try bench.run("form", "delete", "ice-cream").status == 1)
@@ -228,8 +239,19 @@ struct CommandTests {
             #expect(outcome.out.contains("pickerctl"))
         }
         func complete() throws -> Bench.Outcome {
-            try bench.run(
-                "---completion", "set", "--", "positional@0", "2", "fla", "pickerctl", "set", "fla")
+            let script = try bench.file("bash", bench.run("completions", "bash").out)
+            let process = Process()
+            process.executableURL = URL(filePath: "/bin/bash")
+            process.arguments = [
+                "--norc", "-c",
+                "source \(script); COMP_WORDS=(pickerctl set fla); COMP_CWORD=2; "
+                    + "COMP_LINE='pickerctl set fla'; COMP_POINT=17; _pickerctl pickerctl fla set; "
+                    + "printf '%s\\n' \"${COMPREPLY[@]}\"",
+            ]
+            process.environment = [
+                "PATH": Bench.products.path + ":/usr/bin:/bin", "PICKERSYNC_SOCKET": bench.socket,
+            ]
+            return try Running(process, input: nil).outcome()
         }
         #expect(try complete().out.contains("flavor=vanilla"))
         bench.stop()

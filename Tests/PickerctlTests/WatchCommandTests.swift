@@ -40,7 +40,9 @@ struct WatchCommandTests {
         let outcome = try bench.run("watch", "--since", "2", "--count", "2", "f*")
         #expect(outcome.status == 0)
         #expect(
-            outcome.lines.map { $0.prefix { $0 != " " } } == ["flavor=strawberry", "flavor=chocolate"])
+            outcome.lines.map { $0.prefix { $0 != " " } } == [
+                "flavor=strawberry", "flavor=chocolate",
+            ])
         #expect(outcome.out.contains("(was vanilla)"))
         #expect(outcome.out.contains("revision 3"))
     }
@@ -50,7 +52,9 @@ struct WatchCommandTests {
         #expect(try bench.run("wait", "flavor=chocolate", "cone=true").status == 0)
         #expect(try bench.run("watch", "--until", "flavor=chocolate").status == 0)
         let wait = try bench.launch(["wait", "flavor=vanilla", "scoops=4"])
-        let watch = try bench.launch(["watch", "-o", "value", "--initial", "--until", "scoops=4", "scoops"])
+        let watch = try bench.launch([
+            "watch", "-o", "value", "--initial", "--until", "scoops=4", "scoops",
+        ])
         _ = watch.read(until: "2\n")
         try bench.run("set", "flavor=vanilla")
         try bench.run("set", "scoops=4")

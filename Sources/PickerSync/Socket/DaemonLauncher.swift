@@ -137,6 +137,11 @@ public struct DaemonLauncher {
         posix_spawn_file_actions_addopen(
             &actions, 1, log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | truncates, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // Whatever else this process was given stays ours: a daemon that held a pipe's end would
+        // keep whoever reads it waiting. Closing what is not open is no error (posix_spawn(3)).
+        for number in 3..<Int32(clamping: min(1_024, max(3, sysconf(Int32(_SC_OPEN_MAX))))) {
+            posix_spawn_file_actions_addclose(&actions, number)
+        }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
