@@ -7,8 +7,8 @@ public import SyncCore
 // that serves everybody. So none may hold it: every match runs under a match limit, a depth limit
 // and a heap limit, set where a pattern cannot reach them: `(*LIMIT_MATCH=…)` and its like at its
 // start can lower a limit and never lift it (pcre2pattern(3), "Setting match resource limits"), and
-// `(*NO_JIT)`, `(*NO_START_OPT)` and the others there bear on none. No callout function is ever set,
-// so `(?C)` does nothing. The core stays pure: it is handed `compiler` (FORM.md, Types).
+// `(*NO_JIT)`, `(*NO_START_OPT)` and the others there bear on none. No callout function is ever
+// set, so `(?C)` does nothing. The core stays pure: it is handed `compiler` (FORM.md, Types).
 
 /// What came of running a regular expression on a text.
 public enum MatchOutcome: Hashable, Sendable {

@@ -13,7 +13,8 @@ public struct Limits: Sendable, Hashable {
     public var subscriptionsPerUserMax = 24_576
     /// Bytes of answers that a connection has not taken before it is read no further.
     public var answerBytesMax = 256 << 10
-    /// Bytes of requests that wait behind a commit or a fetch before a connection is read no further.
+    /// Bytes of requests that wait behind a commit or a fetch before a connection is read no
+    /// further.
     public var inboxBytesMax = 256 << 10
     /// Bytes of encoded changes of one form kept in memory for subscribers that are behind.
     public var changeLogBytesMax = 4 << 20

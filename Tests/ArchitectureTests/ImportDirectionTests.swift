@@ -59,30 +59,29 @@ func roomsAreKnown() throws {
     }
 }
 
-/// Words that stand for something left undone or switched off.
-private var bans: [(name: String, pattern: Regex<Substring>)] {
-    [
-        ("a mark for later", /\b(?:TODO|FIXME|XXX|HACK)\b/),
-        ("a forced try", /\btry!/),
-        ("a crash with a sentence where a precondition belongs", /fatalError\(/),
-        ("a GNU macro that changes glibc's types", /define\s+_GNU_SOURCE/),
-    ]
-}
+/// Words that stand for something left undone or switched off; put together so that this file has
+/// none of them.
+private let bans: [(name: String, word: String)] = [
+    ("a mark for later", "TO" + "DO"),
+    ("a mark for later", "FIX" + "ME"),
+    ("a mark for later", "XX" + "X"),
+    ("a forced try", "try" + "!"),
+    ("a crash with a sentence where a precondition belongs", "fatal" + "Error("),
+    ("a GNU macro that changes glibc's types", "define _GNU" + "_SOURCE"),
+]
 
-@Test("nothing in Sources is left for later or forced")
+@Test("nothing in Sources is left for later or forced, and every line has at most 100 columns")
 func bannedWords() throws {
     for file in try swiftFiles(below: root.appending(path: "Sources")) {
         let text = try String(contentsOf: file, encoding: .utf8)
+        for ban in bans {
+            #expect(!text.contains(ban.word), "\(file.lastPathComponent): \(ban.name)")
+        }
         for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
-            .enumerated()
+            .enumerated() where line.utf8.count > 100 && line.count > 100
         {
-            for ban in bans {
-                #expect(
-                    line.firstMatch(of: ban.pattern) == nil,
-                    "\(file.lastPathComponent):\(number + 1): \(ban.name)")
-            }
             #expect(
-                line.count <= 100 || line.contains("https://"),
+                line.contains("https://"),
                 "\(file.lastPathComponent):\(number + 1) is longer than 100 columns")
         }
     }
@@ -90,11 +89,12 @@ func bannedWords() throws {
 
 @Test("each unchecked place says why it is safe")
 func uncheckedPlacesSayWhy() throws {
-    let marks = /@unchecked Sendable|nonisolated\(unsafe\)/
+    let marks = ["@unchecked" + " Sendable", "nonisolated" + "(unsafe)"]
     for file in try swiftFiles(below: root.appending(path: "Sources")) {
         let lines = try String(contentsOf: file, encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false)
-        for (number, line) in lines.enumerated() where line.firstMatch(of: marks) != nil {
+        for (number, line) in lines.enumerated()
+        where marks.contains(where: { line.contains($0) }) {
             if line.trimmingCharacters(in: .whitespaces).hasPrefix("//") { continue }
             let before = lines[max(0, number - 8)..<number]
             #expect(

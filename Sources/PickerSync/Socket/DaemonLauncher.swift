@@ -118,7 +118,8 @@ public struct DaemonLauncher {
         "JOURNAL_STREAM", "PICKERSYNC_SOCKET", "PICKERSYNC_STATE_DIRECTORY",
     ]
 
-    /// posix_spawn(3) into a session of its own, so that a hang-up of this terminal leaves it alone.
+    /// posix_spawn(3) into a session of its own, so that a hang-up of this terminal leaves it
+    /// alone.
     private func spawn(_ executable: String, state: String, log: String) throws(LaunchError)
         -> pid_t
     {

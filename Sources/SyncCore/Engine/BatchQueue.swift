@@ -96,7 +96,8 @@ struct BatchQueue {
         return Batch(number: gathering.number - 1, operations: operations)
     }
 
-    /// Takes the batch under way, which ended one way or the other; `nil` where `number` is another.
+    /// Takes the batch under way, which ended one way or the other; `nil` where `number` is
+    /// another.
     mutating func take(_ number: UInt64) -> Open? {
         guard let batch = underWay, batch.number == number else { return nil }
         underWay = nil

@@ -53,7 +53,8 @@ final class Connection {
     var catalogCursor: UInt64?
     var isWriting = false
     var isReady = false
-    /// The dots that this connection wrote itself, by form: it has seen them, whatever its token says.
+    /// The dots that this connection wrote itself, by form: it has seen them, whatever its token
+    /// says.
     var ownDots: [FormKey: CausalContext] = [:]
     /// Drafts sent within the current second.
     var draftRate = RateWindow()

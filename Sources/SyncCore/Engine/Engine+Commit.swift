@@ -206,8 +206,8 @@ extension Engine {
     // MARK: - Failure
 
     /// A commit may or may not have happened. Nobody has been told of its edits; they are answered
-    /// `unavailable`, and what is there goes to a new file under a new epoch, so that no dot of this
-    /// batch is ever issued twice (ARCHITECTURE.md, the one way of a change).
+    /// `unavailable`, and what is there goes to a new file under a new epoch, so that no dot of
+    /// this batch is ever issued twice (ARCHITECTURE.md, the one way of a change).
     func commitFailed(_ number: UInt64, _ reason: String, _ effects: inout [Effect]) {
         guard let batch = batches.take(number) else { return }
         log(.error, "the store could not commit: \(reason); edits are refused meanwhile", &effects)
@@ -249,7 +249,8 @@ extension Engine {
     func unavailable(_ reason: String) -> WireError {
         WireError(
             .unavailable,
-            "the store cannot write: \(reason.escapedForDisplay()); reading goes on, try again later"
+            "the store cannot write: \(reason.escapedForDisplay()); "
+                + "reading goes on, try again later"
         )
     }
 

@@ -137,8 +137,8 @@ extension Engine {
         end(connection, &effects)
     }
 
-    /// Stops reading a connection that does not take its answers or whose requests pile up, and goes
-    /// on when that is over.
+    /// Stops reading a connection that does not take its answers or whose requests pile up, and
+    /// goes on when that is over.
     func throttle(_ connection: Connection, _ effects: inout [Effect]) {
         guard connection.progress != .ending else { return }
         let limits = configuration.limits

@@ -212,8 +212,8 @@ extension Engine {
                 LogEntry(.warning, "forbidden: \(peer.whom) may not create form \(name)"))
             throw WireError(
                 .forbidden,
-                "\(peer.user.escapedForDisplay()) may not create forms; root, the daemon's user and "
-                    + "the members of its --group may", form: name)
+                "\(peer.user.escapedForDisplay()) may not create forms; "
+                    + "root, the daemon's user and the members of its --group may", form: name)
         }
         let limits = configuration.limits
         guard forms.count < limits.formsMax else {

@@ -184,7 +184,8 @@ extension Engine {
         output.append(chunk, 0..<chunk.count)
     }
 
-    /// Asks for the next page of a subscriber that is behind the change log, once the last has left.
+    /// Asks for the next page of a subscriber that is behind the change log, once the last has
+    /// left.
     func fetchNextPage(of subscription: Subscription, _ effects: inout [Effect]) {
         guard case .stored(let next) = subscription.position else { return }
         if next >= subscription.form.changeLog.first {

@@ -1,8 +1,8 @@
 /// The daemon's mind: sessions, transactions, subscriptions, undo, presence, quotas, access.
 ///
-/// A deterministic machine without I/O: events come in (`handle`, `received`), effects go out, bytes
-/// are asked for (`takeReady`, `nextOutput`). The same events at the same moments with the same
-/// environment give the same effects and bytes, so that a simulation replays from its seed.
+/// A deterministic machine without I/O: events come in (`handle`, `received`), effects go out,
+/// bytes are asked for (`takeReady`, `nextOutput`). The same events at the same moments with the
+/// same environment give the same effects and bytes, so that a simulation replays from its seed.
 ///
 /// Always holds:
 /// - nobody is told of an edit before its batch is committed (`durability = commit`);
@@ -158,7 +158,8 @@ public final class Engine {
         ready.append(connection)
     }
 
-    /// The connections that have something to be written and no write under way; each is given once.
+    /// The connections that have something to be written and no write under way; each is given
+    /// once.
     public func takeReady() -> [ConnectionID] {
         var taken: [Connection] = []
         swap(&taken, &ready)

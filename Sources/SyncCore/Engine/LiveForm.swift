@@ -1,7 +1,7 @@
 /// A form as it lives in the daemon: its state twice, its change log, who watches it.
 ///
-/// `working` is what edits are validated on; `committed` is what reads, answers and subscribers see.
-/// A commit moves the cells of its batch from one to the other. Confined to the loop.
+/// `working` is what edits are validated on; `committed` is what reads, answers and subscribers
+/// see. A commit moves the cells of its batch from one to the other. Confined to the loop.
 final class LiveForm {
     /// Names the form in the store; never used again.
     let key: FormKey
@@ -82,8 +82,8 @@ final class LiveForm {
     }
 }
 
-/// Dense numbers for the ids of a form's fields, given out once a run, so that they outlive a change
-/// of the definition. Ids are ASCII, which Swift's `String` hashes and compares as bytes.
+/// Dense numbers for the ids of a form's fields, given out once a run, so that they outlive a
+/// change of the definition. Ids are ASCII, which Swift's `String` hashes and compares as bytes.
 struct FieldNames {
     private var numbers: [String: Int] = [:]
 

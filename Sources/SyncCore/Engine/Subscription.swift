@@ -16,7 +16,8 @@ final class Subscription {
     var position: Position
     /// The globs of the fields asked for; `nil` for all.
     let globs: [Glob]?
-    /// The fields that match, by their numbers; `nil` for all. Made anew when the form has new names.
+    /// The fields that match, by their numbers; `nil` for all. Made anew when the form has new
+    /// names.
     var filter: FieldNumbers?
     /// The newest presence that it has been sent; `nil` unless it asked for presence.
     var presenceCursor: UInt64?

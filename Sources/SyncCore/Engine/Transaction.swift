@@ -262,8 +262,8 @@ struct Transaction {
 
     /// Takes one step back; whether it still stood.
     ///
-    /// What others made of the field since is theirs: a step that was overwritten is left alone, and
-    /// increments of others on top of mine stay.
+    /// What others made of the field since is theirs: a step that was overwritten is left alone,
+    /// and increments of others on top of mine stay.
     mutating func takeBack(_ step: UndoStep, control: Int) throws(WireError) -> Bool {
         let definition = definition
         func seal(_: String, _: Int, _: Dot) -> [UInt8]? { nil }

@@ -128,7 +128,8 @@ extension JSONObject: Hashable {
     }
 }
 
-// There is no `nil` literal: where `JSON?` is meant, `condition ? value : nil` would silently be null.
+// There is no `nil` literal: where `JSON?` is meant, `condition ? value : nil` would silently be
+// null.
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {

@@ -37,8 +37,8 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Appends a comma where one belongs, and what `body` writes: at most `room` bytes, whose number
-    /// it returns. One check for room and ownership, where an append a byte would make many.
+    /// Appends a comma where one belongs, and what `body` writes: at most `room` bytes, whose
+    /// number it returns. One check for room and ownership, where an append a byte would make many.
     @inline(__always)
     private mutating func append(
         room: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int
