@@ -269,7 +269,8 @@ struct YAMLComposer: ~Copyable {
             // At the end libyaml counts a line more than there is.
             let end = text.position(ofByte: text.count)
             let position = min(error.position ?? text.position(ofByte: error.byteOffset), end)
-            var issue = FileIssue(file: name, position: position, message: error.message)
+            var issue = FileIssue(
+                file: name, position: position, message: error.message, expected: error.expected)
             if text.indents(withTabAt: position) {
                 issue.message = "a tab where spaces indent"
                 issue.expected = "spaces"

@@ -29,6 +29,8 @@ struct YAMLEvent {
 /// What libyaml found wrong with the text.
 struct YAMLSyntaxError: Error {
     var message: String
+    /// What helps against it, where we know.
+    var expected: String?
     /// `nil` where libyaml knows an offset in bytes alone.
     var position: SourcePosition?
     var byteOffset: Int
@@ -110,9 +112,31 @@ struct YAMLEventReader: ~Copyable {
             let offset = Int(clamping: parser.pointee.problem_offset)
             return YAMLSyntaxError(message: problem, position: nil, byteOffset: offset)
         }
-        let context = parser.pointee.context.map { String(cString: $0) + " " } ?? ""
         let mark = SourcePosition(parser.pointee.problem_mark)
-        return YAMLSyntaxError(message: context + problem, position: mark, byteOffset: 0)
+        // The mark of the context is where that which is not closed begins.
+        let start = SourcePosition(parser.pointee.context_mark)
+        var message = problem
+        if let context = parser.pointee.context.map({ String(cString: $0) }) {
+            message += " \(context)"
+            if start < mark { message += " from \(start.line):\(start.column) on" }
+        }
+        return YAMLSyntaxError(
+            message: message, expected: Self.remedy(for: problem, begun: start), position: mark,
+            byteOffset: 0)
+    }
+
+    /// What a person does against libyaml's most frequent complaints (its scanner.c and parser.c).
+    private static func remedy(for problem: String, begun start: SourcePosition) -> String? {
+        switch problem {
+        case "did not find expected '-' indicator", "did not find expected key":
+            "the indentation of line \(start.line)"
+        case "mapping values are not allowed in this context":
+            "quotes around a text that holds a colon and a space, or a line of its own for each key"
+        case "found character that cannot start any token":
+            "quotes around a text that begins with it"
+        case "found unexpected end of stream": "the quote that ends the text"
+        default: nil
+        }
     }
 }
 

@@ -77,17 +77,22 @@ import Testing
             }
             return definitions[String(name)]?["description"] != nil
         }
-        func check(_ json: JSON, _ place: String) {
-            for (name, value) in json["properties"]?.objectValue?.members ?? [] {
+        func check(_ json: JSON, _ place: String, inside known: Set<String> = []) {
+            // What stands under `then` and the like narrows what was described around it.
+            var known = known
+            let properties = json["properties"]?.objectValue?.members ?? []
+            for (name, value) in properties where isDescribed(value) { known.insert(name) }
+            for (name, value) in properties {
                 // What a type narrows further is described where all controls share it.
                 let isShared = definitions["field"]?["properties"]?[name] != nil
-                #expect(isDescribed(value) || isShared, "\(place).\(name)")
+                #expect(known.contains(name) || isShared, "\(place).\(name)")
             }
             // What stands under `if` is a question, not an attribute.
             for (name, value) in json.objectValue?.members ?? [] where name != "if" {
-                check(value, "\(place).\(name)")
+                let isNarrowing = ["then", "else", "not", "allOf", "anyOf"].contains(name)
+                check(value, "\(place).\(name)", inside: isNarrowing ? known : [])
             }
-            for value in json.arrayValue ?? [] { check(value, place) }
+            for value in json.arrayValue ?? [] { check(value, place, inside: known) }
         }
         check(schema, "")
     }

@@ -41,7 +41,7 @@ extension FormDefinition {
             return try admit(proposed, wheels: wheels, index, values)
         case .toggle:
             guard case .bool = proposed else {
-                throw refusal(index, "\(proposed.kindInWords) is no boolean")
+                throw refusal(index, "\(Self.described(proposed)) is no boolean")
             }
             return proposed
         case .slider(let slider):
@@ -63,7 +63,7 @@ extension FormDefinition {
             return proposed.numberValue?.integer.map { .integer($0) } ?? proposed
         case .text(let text):
             guard case .string(let string) = proposed else {
-                throw refusal(index, "\(proposed.kindInWords) is no string")
+                throw refusal(index, "\(Self.described(proposed)) is no string")
             }
             if proposed == controls[index].defaultValue { return proposed }
             if let problem = text.problem(with: string) { throw refusal(index, problem) }
@@ -80,16 +80,17 @@ extension FormDefinition {
     }
 
     /// A refusal by the control at `index`.
-    func refusal(_ index: Int, _ message: String) -> InvalidValue {
+    func refusal(_ index: Int, _ message: String, component: String? = nil) -> InvalidValue {
         InvalidValue(
-            field: controls[index].id, message: message, expected: expectedDescription(of: index))
+            field: controls[index].id, component: component, message: message,
+            expected: expectedDescription(of: index))
     }
 
     private func number(
         _ proposed: JSON, in domain: NumberDomain, _ index: Int
     ) throws(InvalidValue) -> DecimalNumber {
         guard case .number(let number) = proposed else {
-            throw refusal(index, "\(proposed.kindInWords) is no number")
+            throw refusal(index, "\(Self.described(proposed)) is no number")
         }
         guard domain.contains(number) else { throw refusal(index, "\(number) is out of range") }
         return number
@@ -108,7 +109,7 @@ extension FormDefinition {
         }
         if proposed.isNull, picker.isOptional { return [] }
         guard case .array(let tags) = proposed else {
-            throw refusal(index, "\(proposed.kindInWords) is no list of tags")
+            throw refusal(index, "\(Self.described(proposed)) is no list of tags")
         }
         var present: Set<Int>?
         var chosen: Set<Int> = []
@@ -148,10 +149,22 @@ extension FormDefinition {
     /// A value for an error message: JSON text, shortened where it is long.
     static func quoted(_ value: JSON) -> String {
         switch value {
-        case .array, .object: return value.kindInWords
+        case .array: return "a list"
+        case .object: return value.kindInWords
         default:
             let text = value.encodedText
-            return text.count <= 60 ? text : text.prefix(57) + "..."
+            guard text.count > 60 else { return text }
+            return text.prefix(56) + (text.hasSuffix("\"") ? "...\"" : "...")
+        }
+    }
+
+    /// A value of the wrong type for an error message, with its type: `a string ("yes")` says more
+    /// than `"yes"` to whom `yes` was a boolean.
+    static func described(_ value: JSON) -> String {
+        switch value {
+        case .array, .object: quoted(value)
+        case .null: "nothing (null)"
+        case .bool, .number, .string: "\(value.kindInWords) (\(quoted(value)))"
         }
     }
 }
@@ -163,10 +176,13 @@ extension FormDefinition {
         _ proposed: JSON, wheels: WheelsAttributes, _ index: Int, _ values: (Int) -> JSON
     ) throws(InvalidValue) -> JSON {
         guard case .object(let edit) = proposed else {
-            throw refusal(index, "\(proposed.kindInWords) is no object of components")
+            throw refusal(
+                index, "\(Self.described(proposed)) is no object of components")
         }
         for member in edit.members where wheels.index(of: member.name) == nil {
-            throw refusal(index, "there is no component \(Self.quoted(.string(member.name)))")
+            throw refusal(
+                index, "there is no component \(Self.quoted(.string(member.name)))",
+                component: member.name)
         }
         var selection = wheels.completed(values(storageRoot(of: index)).objectValue ?? JSONObject())
         let before = selection
@@ -181,7 +197,7 @@ extension FormDefinition {
                     throw refusal(
                         index,
                         "\(Self.quoted(present)) is no row of \(component.id) now; it has "
-                            + Self.list(options))
+                            + Self.list(options), component: component.id)
                 }
                 selection[component.id] = option.tag
             } else if options.index(of: present) == nil,
@@ -221,7 +237,7 @@ extension DateAttributes {
     /// What is wrong with a value that is not null; `nil` where it is in the domain.
     func problem(with json: JSON) -> String? {
         guard let value = DateValue(json, mode: mode) else {
-            return "\(FormDefinition.quoted(json)) is not \(mode.inWords)"
+            return "\(FormDefinition.quoted(json)) is no \(mode.noun)"
         }
         if let min, value.isBefore(min) { return "\(FormDefinition.quoted(json)) is too early" }
         if let max, max.isBefore(value) { return "\(FormDefinition.quoted(json)) is too late" }
@@ -238,9 +254,7 @@ extension TextAttributes {
         if let problem = lengthProblem(text, maxLength: maxLength, bytesMax: bytesMax) {
             return problem
         }
-        guard text.isFreeOfControls(allowingNewlineAndTab: isMultiline) else {
-            return "there is a control character in it"
-        }
+        if let problem = text.controlProblem(allowingNewlineAndTab: isMultiline) { return problem }
         if let pattern, !pattern.matcher.matches(text) { return "it does not match the pattern" }
         return nil
     }
@@ -252,7 +266,29 @@ extension SecureAttributes {
         if let problem = lengthProblem(text, maxLength: maxLength, bytesMax: bytesMax) {
             return problem
         }
+        // Which one it is would tell of the secret.
         return text.isFreeOfControls() ? nil : "there is a control character in it"
+    }
+}
+
+extension String {
+    /// What is wrong with a text that has a control character; `nil` where it has none.
+    func controlProblem(allowingNewlineAndTab: Bool = false) -> String? {
+        if isFreeOfControls(allowingNewlineAndTab: allowingNewlineAndTab) { return nil }
+        let first = unicodeScalars.first { scalar in
+            !String(scalar).isFreeOfControls(allowingNewlineAndTab: allowingNewlineAndTab)
+        }
+        let name =
+            switch first {
+            case "\n", "\r": "a line break"
+            case "\t": "a tab"
+            default: "U+" + String(first?.value ?? 0, radix: 16, uppercase: true).padded(to: 4)
+            }
+        return "there is a control character in it (\(name))"
+    }
+
+    private func padded(to count: Int) -> String {
+        String(repeating: "0", count: max(0, count - utf8.count)) + self
     }
 }
 

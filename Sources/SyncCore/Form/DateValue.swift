@@ -15,6 +15,17 @@ public enum DateMode: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// What a value is, for sentences that deny it.
+    var noun: String {
+        switch self {
+        case .date: "real date"
+        case .time: "real time"
+        case .dateAndTime: "real date and time"
+        case .countdown: "countdown in seconds"
+        case .yearAndMonth: "real month"
+        }
+    }
+
     /// Whether `minuteInterval` means something.
     public var hasMinutes: Bool {
         switch self {

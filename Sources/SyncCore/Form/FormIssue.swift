@@ -69,14 +69,17 @@ public struct FormIssues: Error, Hashable, Sendable, CustomStringConvertible {
 public struct InvalidValue: Error, Hashable, Sendable, CustomStringConvertible {
     /// The control's id.
     public var field: String
+    /// The component that is to blame, where the control has several.
+    public var component: String?
     /// What is wrong.
     public var message: String
     /// What the control takes, in words.
     public var expected: String
 
     /// A refusal by the control `field`.
-    public init(field: String, message: String, expected: String) {
+    public init(field: String, component: String? = nil, message: String, expected: String) {
         self.field = field
+        self.component = component
         self.message = message
         self.expected = expected
     }

@@ -65,7 +65,9 @@ extension FormParser {
         var known: Set<Int> = []
         for (element, place) in elements(json, at: place) {
             guard case .string(let id) = element else {
-                issue(place, "\(element.kindInWords) stands here", expected: "the id of a control")
+                issue(
+                    place, "\(FormDefinition.described(element)) stands here",
+                    expected: "the id of a control")
                 continue
             }
             guard let other = self.control(named: id, at: place) else { continue }
@@ -124,7 +126,7 @@ extension FormParser {
             member.place(of: name),
             "the references go round in a circle: " + names.joined(separator: " → ")
                 + (circle.count > 8 ? " → …" : ""),
-            expected: "a control that stores its value")
+            expected: "one of them that binds none of the others")
     }
 
     private static func others(_ link: Link) -> [Int] {
@@ -190,6 +192,6 @@ extension FormParser {
     private mutating func check(_ index: Int, inside other: Int, at place: Place) {
         guard let control = controls[index], let container = controls[other] else { return }
         guard let problem = Inclusion.problem(of: control, inside: container) else { return }
-        issue(place, problem, expected: "a domain that lies inside that of \(container.id)")
+        issue(place, problem, expected: "only values that \(container.id) takes")
     }
 }

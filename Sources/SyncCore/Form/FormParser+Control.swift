@@ -30,23 +30,24 @@ extension FormParser {
     }
 
     /// The control of a field, without what names other controls; `nil` where it has no id or
-    /// type, or where its own attributes make no domain.
+    /// type, or where its own attributes make no domain. Even then all of it is looked at, so that
+    /// every mistake is told.
     mutating func control(at index: Int) -> Control? {
         let field = fields[index]
         let id = requiredString(field, "id")
-        guard field["type"] != nil else {
+        if field["type"] == nil {
             issue(
                 field.place, "type is missing",
                 expected: "one of \(ControlType.allCases.map(\.rawValue).joined(separator: ", "))")
-            return nil
         }
-        guard let type = choice(field, "type", among: ControlType.allCases) else { return nil }
-        checkKeys(of: type, field)
-        let kind = kind(of: type, field)
-        guard let id, let kind else { return nil }
+        let type = choice(field, "type", among: ControlType.allCases)
+        if let type { checkKeys(of: type, field) }
+        let ownKind = type.flatMap { self.kind(of: $0, field) }
+        // What is common to all types does not depend on the kind: any will do to look at it.
+        let kind = ownKind ?? .toggle
         let section = sections[sectionOfField[index]]
         var control = Control(
-            id: id, section: sectionOfField[index], kind: kind, access: controlAccess(field),
+            id: id ?? "", section: sectionOfField[index], kind: kind, access: controlAccess(field),
             storage: Self.ownStorage(of: kind), defaultValue: Self.implicitDefault(of: kind))
         control.label = string(field, "label")
         control.subtitle = string(field, "subtitle")
@@ -58,10 +59,10 @@ extension FormParser {
         control.isReadOnly = bool(field, "readOnly") ?? (type == .gauge)
         control.isLocked = bool(field, "locked") ?? false
         control.isHidden = bool(field, "hidden") ?? false
-        control.style = style(field, "style", of: type)
+        control.style = type.flatMap { self.style(field, "style", of: $0) }
         control.conflictPolicy = conflictPolicy(field, kind)
         control.was = formerID(field)
-        return control
+        return id == nil || ownKind == nil ? nil : control
     }
 
     private mutating func checkKeys(of type: ControlType, _ field: Members) {
@@ -77,7 +78,7 @@ extension FormParser {
                 issue(
                     field.place(of: member.name),
                     "\(type.withArticle) has no \(FormDefinition.quoted(.string(member.name)))",
-                    expected: "it at \(owners.map(\.rawValue).joined(separator: ", ")) alone")
+                    expected: "it only on: \(owners.map(\.rawValue).joined(separator: ", "))")
             }
         }
     }

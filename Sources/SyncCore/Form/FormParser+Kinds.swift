@@ -90,7 +90,9 @@ extension FormParser {
         if let min, let max, min > max {
             let name = field["max"] == nil ? "min" : "max"
             issue(
-                field.place(of: name), "min \(min) is greater than max \(max)",
+                field.place(of: name),
+                "min \(min) is greater than max \(max)"
+                    + (name == "min" ? ", the default" : ""),
                 expected: name == "max" ? "a number from \(min) on" : "a number up to \(max)")
         }
         if let step = written[2].number, step <= .zero {
@@ -132,7 +134,9 @@ extension FormParser {
         switch json {
         case .bool(let flag):
             if flag, domain.step == nil {
-                issue(place, "ticks are one a step, and there is no step", expected: expected)
+                issue(
+                    place, "ticks are one a step, and there is no step",
+                    expected: "a step, a count from 2 to 100, or a list of values")
             }
             return flag ? .steps : nil
         case .number(let number):
@@ -150,7 +154,8 @@ extension FormParser {
                 }
             }
             return .at(values.sorted())
-        default: issue(place, "\(json.kindInWords) stands here", expected: expected)
+        default:
+            issue(place, "\(FormDefinition.described(json)) stands here", expected: expected)
         }
         return nil
     }
@@ -209,8 +214,9 @@ extension FormParser {
         date.max = bound(field, "max", date.mode)
         if let min = date.min, let max = date.max, max.isBefore(min) {
             issue(
-                field.place(of: "max"), "max comes before min",
-                expected: "\(date.mode.inWords), not before min")
+                field.place(of: "max"),
+                "max \(Self.text(max)) comes before min \(Self.text(min))",
+                expected: "\(date.mode.inWords) from \(Self.text(min)) on")
         }
         if let minutes = integer(field, "minuteInterval", in: 1...60) {
             if !date.mode.hasMinutes {
@@ -243,10 +249,12 @@ extension FormParser {
         guard let json = field[name] else { return nil }
         if let value = DateValue(json, mode: mode) { return value }
         issue(
-            field.place(of: name), "\(FormDefinition.quoted(json)) stands here",
+            field.place(of: name), "\(FormDefinition.quoted(json)) is no \(mode.noun)",
             expected: mode.inWords)
         return nil
     }
+
+    private static func text(_ value: DateValue) -> String { FormDefinition.plainText(value.json) }
 
     /// `mode`, or what `components` name; both by default, as SwiftUI's DatePicker has it.
     private mutating func dateMode(_ field: Members) -> DateMode {
@@ -259,7 +267,9 @@ extension FormParser {
         var names: Set<String> = []
         for (element, place) in elements(json, at: place) {
             if let name = element.stringValue, name == "date" || name == "time" {
-                names.insert(name)
+                if !names.insert(name).inserted {
+                    issue(place, "\(name) is there already", expected: "date, time or both")
+                }
             } else {
                 issue(
                     place, "\(FormDefinition.quoted(element)) stands here",

@@ -27,7 +27,9 @@ extension FormParser {
         }
         let place = members.place(of: name)
         guard case .array(let written) = json else {
-            issue(place, "\(json.kindInWords) stands here", expected: "a list of options")
+            issue(
+                place, "\(FormDefinition.described(json)) stands here",
+                expected: "a list of options")
             return nil
         }
         var draft = Draft()
@@ -72,7 +74,14 @@ extension FormParser {
                 expected: "at least one option")
         }
         if list.isEmpty || title == nil { draft.isBroken = true }
-        for (element, place) in list { option(element, at: place, known, into: &draft) }
+        for (element, place) in list {
+            if element["section"] != nil {
+                issue(place, "an option group stands in another one", expected: "an option")
+                draft.isBroken = true
+            } else {
+                option(element, at: place, known, into: &draft)
+            }
+        }
         draft.groups.append(OptionGroup(title: title, range: first..<draft.options.count))
     }
 

@@ -10,17 +10,24 @@ extension FormParser {
     /// The object, or an issue.
     mutating func object(_ json: JSON, at place: Place, expected: String) -> Members? {
         if case .object(let object) = json { return Members(object: object, place: place) }
-        issue(place, "\(json.kindInWords) stands here", expected: expected)
+        issue(place, "\(FormDefinition.described(json)) stands here", expected: expected)
         return nil
     }
 
     /// The elements of an array with their places, or an issue and none.
     mutating func elements(_ json: JSON, at place: Place) -> [(JSON, Place)] {
         guard case .array(let elements) = json else {
-            issue(place, "\(json.kindInWords) stands here", expected: "a list")
+            issue(place, "\(FormDefinition.described(json)) stands here", expected: "a list")
             return []
         }
         return elements.enumerated().map { ($1, place + [.index($0)]) }
+    }
+
+    /// An issue where a list that has to hold something is empty.
+    mutating func checkNotEmpty(_ json: JSON, at place: Place, of element: String) {
+        guard case .array(let elements) = json, elements.isEmpty else { return }
+        issue(
+            place, "the list of \(element)s is empty", expected: "at least one \(element)")
     }
 
     /// An issue for each member that the object cannot have.
@@ -50,13 +57,17 @@ extension FormParser {
 
     private mutating func mistyped(_ members: Members, _ name: String, _ json: JSON, _ what: String)
     {
-        issue(members.place(of: name), "\(json.kindInWords) stands here", expected: what)
+        issue(
+            members.place(of: name), "\(FormDefinition.described(json)) stands here",
+            expected: what)
     }
 
     mutating func string(_ members: Members, _ name: String) -> String? {
         guard let json = members[name] else { return nil }
         if case .string(let text) = json { return text }
-        mistyped(members, name, json, "a string")
+        // What was meant as text looks like something else to YAML: quotes are all it takes.
+        let isPlain = json.numberValue != nil || json.boolValue != nil
+        mistyped(members, name, json, isPlain ? "a string: \"\(json.encodedText)\"" : "a string")
         return nil
     }
 
@@ -101,7 +112,8 @@ extension FormParser {
         }
         issue(
             members.place(of: name), "\(FormDefinition.quoted(.string(text))) stands here",
-            expected: "one of \(choices.map(\.rawValue).joined(separator: ", "))")
+            expected: suggestion(for: text, among: choices.map(\.rawValue)).map { "\($0), perhaps" }
+                ?? "one of \(choices.map(\.rawValue).joined(separator: ", "))")
         return nil
     }
 
@@ -147,8 +159,8 @@ extension FormParser {
     mutating func checkControls(_ json: JSON, at place: Place, inField: Bool = false) {
         switch json {
         case .string(let text):
-            if !text.isFreeOfControls() {
-                issue(place, "there is a control character in it", expected: "text without any")
+            if let problem = text.controlProblem() {
+                issue(place, problem, expected: "one line of text without any")
             }
         case .array(let elements):
             let isFields = place.last == .key("fields")

@@ -19,6 +19,14 @@ extension FormParser {
             issue(
                 field.place(of: "was"), "there is a control \(was) in the form",
                 expected: "the id of a control that is gone")
+        } else if let was = control.was {
+            if let other = successors[was] {
+                issue(
+                    field.place(of: "was"), "\(other) was \(was) already",
+                    expected: "another id, or none")
+            } else {
+                successors[was] = control.id
+            }
         }
         resolveTemplates(of: &control, field)
         controls[index] = control

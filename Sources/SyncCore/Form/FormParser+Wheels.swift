@@ -40,7 +40,7 @@ extension FormParser {
             issue(
                 field.place(of: "optionsFor"),
                 "the rows of components depend on each other in a circle",
-                expected: "components of which one does not depend on another")
+                expected: "rows that depend on no component whose rows depend on theirs")
             return nil
         }
         wheels.evaluationOrder = order
@@ -126,16 +126,17 @@ extension FormParser {
 
     /// An issue for each condition on a row that its component never has.
     private mutating func checkConditions(of wheels: WheelsAttributes, _ field: Members) {
-        for component in wheels.components {
-            for condition in component.rules.flatMap(\.when) {
-                let other = wheels.components[condition.component]
+        guard let json = field["optionsFor"] else { return }
+        for (rule, place) in elements(json, at: field.place(of: "optionsFor")) {
+            for member in rule["when"]?.objectValue?.members ?? [] {
+                guard let index = wheels.index(of: member.name) else { continue }
+                let other = wheels.components[index]
                 let lists = [other.options] + other.rules.map(\.options)
-                if !lists.contains(where: { $0.index(of: condition.tag) != nil }) {
-                    issue(
-                        field.place(of: "optionsFor"),
-                        "\(FormDefinition.quoted(condition.tag)) is no row of \(other.id)",
-                        expected: "one of \(FormDefinition.list(other.options))")
-                }
+                if lists.contains(where: { $0.index(of: member.value) != nil }) { continue }
+                issue(
+                    place + [.key("when"), .key(member.name)],
+                    "\(FormDefinition.quoted(member.value)) is no row of \(other.id)",
+                    expected: "one of \(FormDefinition.list(other.options))")
             }
         }
     }

@@ -2,7 +2,7 @@
 //
 // In three steps, so that a control may name one that comes later: all controls by themselves
 // (FormParser+Control.swift, +Kinds, +Options), then what names others (+References, +Bindings),
-// then what needs the finished domains (defaults and sizes, below). A control that is broken by
+// then what needs the finished domains (defaults and sizes, FormParser+Defaults.swift). A control that is broken by
 // itself is left out of the later steps; it has its issue already.
 
 extension FormDefinition {
@@ -61,6 +61,8 @@ struct FormParser {
     var sectionConditions: [(section: Int, condition: JSON, place: Place)] = []
     /// The index of each id that a field has, even of a broken one.
     var indexes: [String: Int] = [:]
+    /// Who says that it is what an id was.
+    var successors: [String: String] = [:]
     /// The controls; `nil` for broken ones.
     var controls: [Control?] = []
 
@@ -70,7 +72,12 @@ struct FormParser {
     }
 
     mutating func parse(_ json: JSON) -> FormDefinition? {
-        guard let form = object(json, at: [], expected: "an object that describes a form") else {
+        let expected = "form, title and fields or sections"
+        if json.isNull {
+            issue([], "there is no form here", expected: expected)
+            return nil
+        }
+        guard let form = object(json, at: [], expected: "an object of \(expected)") else {
             return nil
         }
         let bytes = json.encoded.count
@@ -89,7 +96,10 @@ struct FormParser {
         for index in fields.indices { resolveReferences(of: index, form: parts) }
         resolveSectionConditions()
         resolveBindings()
-        guard issues.isEmpty else { return nil }
+        guard issues.isEmpty else {
+            checkDefaultsApart(parts)
+            return nil
+        }
         parts.sections = sections
         parts.controls = controls.compactMap(\.self)
         return finished(&parts)
@@ -129,9 +139,9 @@ extension FormParser {
         parts.access = formAccess(form)
         switch (form["sections"], form["fields"]) {
         case (.some(let sections), nil):
-            for (json, place) in elements(sections, at: form.place(of: "sections")) {
-                parseSection(json, at: place)
-            }
+            let place = form.place(of: "sections")
+            for (json, place) in elements(sections, at: place) { parseSection(json, at: place) }
+            checkNotEmpty(sections, at: place, of: "section")
         case (nil, .some(let fields)):
             sections.append(FormSection())
             collectFields(fields, at: form.place(of: "fields"))
@@ -169,7 +179,8 @@ extension FormParser {
         if let fields = members["fields"] {
             collectFields(fields, at: members.place(of: "fields"))
         } else {
-            sections[sections.count - 1].fields = self.fields.count..<self.fields.count
+            // A slip of the indentation makes one section two.
+            issue(place, "fields are missing", expected: "fields: a list of controls")
         }
     }
 
@@ -182,6 +193,7 @@ extension FormParser {
             sectionOfField.append(sections.count - 1)
         }
         sections[sections.count - 1].fields = first..<fields.count
+        checkNotEmpty(json, at: place, of: "control")
     }
 
     private mutating func styles(_ members: Members) -> ContainerStyles {
@@ -259,7 +271,7 @@ extension FormParser {
             } else if let other = byEnvironment[key], other.isEmpty {
                 issue(
                     place, "\(id) is reserved: PICKER_\(key) has another meaning",
-                    expected: "none of \(Self.reservedIDs.joined(separator: ", "))")
+                    expected: "an id other than \(Self.reservedIDs.joined(separator: ", "))")
             } else if let other = byEnvironment[key] {
                 issue(
                     place, "\(id) and \(other) are the same environment variable PICKER_\(key)",
@@ -268,79 +280,5 @@ extension FormParser {
             if indexes[id] == nil { indexes[id] = index }
             if byEnvironment[key] == nil { byEnvironment[key] = id }
         }
-    }
-}
-
-// MARK: - What needs the finished domains
-
-extension FormParser {
-    /// The definition, with defaults taken into their domains.
-    private mutating func finished(_ parts: inout FormDefinition.Parts) -> FormDefinition? {
-        let graph = DependencyGraph(
-            controls: parts.controls, sections: parts.sections, edgesMax: Self.edgesMax)
-        guard let graph else {
-            issue([], "too many controls derive from each other", expected: "fewer references")
-            return nil
-        }
-        let draft = FormDefinition(parts, graph: graph)
-        for index in parts.controls.indices {
-            guard let written = fields[index]["default"] else { continue }
-            parts.controls[index].hasDefault = true
-            checkDefault(written, of: index, in: draft, into: &parts)
-        }
-        parts.snapshotBytesMax = SnapshotSize.bound(parts.controls, limits: limits)
-        if parts.snapshotBytesMax + Self.envelopeBytes > limits.frameBytesMax {
-            issue(
-                [], "a snapshot may take \(parts.snapshotBytesMax) bytes",
-                expected: "at most \(limits.frameBytesMax - Self.envelopeBytes) bytes: fewer "
-                    + "controls, or a smaller maxLength")
-        }
-        return issues.isEmpty ? FormDefinition(parts, graph: graph) : nil
-    }
-
-    private mutating func checkDefault(
-        _ written: JSON, of index: Int, in draft: FormDefinition,
-        into parts: inout FormDefinition.Parts
-    ) {
-        let control = parts.controls[index]
-        let place = fields[index].place(of: "default")
-        switch (control.kind, control.storage) {
-        case (.secure, _), (.button, _), (.label, _):
-            let reason =
-                control.type == .secure ? "would be a secret for all to read" : "has no meaning"
-            issue(
-                place, "a default of \(control.type.withArticle) \(reason)", expected: "no default")
-        case (_, .own):
-            do {
-                let value = try draft.admit(written, control: index) {
-                    draft.controls[$0].defaultValue
-                }
-                parts.controls[index].defaultValue = draft.completed(value, control: index)
-            } catch {
-                issue(place, error.message, expected: error.expected)
-            }
-        case (_, .binds(let root)):
-            // One that says the same does no harm: merge keys bring it along.
-            if written != fields[root]["default"] {
-                issue(
-                    place, "\(control.id) stores nothing of its own",
-                    expected: "the default at \(parts.controls[root].id)")
-            }
-        case (_, .sources), (_, .none):
-            issue(
-                place, "\(control.id) stores nothing of its own",
-                expected: "defaults at its sources")
-        }
-    }
-}
-
-extension FormDefinition {
-    /// A default of wheels may name some components; the others stand at their first rows.
-    fileprivate func completed(_ value: JSON, control: Int) -> JSON {
-        guard case .wheels(let wheels) = controls[control].kind, case .object(let rows) = value
-        else { return value }
-        var merged = controls[control].defaultValue.objectValue ?? JSONObject()
-        for member in rows.members { merged[member.name] = member.value }
-        return .object(wheels.completed(merged))
     }
 }

@@ -9,7 +9,8 @@ public enum Similarity {
     public static func nearest(to name: String, among names: [String], count: Int = 3) -> [String] {
         let wanted = folded(name)
         guard wanted.count <= nameBytesMax else { return [] }
-        let bound = max(1, wanted.count / 3)
+        // Of a name of one letter nothing is left once that is changed.
+        let bound = min(max(1, wanted.count / 3), wanted.count - 1)
         var found: [(distance: Int, name: String)] = []
         for candidate in names {
             guard abs(candidate.utf8.count - wanted.count) <= bound else { continue }

@@ -42,7 +42,7 @@ struct FormRefusalTests {
     @Test(
         "at its top",
         arguments: [
-            BrokenForm.form("[]", "", "an array"),
+            BrokenForm.form("[]", "", "a list"),
             .form(#"{"fields": []}"#, "", "form is missing"),
             .form(#"{"form": "Big", "fields": []}"#, "form", "no form name"),
             .form(#"{"form": "-a", "fields": []}"#, "form", "no form name"),
@@ -50,6 +50,12 @@ struct FormRefusalTests {
             .form(#"{"form": "f"}"#, "", "no controls"),
             .form(#"{"form": "f", "fields": [], "sections": []}"#, "fields", "sections and fields"),
             .form(#"{"form": "f", "fields": {}}"#, "fields", "an object"),
+            .form("null", "", "no form"),
+            .form(#"{"form": "f", "fields": []}"#, "fields", "empty"),
+            .form(#"{"form": "f", "sections": []}"#, "sections", "empty"),
+            .form(
+                #"{"form": "f", "sections": [{"title": ""}]}"#, "sections[0]", "fields are missing"),
+            .form(#"{"form": "f", "sections": [{"fields": []}]}"#, "sections[0].fields", "empty"),
             .form(#"{"form": "f", "fields": [3]}"#, "fields[0]", "a number"),
             .form(#"{"form": "f", "fields": [], "titel": ""}"#, "titel", "has no"),
             .form(#"{"form": "f", "fields": [], "title": 3}"#, "title", "a number"),
@@ -102,6 +108,10 @@ struct FormRefusalTests {
             .fields(
                 #"{"id": "x", "type": "toggle", "was": "y"}, {"id": "y", "type": "toggle"}"#,
                 "fields[0].was", "there is a control"),
+            .fields(
+                #"{"id": "x", "type": "toggle", "was": "z"}, "#
+                    + #"{"id": "y", "type": "toggle", "was": "z"}"#,
+                "fields[1].was", "x was z already"),
         ])
     func ids(broken: BrokenForm) throws { try expectRefusal(broken) }
 
@@ -127,6 +137,10 @@ struct FormRefusalTests {
             .control(#""type": "secure", "default": "hush""#, ".default", "secret"),
             .control(#""type": "button", "default": 1"#, ".default", "no meaning"),
             .control(#""type": "label", "text": "x", "default": 1"#, ".default", "no meaning"),
+            .control(#""type": "slider", "step": 0, "label": 5"#, ".label", "a number (5)"),
+            .fields(
+                #"{"id": "x", "type": "slider", "default": 2}, {"id": "y", "type": "nope"}"#,
+                "fields[0].default", "out of range"),
         ])
     func common(broken: BrokenForm) throws { try expectRefusal(broken) }
 
@@ -327,8 +341,8 @@ struct FormRefusalTests {
             ),
             (
                 #"[{"id": "a", "options": ["r"]}, {"id": "b", "options": ["r"]}]"#,
-                #"[{"component": "b", "when": {"a": "z"}, "options": ["s"]}]"#, ".optionsFor",
-                "no row"
+                #"[{"component": "b", "when": {"a": "z"}, "options": ["s"]}]"#,
+                ".optionsFor[0].when.a", "no row"
             ),
             (
                 #"[{"id": "a", "options": ["r"]}, {"id": "b", "options": ["r"]}]"#,
@@ -363,7 +377,8 @@ struct FormRefusalTests {
 
     @Test("an unknown key is met with the nearest one")
     func suggestion() throws {
-        let found = try issues(of: #"{"form": "f", "titel": "F", "fields": []}"#)
+        let found = try issues(
+            of: #"{"form": "f", "titel": "F", "fields": [{"id": "x", "type": "toggle"}]}"#)
         #expect(found.map(\.expected) == ["title, perhaps"])
     }
 

@@ -34,6 +34,19 @@ struct DecimalNumberTests {
         #expect(DecimalNumber(text)?.description == shown)
     }
 
+    @Test(
+        "cost the same whatever the exponent that they are made with",
+        arguments: [Int.min, Int.min + 1, -1_000_000_000, -16, 16, 1_000_000_000, Int.max])
+    func hugeExponents(_ exponent: Int) {
+        let zero = DecimalNumber(significand: 0, exponent: exponent)
+        #expect(zero == .zero)
+        #expect(zero?.exponent == (exponent < 0 ? -15 : 0))
+        #expect(DecimalNumber(significand: 12345678901234567, exponent: exponent) == nil)
+        for digits in [Int128.max, Int128.min] {
+            #expect(DecimalNumber(significand: digits, exponent: exponent) == nil)
+        }
+    }
+
     @Test("give an equal number when their own text is parsed")
     func roundTrip() {
         var random = ProtocolRandom(seed: ProtocolRandom.seed)

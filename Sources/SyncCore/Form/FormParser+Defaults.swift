@@ -1,0 +1,96 @@
+// What needs the finished domains: defaults, and how large a snapshot may grow.
+
+extension FormParser {
+    /// The definition, with defaults taken into their domains.
+    mutating func finished(_ parts: inout FormDefinition.Parts) -> FormDefinition? {
+        let graph = DependencyGraph(
+            controls: parts.controls, sections: parts.sections, edgesMax: Self.edgesMax)
+        guard let graph else {
+            issue([], "too many controls derive from each other", expected: "fewer references")
+            return nil
+        }
+        let draft = FormDefinition(parts, graph: graph)
+        for index in parts.controls.indices {
+            guard let written = fields[index]["default"] else { continue }
+            parts.controls[index].hasDefault = true
+            let place = fields[index].place(of: "default")
+            checkDefault(written, at: place, of: index, in: draft, into: &parts)
+        }
+        parts.snapshotBytesMax = SnapshotSize.bound(parts.controls, limits: limits)
+        if parts.snapshotBytesMax + Self.envelopeBytes > limits.frameBytesMax {
+            issue(
+                [], "a snapshot may take \(parts.snapshotBytesMax) bytes",
+                expected: "at most \(limits.frameBytesMax - Self.envelopeBytes) bytes: fewer "
+                    + "controls, or a smaller maxLength")
+        }
+        return issues.isEmpty ? FormDefinition(parts, graph: graph) : nil
+    }
+
+    /// Looks at the defaults of controls that are sound, though others are not: all mistakes are
+    /// told in one go. What binds others is left out, because those may be the broken ones.
+    mutating func checkDefaultsApart(_ parts: FormDefinition.Parts) {
+        let graph = DependencyGraph(controls: [], sections: [], edgesMax: 0)
+        guard let graph else { return }
+        for (field, control) in zip(fields, controls) {
+            guard let written = field["default"], var control, field["binds"] == nil,
+                field["sources"] == nil
+            else { continue }
+            control.enabledWhen = nil
+            control.visibleWhen = nil
+            var alone = parts
+            alone.controls = [control]
+            let draft = FormDefinition(alone, graph: graph)
+            let place = field.place(of: "default")
+            checkDefault(written, at: place, of: 0, in: draft, into: &alone)
+        }
+    }
+
+    private mutating func checkDefault(
+        _ written: JSON, at place: Place, of index: Int, in draft: FormDefinition,
+        into parts: inout FormDefinition.Parts
+    ) {
+        let control = parts.controls[index]
+        switch (control.kind, control.storage) {
+        case (.secure, _), (.button, _), (.label, _):
+            let problem =
+                control.type == .secure
+                ? "a secret in a form is there for all to read"
+                : "a default of \(control.type.withArticle) has no meaning"
+            issue(place, problem, expected: "no default")
+        case (_, .own):
+            do {
+                let value = try draft.admit(written, control: index) {
+                    draft.controls[$0].defaultValue
+                }
+                parts.controls[index].defaultValue = draft.completed(value, control: index)
+            } catch {
+                let component = error.component.map { PathStep.key($0) }
+                issue(
+                    place + (component.map { [$0] } ?? []), error.message,
+                    expected: error.expected)
+            }
+        case (_, .binds(let root)):
+            // One that says the same does no harm: merge keys bring it along.
+            if written != fields[root]["default"] {
+                issue(
+                    place, "\(control.id) stores nothing of its own",
+                    expected: "the default at \(parts.controls[root].id)")
+            }
+        case (_, .sources), (_, .none):
+            issue(
+                place, "\(control.id) stores nothing of its own",
+                expected: "defaults at its sources")
+        }
+    }
+}
+
+extension FormDefinition {
+    /// A default of wheels may name some components; the others stand at their first rows.
+    fileprivate func completed(_ value: JSON, control: Int) -> JSON {
+        guard case .wheels(let wheels) = controls[control].kind, case .object(let rows) = value
+        else { return value }
+        var merged = controls[control].defaultValue.objectValue ?? JSONObject()
+        for member in rows.members { merged[member.name] = member.value }
+        return .object(wheels.completed(merged))
+    }
+}
