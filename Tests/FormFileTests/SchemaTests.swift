@@ -30,6 +30,9 @@ import Testing
         try #require(
             checker.terminationStatus != 3,
             "python3 has no jsonschema: pip install jsonschema, or Debian's python3-jsonschema")
+        // env(1) says so of a command that is not there.
+        try #require(
+            checker.terminationStatus != 127, "python3 is missing: Debian's python3-jsonschema")
         try #require(checker.terminationStatus == 0, "check_schema.py failed")
         var verdicts: [String: String?] = [:]
         for line in text.split(separator: "\n") {
