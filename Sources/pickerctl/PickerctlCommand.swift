@@ -11,7 +11,7 @@ struct PickerctlCommand: ParsableCommand {
             65 invalid value, 66 no such form or field, 69 daemon not reachable, 75 conflict or
             quota, 77 forbidden, 124 timed out, 130 interrupted.
             """,
-        version: "pickerctl \(pickerctlVersion)",
+        version: "pickerctl \(Version.current)",
         subcommands: [
             GetCommand.self, SetCommand.self, ToggleCommand.self, NextCommand.self,
             PreviousCommand.self, ResetCommand.self, PressCommand.self, DescribeCommand.self,

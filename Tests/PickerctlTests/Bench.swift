@@ -65,7 +65,7 @@ final class Bench {
         pipe.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
     }
 
-    func stop(_ signal: Int32 = SIGTERM) {
+    func stop(_ signal: Int32 = SIGKILL) {
         guard let daemon, daemon.isRunning else { return }
         kill(daemon.processIdentifier, signal)
         daemon.waitUntilExit()

@@ -70,7 +70,8 @@ extension Control {
     public var title: String { label ?? id }
 
     /// The dot store that keeps its value; `nil` where it stores nothing of its own.
-    public var storeKind: FieldStore.Kind? {
+    // Never inlined: Swift 6.3.1 with -O dies in CopyPropagation where `Cell.init` inlines it.
+    @inline(never) public var storeKind: FieldStore.Kind? {
         if case .own(let kind) = storage { kind } else { nil }
     }
 

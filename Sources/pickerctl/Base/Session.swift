@@ -14,7 +14,7 @@ final class Session {
     init(_ settings: Settings) {
         self.settings = settings
         console = Console(color: settings.color, isQuiet: settings.isQuiet)
-        var options = BlockingClient.Options(client: "pickerctl/\(pickerctlVersion)")
+        var options = BlockingClient.Options(client: "pickerctl/\(Version.current)")
         options.socket = settings.socket
         options.autostart = settings.autostart
         options.connectSeconds = settings.connectSeconds

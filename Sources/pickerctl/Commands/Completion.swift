@@ -83,7 +83,7 @@ enum Completion {
     // MARK: Asking
 
     private static func client(_ words: [String]) -> BlockingClient? {
-        var options = BlockingClient.Options(client: "pickerctl/\(pickerctlVersion)")
+        var options = BlockingClient.Options(client: "pickerctl/\(Version.current)")
         options.socket = value(of: "--socket", in: words)
         options.autostart = false
         options.answerSeconds = answerSeconds

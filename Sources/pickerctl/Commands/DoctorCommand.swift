@@ -28,7 +28,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private static func options(_ settings: Settings) -> BlockingClient.Options {
-        var options = BlockingClient.Options(client: "pickerctl/\(pickerctlVersion)")
+        var options = BlockingClient.Options(client: "pickerctl/\(Version.current)")
         options.socket = settings.socket
         options.autostart = false
         options.answerSeconds = 5
@@ -130,8 +130,8 @@ struct Examination {
                     "daemon \(hello.server), protocol \(hello.protocolVersion), replica "
                         + hello.replica)
                 add(.good, "it knows you as \(hello.you.user) (uid \(hello.you.uid))")
-                if !hello.server.hasSuffix(pickerctlVersion) {
-                    add(.odd, "this is pickerctl \(pickerctlVersion): restart the older one")
+                if !hello.server.hasSuffix(Version.current) {
+                    add(.odd, "this is pickerctl \(Version.current): restart the older one")
                 }
             }
             if let durability = status["durability"]?.stringValue {
