@@ -19,10 +19,10 @@ struct Cell: Sendable {
     /// A secure value is there but cannot be opened: the key was lost.
     var isUnreadable = false
 
-    /// The cell of a control that nobody has touched.
-    init(_ control: Control) {
-        store = control.storeKind.map { FieldStore($0) }
-        value = control.defaultValue
+    /// The cell of a control that nobody has touched: an empty store of its kind, its default.
+    init(kind: FieldStore.Kind?, defaultValue: JSON) {
+        store = kind.map { FieldStore($0) }
+        value = defaultValue
     }
 
     /// The cell of a control with what was kept of it.

@@ -117,7 +117,9 @@ struct FormState {
         definitionRevision = 0
         revision = 0
         context = CausalContext()
-        cells = definition.controls.map { Cell($0) }
+        cells = definition.controls.map {
+            Cell(kind: $0.storeKind, defaultValue: $0.defaultValue)
+        }
     }
 
     /// The clock that goes with what is shown.

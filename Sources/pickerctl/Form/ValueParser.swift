@@ -7,7 +7,7 @@
 // | wheels | a JSON object of some components; `FIELD.COMPONENT=TAG` for one | object |
 // | toggle | true, false, on, off, yes, no, 1, 0 | boolean |
 // | slider, stepper, gauge | a decimal number | number |
-// | date | as FORM.md writes it; a countdown in seconds; empty or `null` for none | string, number |
+// | date | as FORM.md has it; a countdown in seconds; empty or `null` for none | string, number |
 // | text, secure | anything | string |
 //
 // Whether the value lies in the control's domain is the daemon's to say, with what it expected.
