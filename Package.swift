@@ -67,7 +67,16 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
-            linkerSettings: [.unsafeFlags(["-static-executable"], .when(configuration: .release))]),
+            linkerSettings: [
+                // ArgumentParser brings FoundationEssentials, whose own libraries a static link
+                // has to be told of; what nothing refers to is left out of the file.
+                .unsafeFlags(
+                    [
+                        "-static-executable", "-l_FoundationCollections", "-l_FoundationCShims",
+                        "-lswiftSynchronization",
+                        "-Xlinker", "--gc-sections",
+                    ], .when(configuration: .release))
+            ]),
 
         .target(
             name: "EngineTestKit", dependencies: ["SyncCore"], path: "Tests/EngineTestKit",
