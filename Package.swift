@@ -97,7 +97,9 @@ let package = Package(
         .testTarget(
             name: "PickerSyncTests", dependencies: ["PickerSync", "SyncCore"],
             swiftSettings: strict),
-        .testTarget(name: "TerminalUITests", dependencies: ["TerminalUI"], swiftSettings: strict),
+        .testTarget(
+            name: "TerminalUITests", dependencies: ["TerminalUI", "SyncCore"],
+            exclude: ["Goldens"], swiftSettings: strict),
         .testTarget(
             name: "PickerctlTests", dependencies: ["pickerctl", "PickerSync", "SyncCore"],
             swiftSettings: strict),

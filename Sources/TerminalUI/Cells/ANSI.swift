@@ -6,6 +6,10 @@ public enum ANSI {
     public static let enterAlternateScreen = sequence("?1049h")
     /// Back to the user's own screen.
     public static let leaveAlternateScreen = sequence("?1049l")
+    /// What reaches the last column stays there (DECAWM off): a cluster that a terminal draws wider
+    /// than it should does not spill into the next line.
+    public static let disableWrap = sequence("?7l")
+    public static let enableWrap = sequence("?7h")
     public static let hideCursor = sequence("?25l")
     public static let showCursor = sequence("?25h")
     public static let home = sequence("H")
