@@ -124,7 +124,7 @@ import Testing
         "letters in order find an option, the best first",
         arguments: [
             ("", [0, 1, 2, 3, 4]), ("uw", [3, 0]), ("west", [0, 3]), ("ew1", [0]),
-            ("east sa", [4]), ("zz", []), ("ec", [1]),
+            ("east sa", [4, 2]), ("zz", []), ("ec", [1]),
         ])
     func order(typed: String, expected: [Int]) {
         #expect(ListFilter(typed).matches(in: regions).map(\.index) == expected)
@@ -185,7 +185,8 @@ import Testing
     @Test(
         "a part turns within itself",
         arguments: [
-            ("2026-01-31", DatePart.month, 1, "2026-02-28"), ("2024-01-31", .month, 1, "2024-02-29"),
+            ("2026-01-31", DatePart.month, 1, "2026-02-28"),
+            ("2024-01-31", .month, 1, "2024-02-29"),
             ("2026-12-05", .month, 1, "2026-01-05"), ("2026-02-28", .day, 1, "2026-02-01"),
             ("2024-02-29", .year, 1, "2025-02-28"), ("2026-03-01", .day, -1, "2026-03-31"),
         ])
@@ -219,7 +220,8 @@ import Testing
             let time = CivilTime(minutesAfterMidnight: Int.random(in: 0..<1440, using: &random))
             guard let day else { continue }
             let values: [(DateValue, DateMode)] = [
-                (.date(day), .date), (.time(time), .time), (.yearAndMonth(day.yearMonth), .yearAndMonth),
+                (.date(day), .date), (.time(time), .time),
+                (.yearAndMonth(day.yearMonth), .yearAndMonth),
                 (.dateAndTime(CivilDateTime(date: day, time: time)), .dateAndTime),
                 (.countdown(Int.random(in: 0...86_399, using: &random)), .countdown),
             ]
@@ -253,7 +255,9 @@ import Testing
 }
 
 @Suite struct TrackRangeTests {
-    private func number(_ text: String) throws -> DecimalNumber { try #require(DecimalNumber(text)) }
+    private func number(_ text: String) throws -> DecimalNumber {
+        try #require(DecimalNumber(text))
+    }
 
     @Test("places and values stand for each other")
     func places() throws {

@@ -100,7 +100,7 @@ import Testing
 
     @Test("one changed cell is one move and one character")
     func oneCell() {
-        #expect(encoded { $0.write("V", at: Point(x: 11, y: 2)) } == "\u{1B}[3;12HV")
+        #expect(encoded { $0.write("V", at: Point(x: 11, y: 2)) } == "\u{1B}[7DV")
     }
 
     @Test("what stands between two changes is written again where that is shorter than a move")
@@ -109,12 +109,12 @@ import Testing
             $0.write("V", at: Point(x: 11, y: 2))
             $0.write("N", at: Point(x: 13, y: 2))
         }
-        #expect(bytes == "\u{1B}[3;12HVaN")
+        #expect(bytes == "\u{1B}[7DVaN")
     }
 
     @Test("the rest of a line is cleared rather than written over with spaces")
     func clearing() {
-        #expect(encoded { $0.fill(Rect(x: 2, y: 2, columns: 70, lines: 1)) } == "\u{1B}[3;3H\u{1B}[K")
+        #expect(encoded { $0.fill(Rect(x: 2, y: 2, columns: 70, lines: 1)) } == "\u{1B}[3G\u{1B}[K")
     }
 
     @Test("the pen changes by the shorter of the difference and a fresh start")
@@ -131,8 +131,7 @@ import Testing
     @Test("after a cluster of several scalars the cursor is placed again")
     func fragile() {
         let bytes = encoded { $0.write("👩‍👧x", at: Point(x: 4, y: 5)) }
-        #expect(bytes == "\u{1B}[6;5H  \u{8}\u{8}👩‍👧\u{1B}[7Gx   ".replacing("   ", with: "  ")
-            || bytes.hasPrefix("\u{1B}[6;5H  \u{8}\u{8}👩‍👧\u{1B}[7Gx"))
+        #expect(bytes == "\u{1B}[6;5H  \u{8}\u{8}👩‍👧\u{1B}[7Gx ")
     }
 
     @Test("without colours a frame has attributes and nothing else")
@@ -140,9 +139,10 @@ import Testing
         var encoder = FrameEncoder(options: .init(depth: .none))
         var buffer = CellBuffer(columns: 4, lines: 1)
         _ = encoder.encode(buffer, cursor: nil)
-        buffer.write("ab", at: Point(x: 0, y: 0), style: CellStyle(.rgb(1, 2, 3), on: .ansi(4), .bold))
-        #expect(String(decoding: encoder.encode(buffer, cursor: nil), as: UTF8.self) == "\r\u{1B}[1mab"
-            || String(decoding: FrameEncoder().options.depth.rawValue.description.utf8, as: UTF8.self).isEmpty)
+        buffer.write(
+            "ab", at: Point(x: 0, y: 0), style: CellStyle(.rgb(1, 2, 3), on: .ansi(4), .bold))
+        let bytes = String(decoding: encoder.encode(buffer, cursor: nil), as: UTF8.self)
+        #expect(bytes == "\u{1B}[1mab")
     }
 
     @Test("in ASCII every cluster keeps its columns")
@@ -159,7 +159,8 @@ import Testing
         arguments: [
             (TerminalColor.rgb(255, 0, 0), ColorDepth.palette256, TerminalColor.palette(196)),
             (.rgb(128, 128, 128), .palette256, .palette(244)),
-            (.rgb(0x6C, 0xB6, 0xFF), .sixteen, .ansi(14)), (.rgb(250, 250, 250), .sixteen, .ansi(15)),
+            (.rgb(0x6C, 0xB6, 0xFF), .sixteen, .ansi(14)),
+            (.rgb(250, 250, 250), .sixteen, .ansi(15)),
             (.palette(196), .sixteen, .ansi(9)), (.palette(3), .sixteen, .ansi(3)),
             (.ansi(5), .none, .standard), (.standard, .sixteen, .standard),
         ])
@@ -208,7 +209,8 @@ import Testing
         var buffer = CellBuffer(columns: 9, lines: 3)
         for _ in 0..<3000 {
             let point = Point(
-                x: Int.random(in: -3..<10, using: &random), y: Int.random(in: -1..<4, using: &random))
+                x: Int.random(in: -3..<10, using: &random),
+                y: Int.random(in: -1..<4, using: &random))
             switch Int.random(in: 0..<4, using: &random) {
             case 0:
                 buffer.fill(Rect(x: point.x, y: point.y, columns: 3, lines: 2))

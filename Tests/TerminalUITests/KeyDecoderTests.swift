@@ -80,23 +80,31 @@ private func mouse(_ kind: MouseEvent.Kind, _ x: Int, _ y: Int, _ modifiers: Key
         ("\u{1B}[<81;1;1M", [mouse(.wheelDown, 0, 0, .control)]),
         ("\u{1B}[<2;0;1M", []), ("\u{1B}[M !!", [mouse(.press(.left), 0, 0)]),
         // Pastes.
-        ("\u{1B}[200~a\r\nb\u{1B}[31m\u{7}\tc\u{1B}[201~z",
-            [.paste("a\nb[31m\tc", isCut: false), key(.character("z"))]),
+        (
+            "\u{1B}[200~a\r\nb\u{1B}[31m\u{7}\tc\u{1B}[201~z",
+            [.paste("a\nb[31m\tc", isCut: false), key(.character("z"))]
+        ),
         ("\u{1B}[200~\u{1B}[20\u{1B}[201~", [.paste("[20", isCut: false)]),
         // Answers.
         ("\u{1B}[I\u{1B}[O", [.attention(true), .attention(false)]),
         ("\u{1B}[?62;4c", [.reply(.attributes([62, 4]))]),
         ("\u{1B}[?2026;2$y", [.reply(.mode(2026, .reset))]),
-        ("\u{1B}]11;rgb:1e1e/1e1e/2e2e\u{1B}\\", [.reply(.background(red: 30, green: 30, blue: 46))]),
-        ("\u{1B}]10;rgb:f/8/0\u{7}x",
-            [.reply(.foreground(red: 255, green: 136, blue: 0)), key(.character("x"))]),
+        (
+            "\u{1B}]11;rgb:1e1e/1e1e/2e2e\u{1B}\\",
+            [.reply(.background(red: 30, green: 30, blue: 46))]
+        ),
+        (
+            "\u{1B}]10;rgb:f/8/0\u{7}x",
+            [.reply(.foreground(red: 255, green: 136, blue: 0)), key(.character("x"))]
+        ),
         ("\u{1B}[24;80R", [.reply(.cursor(Point(x: 79, y: 23)))]),
         ("\u{1B}P>|xterm(390)\u{1B}\\q", [key(.character("q"))]),
         ("\u{1B}[>41;390;0c", []),
         // Garbage, and what follows it.
         ("\u{1B}[12\u{1B}[A", [key(.up)]), ("\u{1B}[1;\u{3}", [key(.character("c"), .control)]),
         ("\u{1B}]11;rgb:zz/1/1\u{7}a", [key(.character("a"))]),
-        ("\u{1B}[999999999999999999999A", [key(.up)]), ("\u{1B}Oé", [key(.character("O"), .alt), key(.character("é"))]),
+        ("\u{1B}[999999999999999999999A", [key(.up)]),
+        ("\u{1B}Oé", [key(.character("O"), .alt), key(.character("é"))]),
         ("\u{1B}]0;x\u{18}b", [key(.character("b"))]),
     ]
 
@@ -126,7 +134,9 @@ private func mouse(_ kind: MouseEvent.Kind, _ x: Int, _ y: Int, _ modifiers: Key
 
     @Test("bytes that are no UTF-8 are dropped and what follows is read")
     func invalidText() {
-        for bad: [UInt8] in [[0xFF], [0xC3], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xC0, 0x80], [0xC2, 0x9B]] {
+        for bad: [UInt8] in [
+            [0xFF], [0xC3], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xC0, 0x80], [0xC2, 0x9B],
+        ] {
             #expect(decoded([bad + [0x61]]) == [key(.character("a"))], "\(bad)")
         }
     }

@@ -104,7 +104,10 @@ struct TestTerminal {
         case ("?25", "l"): isCursorShown = false
         case ("?2026", "h"): isSynchronized = true
         case ("?2026", "l"): isSynchronized = false
-        default: control(text.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) ?? 0 }, final)
+        default:
+            control(
+                text.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) ?? 0 },
+                final)
         }
     }
 
@@ -131,7 +134,9 @@ struct TestTerminal {
 
     private mutating func clear(from column: Int, line: Int) {
         guard line < lines else { return }
-        for x in min(column, columns - 1)..<columns { cells[line][x] = .blank(CellStyle(on: style.background)) }
+        for x in min(column, columns - 1)..<columns {
+            cells[line][x] = .blank(CellStyle(on: style.background))
+        }
     }
 
     private mutating func select(_ numbers: [Int]) {
@@ -180,7 +185,8 @@ struct TestTerminal {
             for column in 0..<buffer.columns {
                 let wanted = buffer[column, line]
                 let isFragile = wanted.cluster.unicodeScalars.count > 1
-                let isTail = wanted.isContinuation && column > 0
+                let isTail =
+                    wanted.isContinuation && column > 0
                     && buffer[column - 1, line].cluster.unicodeScalars.count > 1
                 if kind == .legacy, isFragile || isTail { continue }
                 let shown = cells[line + top][column]

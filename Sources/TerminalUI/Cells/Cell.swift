@@ -94,6 +94,15 @@ public struct Cell: Hashable, Sendable {
     /// Whether it is the second half of the wide cell before it.
     public var isContinuation: Bool { width == 0 }
 
+    /// Whether both are drawn by the same bytes. Clusters that are canonically equivalent are the
+    /// same `Character`, but not to every terminal.
+    public static func == (left: Cell, right: Cell) -> Bool {
+        guard left.width == right.width, left.style == right.style,
+            left.cluster == right.cluster
+        else { return false }
+        return left.cluster.isASCII || left.cluster.utf8.elementsEqual(right.cluster.utf8)
+    }
+
     static func continuation(_ style: CellStyle) -> Cell {
         Cell(cluster: " ", width: 0, style: style)
     }

@@ -179,7 +179,8 @@ extension FrameEncoder {
     private mutating func draw(
         _ cell: Cell, x: Int, y: Int, in target: CellBuffer, into out: inout [UInt8]
     ) -> Int {
-        if place == .at(x: x, y: y), x > 0, joins(cell, after: target[x - 1, y]) {
+        if x > 0, joins(cell, atX: x, y: y, in: target), case .at(_, y) = place {
+            // A sequence has to stand between the two.
             place = .line(y)
         }
         move(toX: x, y: y, in: target, into: &out)
@@ -203,7 +204,8 @@ extension FrameEncoder {
     }
 
     /// Whether a cell's cluster would become one with that of the cell before it.
-    private func joins(_ cell: Cell, after before: Cell) -> Bool {
+    private func joins(_ cell: Cell, atX x: Int, y: Int, in target: CellBuffer) -> Bool {
+        let before = target[x - 1, y].isContinuation ? target[x - 2, y] : target[x - 1, y]
         if cell.cluster.isASCII, before.cluster.isASCII { return false }
         return (String(before.cluster) + String(cell.cluster)).count == 1
     }

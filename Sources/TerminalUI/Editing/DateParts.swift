@@ -25,6 +25,17 @@ extension DateMode {
 }
 
 extension DateValue {
+    /// The mode that it is a value of.
+    public var mode: DateMode {
+        switch self {
+        case .date: .date
+        case .time: .time
+        case .dateAndTime: .dateAndTime
+        case .countdown: .countdown
+        case .yearAndMonth: .yearAndMonth
+        }
+    }
+
     /// The number of a part; 0 for a part that it has not.
     public func number(of part: DatePart) -> Int {
         switch (self, part) {
@@ -55,6 +66,7 @@ extension DateValue {
     /// The value with a part set; days are cut to what the month has. `nil` where there is no such
     /// value.
     public func setting(_ part: DatePart, to number: Int) -> DateValue? {
+        guard mode.parts().contains(part) else { return nil }
         switch self {
         case .date(let date): return Self.setting(date, part, number).map { .date($0) }
         case .time(let time): return Self.setting(time, part, number).map { .time($0) }

@@ -71,6 +71,22 @@ public struct Framed: Block {
     }
 }
 
+/// A block that takes the columns that it measures and no more, though more are there.
+public struct Fitted: Block {
+    var content: any Block
+
+    /// `content` in a room of its own width.
+    public init(_ content: some Block) { self.content = content }
+
+    public func measure(width: Int) -> Size { content.measure(width: width) }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        let columns = min(rect.columns, content.measure(width: rect.columns).columns)
+        content.render(
+            into: &canvas, in: Rect(x: rect.x, y: rect.y, columns: columns, lines: rect.lines))
+    }
+}
+
 /// A block on a background that fills its room.
 public struct Filled: Block {
     var style: CellStyle

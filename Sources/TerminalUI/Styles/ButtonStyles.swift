@@ -84,7 +84,7 @@ public struct BorderedButtonStyle: ButtonStyle {
             let base = isStrong ? roles.selection : roles.selectionAway
             let isRed = configuration.role == .destructive
             let style = isRed ? roles.error.adding(.reverse) : base
-            var text = Pill(environment, isStrong: true, style: style).text(configuration.text)
+            var text = Pill(environment, style: style).text(configuration.text)
             if configuration.isPressed {
                 text = text.appending(" " + environment.glyphs.check, roles.success)
             }

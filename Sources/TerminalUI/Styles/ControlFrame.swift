@@ -4,7 +4,7 @@
 /// Label and content of a control: side by side where there is room, else one below the other.
 public struct LabeledRow: Block {
     /// Columns below which the label stands above the content.
-    public static let sideBySideMin = 66
+    public static let sideBySideMin = 58
     /// Columns between the two.
     static let gap = 2
 
@@ -80,7 +80,7 @@ public struct ControlFrame: Block {
     /// Columns for the bar of the focus and a space.
     static let gutter = 2
     /// Columns at the right for names, where the room is wide.
-    static let margin = 12
+    static let margin = 14
 
     var state: ControlState
     var environment: StyleEnvironment
@@ -125,7 +125,7 @@ public struct ControlFrame: Block {
         let glyphs = environment.glyphs
         let widest = state.conflict.map { DisplayWidth.columns(of: $0.text) }.max() ?? 0
         var blocks: [any Block] = [
-            StyledText("\(glyphs.conflict) picked at the same time; ", roles.warning)
+            StyledText("\(glyphs.conflict) conflict; ", roles.warning)
                 .appending("a number takes one", roles.dim)
         ]
         for (number, pick) in state.conflict.enumerated() {

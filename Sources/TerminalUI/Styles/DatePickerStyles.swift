@@ -236,7 +236,7 @@ struct CalendarBlock: Block {
         ).appending(isToday ? environment.glyphs.between : " ", roles.accent)
         if !isAllowed { text = text.adding(.strikethrough) }
         if day == configuration.day, !state.isMixed {
-            let pill = Pill(environment, isStrong: state.isFocused && !state.isDimmed)
+            let pill = Pill(environment, state)
             text = pill.left + StyledText(digits, pill.inside) + pill.right
         }
         let isCursor = state.isFocused && day == (configuration.cursor ?? configuration.day)
@@ -266,12 +266,14 @@ public struct WheelDatePickerStyle: DatePickerStyle {
         let wheels = configuration.parts.enumerated().map { number, part -> any Block in
             let rows = (-2...2).map { row(value, part, $0, number, configuration) }
             return Wheel(
-                rows: rows, columns: part == .month ? 9 : part == .year ? 4 : 4,
+                rows: rows,
+                columns: part == .month
+                    ? 9 : configuration.mode == .countdown || part == .year ? 4 : 2,
                 isActive: state.isFocused && number == configuration.part, state: state,
                 environment: environment)
         }
         return LabeledRow(configuration.label, state, environment) {
-            Flow(wheels, spacing: 0)
+            Flow(wheels, spacing: configuration.parts.count > 3 ? 0 : 1)
             if let zone = configuration.zone { StyledText(zone, environment.roles.dim) }
         }
     }

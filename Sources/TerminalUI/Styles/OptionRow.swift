@@ -36,7 +36,7 @@ struct OptionRow: Block {
             line = line.appending(symbol + " ", style.foreground(tint))
         } else if let tint = option.tint {
             let glyphs = configuration.environment.glyphs
-            line = line.appending(glyphs.dot + " ", CellStyle(roles.color(tint)))
+            line = line.appending(glyphs.tint + " ", CellStyle(roles.color(tint)))
         }
         for (offset, cluster) in option.label.enumerated() {
             let isMatch = positions.contains(offset)

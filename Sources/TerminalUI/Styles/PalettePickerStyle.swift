@@ -82,7 +82,7 @@ public struct PalettePickerStyle: PickerStyle {
         switch configuration.selectionEffect {
         case .custom: return plain
         case .automatic where option.tint == nil:
-            let pill = Pill(environment, isStrong: configuration.state.isFocused && !isOut)
+            let pill = Pill(environment, configuration.state)
             return pill.left + StyledText(symbol, pill.inside) + pill.right
         // A symbol of a colour of its own keeps it and gets an outline.
         case .automatic: return between("[", "]", edge)

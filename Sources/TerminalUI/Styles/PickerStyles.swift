@@ -76,16 +76,15 @@ public struct SegmentedPickerStyle: PickerStyle {
         let isOn = configuration.isSelected(index)
         let isOut = option.isDisabled || configuration.state.isDimmed
         let label = (option.symbol.map { $0 + " " } ?? "") + option.label
-        let isNextOn =
-            index + 1 < configuration.options.count && configuration.isSelected(index + 1)
+        // Edges are shared: what is picked has both of its own, another the one at its left.
+        let isAfterPicked = index > 0 && configuration.isSelected(index - 1)
         var text: StyledText
         if isOn {
-            let pill = Pill(environment, isStrong: configuration.state.isFocused && !isOut)
-            text = pill.text(label)
+            text = Pill(environment, configuration.state).text(label)
         } else {
-            let isLast = index + 1 == configuration.options.count
-            text = StyledText("  " + label + " ", isOut ? roles.dim : roles.text)
-                .appending(isLast || isNextOn ? " " : environment.glyphs.separator, roles.border)
+            let edge = index == 0 ? " " : isAfterPicked ? "" : environment.glyphs.separator
+            text = StyledText(edge, roles.border)
+                .appending(" " + label + " ", isOut ? roles.dim : roles.text)
             if option.isDisabled { text = text.adding(.strikethrough) }
         }
         if configuration.cursor == index, configuration.state.isFocused {
@@ -102,15 +101,21 @@ struct Pill {
     let right: StyledText
     let inside: CellStyle
 
-    /// A pill in the colour of what has the focus, or in a quieter one.
-    init(_ environment: StyleEnvironment, isStrong: Bool, style: CellStyle? = nil) {
-        let roles = environment.roles
-        inside = style ?? (isStrong ? roles.selection : roles.selectionAway)
-        let isFilled = inside.background != .standard
-        let edge =
-            isFilled && isStrong ? CellStyle(inside.background) : CellStyle(inside.foreground)
+    /// A pill in a style.
+    init(_ environment: StyleEnvironment, style: CellStyle) {
+        inside = style
+        let isLoud = style == environment.roles.selection && style.background != .standard
+        let edge = CellStyle(isLoud ? style.background : style.foreground)
         left = StyledText(environment.glyphs.pillLeft, edge)
         right = StyledText(environment.glyphs.pillRight, edge)
+    }
+
+    /// A pill as a control's state has it: loud with the focus, quiet without, faint out of use.
+    init(_ environment: StyleEnvironment, _ state: ControlState) {
+        let roles = environment.roles
+        let faint = roles.dim.on(roles.field.background).adding(roles.field.attributes)
+        let style = state.isFocused ? roles.selection : roles.selectionAway
+        self.init(environment, style: state.isDimmed ? faint : style)
     }
 
     /// The text in the pill, two columns more at each end.
@@ -148,9 +153,10 @@ public struct MenuPickerStyle: PickerStyle {
             }
             if case .open(let list) = configuration.presentation {
                 let content = FilteredList(configuration: configuration, list: list)
-                Bordered(
-                    note: StyledText(content.count, roles.dim), style: roles.border,
-                    glyphs: glyphs, content)
+                Fitted(
+                    Bordered(
+                        note: StyledText(content.count, roles.dim), style: roles.border,
+                        glyphs: glyphs, content))
             }
         }
     }

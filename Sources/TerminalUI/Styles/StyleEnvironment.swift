@@ -16,7 +16,7 @@ public struct StyleEnvironment: Sendable {
     /// The theme's roles at this depth.
     public private(set) var roles: RoleStyles
     /// Columns that labels take where they stand beside the content.
-    public var labelColumns = 20
+    public var labelColumns = 22
 
     public var pickerStyle = AnyPickerStyle(.automatic)
     public var toggleStyle = AnyToggleStyle(.automatic)

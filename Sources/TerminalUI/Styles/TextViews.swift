@@ -209,7 +209,9 @@ public struct TextView: ControlView {
         let roles = environment.roles
         var style = state.isFocused ? roles.fieldFocused : roles.field
         if state.isDimmed { style = roles.dim.on(roles.field.background) }
-        let prompt = state.isMixed ? "\(environment.glyphs.dash) mixed" : self.prompt
+        let isMixed = state.isMixed && !isEditing
+        let prompt = isMixed ? "\(environment.glyphs.dash) mixed" : self.prompt
+        let editor = isMixed ? TextEditor(isMultiline: self.editor.isMultiline) : self.editor
         let field: any Block =
             editor.isMultiline
             ? Framed(

@@ -88,7 +88,7 @@ public struct ButtonToggleStyle: ToggleStyle {
             + configuration.label.title
         let button: StyledText
         if configuration.isOn, !state.isMixed {
-            button = Pill(environment, isStrong: !state.isDimmed).text(label)
+            button = Pill(environment, state).text(label)
         } else {
             let style = state.isDimmed ? roles.dim : roles.text
             button = StyledText("[ ", roles.border).appending(label, style)

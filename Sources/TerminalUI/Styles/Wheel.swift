@@ -50,8 +50,10 @@ public struct Wheel: Block {
         Size(columns: min(width, columns + 4), lines: titleLines + rows.count * itemHeight)
     }
 
-    public func render(into canvas: inout Canvas, in rect: Rect) {
+    public func render(into canvas: inout Canvas, in room: Rect) {
         let roles = environment.roles
+        let rect = Rect(
+            x: room.x, y: room.y, columns: min(room.columns, columns + 4), lines: room.lines)
         if let title {
             let style = isActive ? roles.heading : roles.dim
             Framed(columns: rect.columns, .center, StyledText(title, style).truncated())

@@ -45,6 +45,8 @@ public struct Glyphs: Hashable, Sendable {
     public var gaugePartial = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
     public var above = "▲"
     public var dot = "●"
+    /// Before an option that has a colour.
+    public var tint = "■"
     public var secret = "•"
     public var more = "…"
     public var dash = "—"
@@ -108,6 +110,7 @@ public struct Glyphs: Hashable, Sendable {
         glyphs.gaugePartial = []
         glyphs.above = "^"
         glyphs.dot = "*"
+        glyphs.tint = "#"
         glyphs.secret = "*"
         glyphs.more = "~"
         glyphs.dash = "-"
