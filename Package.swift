@@ -12,6 +12,11 @@ let strict: [SwiftSetting] = [
 /// Rooms that touch memory that Swift does not manage say so at each place.
 let strictMemory: [SwiftSetting] = strict + [.strictMemorySafety()]
 
+/// ArgumentParser brings FoundationEssentials, whose own libraries a static link must name.
+let parserLibraries = [
+    "-l_FoundationCollections", "-l_FoundationCShims", "-lswiftSynchronization",
+]
+
 let package = Package(
     name: "PickerSync",
     products: [
@@ -59,7 +64,10 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
-            linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+            linkerSettings: [
+                .unsafeFlags(
+                    ["-static-stdlib"] + parserLibraries, .when(configuration: .release))
+            ]),
         .executableTarget(
             name: "pickerctl",
             dependencies: [
@@ -68,14 +76,8 @@ let package = Package(
             ],
             swiftSettings: strict,
             linkerSettings: [
-                // ArgumentParser brings FoundationEssentials, whose own libraries a static link
-                // has to be told of; what nothing refers to is left out of the file.
                 .unsafeFlags(
-                    [
-                        "-static-executable", "-l_FoundationCollections", "-l_FoundationCShims",
-                        "-lswiftSynchronization",
-                        "-Xlinker", "--gc-sections",
-                    ], .when(configuration: .release))
+                    ["-static-executable"] + parserLibraries, .when(configuration: .release))
             ]),
 
         .target(
