@@ -38,11 +38,11 @@ extension Store {
                         try database.revisions(
                             .revisionsFrom, form: form, bound: from, rowsMax: rowsMax,
                             bytesMax: bytesMax))
-                case .history(let form, let before, let rowsMax):
+                case .history(let form, let before, let rowsMax, let bytesMax):
                     return .revisions(
                         try database.revisions(
                             .history, form: form, bound: before, rowsMax: rowsMax,
-                            bytesMax: .max))
+                            bytesMax: bytesMax))
                 case .key(let uid, let key):
                     return .key(try database.key(uid: uid, key: key))
                 }

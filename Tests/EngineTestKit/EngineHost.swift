@@ -14,6 +14,9 @@ public final class EngineHost {
     public private(set) var replica = ReplicaID(id: 0x3f9a, epoch: 1)
     /// Batches stay under way until the test says how they end.
     public var holdsCommits = false
+    /// Reads of the store wait until `answerFetches`.
+    public var holdsFetches = false
+    private var heldFetches: [(FetchID, StoreQuery)] = []
     /// Connections that take no bytes.
     public var stopped: Set<ConnectionID> = []
     public private(set) var batchUnderWay: Batch?
@@ -58,6 +61,7 @@ public final class EngineHost {
     /// started again over what the store has.
     public func crash(newEpoch: Bool = false, newLogs: Bool = false) throws {
         batchUnderWay = nil
+        heldFetches = []
         inboxes = [:]
         closing = []
         paused = []
@@ -185,6 +189,13 @@ public final class EngineHost {
         settle()
     }
 
+    /// The store answers what it was asked so far.
+    public func answerFetches() {
+        let held = heldFetches
+        heldFetches = []
+        for (id, query) in held { run(.fetched(id, store.answer(query))) }
+    }
+
     private func write(_ id: ConnectionID) -> Bool {
         guard let output = engine.nextOutput(id) else {
             if closing.remove(id) != nil { finishClosing(id) }
@@ -222,7 +233,12 @@ public final class EngineHost {
                 } else {
                     run(.rebuildFailed(reason: "still full"))
                 }
-            case .fetch(let id, let query): run(.fetched(id, store.answer(query)))
+            case .fetch(let id, let query):
+                if holdsFetches {
+                    heldFetches.append((id, query))
+                } else {
+                    run(.fetched(id, store.answer(query)))
+                }
             case .pauseReading(let id): paused.insert(id)
             case .resumeReading(let id): paused.remove(id)
             case .closeAfterOutput(let id):

@@ -46,7 +46,12 @@ public struct ModelStore {
         forms = Dictionary(uniqueKeysWithValues: image.forms.map { ($0.key, $0) })
         fields = [:]
         for row in image.fields { fields[row.form, default: [:]][row.field] = row }
-        revisions = revisions.filter { forms[$0.key] != nil }
+        for (form, rows) in revisions {
+            let head = forms[form]?.revision ?? 0
+            revisions[form] = rows.filter { $0.key <= head }
+        }
+        let carried = Set(image.keys.map { "\($0.uid)/\($0.key)" })
+        keys = keys.filter { carried.contains($0.key) }
         clock = image.clock
     }
 
@@ -79,7 +84,7 @@ public struct ModelStore {
                 bytes += row.frame.count
             }
             return .revisions(rows)
-        case .history(let form, let before, let rowsMax):
+        case .history(let form, let before, let rowsMax, _):
             let rows = (revisions[form] ?? [:]).filter { $0.key < before }
                 .sorted { $0.key > $1.key }.prefix(rowsMax)
             return .revisions(rows.map(\.value))

@@ -15,8 +15,11 @@ struct AnswerQueue {
         case ready([UInt8])
     }
 
-    /// Places whose answers have not been moved to `chunks`; the first one is still waited for.
+    /// Places whose answers have not been moved to `chunks`, from `head` on; the first one of them
+    /// is still waited for.
     private var slots: [State] = []
+    private var head = 0
+    /// The number of the place at `head`.
     private var firstNumber: UInt64 = 0
     private var chunks: [FrameChunk] = []
     /// Bytes that wait to be written or to be allowed to.
@@ -28,33 +31,40 @@ struct AnswerQueue {
     var hasOutput: Bool { !chunks.isEmpty }
 
     /// Whether an answer is still waited for.
-    var isWaiting: Bool { !slots.isEmpty }
+    var isWaiting: Bool { head < slots.count }
+
+    /// Whether the answer of a place may be written, or was.
+    func isAnswered(_ slot: Slot) -> Bool { slot.number < firstNumber }
 
     /// Keeps the next place for an answer that comes later.
     mutating func reserve() -> Slot {
         slots.append(.waiting)
-        return Slot(number: firstNumber + UInt64(slots.count) - 1)
+        return Slot(number: firstNumber + UInt64(slots.count - head) - 1)
     }
 
     /// Puts an answer in its place; an empty one says that nothing is answered there.
     mutating func fill(_ slot: Slot, with frame: [UInt8]) {
-        let index = Int(slot.number - firstNumber)
+        guard slot.number >= firstNumber else { return }
+        let index = head + Int(slot.number - firstNumber)
         bytes += frame.count
         slots[index] = .ready(frame)
-        guard index == 0 else { return }
-        var done = 0
-        while done < slots.count, case .ready(let frame) = slots[done] {
+        guard index == head else { return }
+        while head < slots.count, case .ready(let frame) = slots[head] {
             write(frame)
-            done += 1
+            slots[head] = .waiting
+            head += 1
+            firstNumber += 1
         }
-        slots.removeFirst(done)
-        firstNumber += UInt64(done)
+        if head == slots.count || head > 1024 {
+            slots.removeFirst(head)
+            head = 0
+        }
     }
 
     /// Answers at once, behind what is there already.
     mutating func append(_ frame: [UInt8]) {
         bytes += frame.count
-        if slots.isEmpty {
+        if !isWaiting {
             write(frame)
         } else {
             slots.append(.ready(frame))

@@ -88,6 +88,17 @@ struct BatchQueue {
     /// Whether the store can take another batch.
     var isIdle: Bool { underWay == nil }
 
+    /// The newest batch that is to change something and has not; `nil` where all is durable.
+    var newestPending: UInt64? {
+        gathering.dirty.isEmpty && gathering.keys.isEmpty ? underWay?.number : gathering.number
+    }
+
+    /// The revisions of a form that the store does not have, or may not have, ascending.
+    func revisions(of form: LiveForm) -> [RevisionRow] {
+        ((underWay?.dirty ?? []) + gathering.dirty).filter { $0.form === form }
+            .flatMap(\.revisions)
+    }
+
     /// Seals the gathering batch, puts it under way, and gives the steps of the store.
     mutating func send(clock: HybridLogicalClock) -> Batch {
         let operations = gathering.seal() + [.putClock(clock.last.encoded)]

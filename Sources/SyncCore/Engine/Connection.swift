@@ -25,6 +25,8 @@ final class Connection {
         case frame([UInt8])
         /// One element of a batch, or a request that had to wait.
         case call(Request, RequestID?, AnswerTarget)
+        /// A frame that is too large to be taken: what came before it is answered first.
+        case frameTooLarge(UInt32)
     }
 
     let id: ConnectionID
@@ -38,16 +40,21 @@ final class Connection {
 
     var decoder: FrameDecoder
     var progress = Progress.idle
-    /// Requests behind the one that waits, oldest first.
-    private(set) var inbox: [Work] = []
+    /// Calls whose turn comes before that of `arrived`; the next one is last.
+    private var calls: [Work] = []
+    /// Frames behind the request that waits, oldest first; those before `arrivedHead` are gone.
+    private var arrived: [Work] = []
+    private var arrivedHead = 0
     private(set) var inboxBytes = 0
     var isReadingPaused = false
-    /// The peer will send no more.
+    /// The peer will send no more, or nothing more can be read.
     var isAtEnd = false
 
     var answers = AnswerQueue()
     /// Edits of this connection that are not committed yet.
     var editsPending = 0
+    /// Bytes of answers that wait for a commit.
+    var pendingBytes = 0
     var subscriptions: [Subscription] = []
     /// Where this connection stands in the log of the forms; `nil` unless it watches them.
     var catalogCursor: UInt64?
@@ -55,7 +62,7 @@ final class Connection {
     var isReady = false
     /// The dots that this connection wrote itself, by form: it has seen them, whatever its token
     /// says.
-    var ownDots: [FormKey: CausalContext] = [:]
+    var ownDots: [FormKey: OwnDots] = [:]
     /// Drafts sent within the current second.
     var draftRate = RateWindow()
 
@@ -70,29 +77,54 @@ final class Connection {
         subscriptions.first { $0.form === form }
     }
 
+    /// Whether requests wait.
+    var hasWork: Bool { !calls.isEmpty || arrivedHead < arrived.count }
+
+    /// Whether a request whose turn it is may be looked at.
+    var takesTurns: Bool { progress == .idle && !hasWork }
+
+    /// Bytes of answers that the client has not taken, or that are still to become durable.
+    var owedBytes: Int { answers.bytes + pendingBytes }
+
     /// Puts a frame behind everything that waits.
     func enqueue(frame: [UInt8]) {
         inboxBytes += frame.count
-        inbox.append(.frame(frame))
+        arrived.append(.frame(frame))
+    }
+
+    /// Puts work that is no frame behind everything that waits.
+    func enqueueLast(_ work: Work) {
+        arrived.append(work)
     }
 
     /// Puts work before everything that waits.
     func enqueueFirst(_ work: [Work]) {
-        inbox.insert(contentsOf: work, at: 0)
+        calls += work.reversed()
     }
 
     /// Takes the work whose turn it is.
     func dequeue() -> Work? {
-        guard !inbox.isEmpty else { return nil }
-        let work = inbox.removeFirst()
+        if let call = calls.popLast() { return call }
+        guard arrivedHead < arrived.count else { return nil }
+        let work = arrived[arrivedHead]
+        arrivedHead += 1
+        if arrivedHead == arrived.count || arrivedHead > 1024 {
+            arrived.removeFirst(arrivedHead)
+            arrivedHead = 0
+        }
         if case .frame(let bytes) = work { inboxBytes -= bytes.count }
         return work
     }
 
-    /// Forgets all that waits.
-    func dropInbox() {
-        inbox = []
-        inboxBytes = 0
+    /// Forgets all that waits; gives the calls among it, next first.
+    func dropInbox() -> [Work] {
+        defer {
+            calls = []
+            arrived = []
+            arrivedHead = 0
+            inboxBytes = 0
+        }
+        return calls.reversed()
     }
 
     /// Who writes, for the dots and the history.
@@ -118,6 +150,8 @@ final class BatchAnswer {
     let slot: AnswerQueue.Slot
     private var waiting: Int
     private var responses: [[UInt8]] = []
+    /// Bytes of the responses so far.
+    private(set) var bytes = 0
 
     init(slot: AnswerQueue.Slot, requests: Int) {
         self.slot = slot
@@ -127,6 +161,7 @@ final class BatchAnswer {
     /// Adds a response (JSON text); gives the whole frame once the last one is there.
     func add(_ response: [UInt8]) -> [UInt8]? {
         responses.append(response)
+        bytes += response.count + 1
         waiting -= 1
         guard waiting == 0 else { return nil }
         var text: [UInt8] = [UInt8(ascii: "[")]
@@ -136,6 +171,23 @@ final class BatchAnswer {
         }
         text.append(UInt8(ascii: "]"))
         return Frame.encode(text: text)
+    }
+}
+
+/// The writes of one connection to one form.
+struct OwnDots {
+    private(set) var context = CausalContext()
+    /// Loose dots from which on those that nothing holds any more are looked for: that look is work
+    /// for every field, so it comes once in as many writes as were kept by the last.
+    private var pruneAt = 64
+
+    /// Adds fresh writes. `held` gives what the form's stores hold.
+    mutating func insert(_ dots: [Dot], held: () -> Set<Dot>) {
+        for dot in dots { context.insert(dot) }
+        guard context.loose.count >= pruneAt else { return }
+        let held = held()
+        context = context.prunedLoose(where: held.contains)
+        pruneAt = max(64, 2 * context.loose.count)
     }
 }
 

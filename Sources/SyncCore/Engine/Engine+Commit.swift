@@ -28,12 +28,22 @@ extension Engine {
         if case .broken(let retryAt, _) = health, now.monotonicNanoseconds >= retryAt {
             rebuild(&effects)
         }
+        letGoOfSlow(&effects)
         doChores()
         if batches.isIdle, health == .healthy, !batches.gathering.isEmpty, isTimeToWrite {
             lastWriteNanoseconds = now.monotonicNanoseconds
             effects.append(.persist(batches.send(clock: clock)))
         }
         finishStopping(&effects)
+    }
+
+    private func letGoOfSlow(_ effects: inout [Effect]) {
+        let slow = tooSlow
+        tooSlow = []
+        for connection in slow where connections[connection.id] === connection {
+            log(.notice, "connection \(connection.id.number) is too slow; let go", &effects)
+            sayGoodbye(connection, .slow, retryAfterMilliseconds: 1000, &effects)
+        }
     }
 
     /// With `commit` at once; otherwise when the time has come, or on the way out.
@@ -126,20 +136,6 @@ extension Engine {
         happen(event, &effects)
     }
 
-    /// Answers an edit, once it is durable enough.
-    func answerEdit(
-        _ connection: Connection, _ target: AnswerTarget, _ id: RequestID?, response: [UInt8]
-    ) {
-        guard configuration.durability == .commit else {
-            if id != nil { deliver(response, to: target, connection) }
-            return
-        }
-        connection.editsPending += 1
-        batches.gathering.waiters.append(
-            BatchQueue.Waiter(
-                connection: connection.id, target: target, id: id, response: response))
-    }
-
     /// A batch is durable.
     func committed(_ number: UInt64, _ effects: inout [Effect]) {
         guard let batch = batches.take(number) else { return }
@@ -147,11 +143,25 @@ extension Engine {
         for event in batch.events { happen(event, &effects) }
         keys.committed(batch.keys.map { KeyIndex.ID(uid: $0.uid, key: $0.key) })
         for waiter in batch.waiters {
-            guard let connection = connections[waiter.connection] else { continue }
-            connection.editsPending -= 1
+            guard let connection = settled(waiter) else { continue }
             if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
+            closeOnceSettled(connection, &effects)
         }
         resumeAwaiting(&effects)
+        for waiter in batch.waiters {
+            guard let connection = connections[waiter.connection], connection.hasWork else {
+                continue
+            }
+            resume(connection, &effects)
+        }
+    }
+
+    /// An edit is no longer on its way; its connection, where that is still there.
+    private func settled(_ waiter: BatchQueue.Waiter) -> Connection? {
+        guard let connection = connections[waiter.connection] else { return nil }
+        connection.editsPending -= 1
+        connection.pendingBytes -= waiter.response.count
+        return connection
     }
 
     /// Connections whose edits are all settled go on.
@@ -177,17 +187,24 @@ extension Engine {
             append(frame, touched, to: form)
         case .redefined(let form, let frame, let listing):
             append(frame, nil, to: form)
-            for subscription in form.subscriptions { form.refreshFilter(of: subscription) }
-            list(listing)
+            for subscription in form.subscriptions {
+                if mayRead(form, subscription.connection.peer) {
+                    form.refreshFilter(of: subscription)
+                } else {
+                    revoke(subscription)
+                }
+            }
+            list(listing, of: form)
         case .created(let form, let listing):
-            form.existence = .there
-            form.changeLog.restart(next: form.committed.revision + 1)
-            list(listing)
+            if form.existence == .creating { form.existence = .there }
+            // Creation is revision 1, whatever came behind it in the same batch.
+            form.changeLog.restart(next: 2)
+            list(listing, of: form)
         case .deleted(let form, let frame):
             form.existence = .gone
             remove(form)
             append(frame, nil, to: form)
-            list(frame)
+            list(frame, of: form)
         }
     }
 
@@ -197,10 +214,16 @@ extension Engine {
         for subscription in form.subscriptions { markReady(subscription.connection) }
     }
 
-    private func list(_ frame: [UInt8]) {
-        catalog.append(
-            frame, touched: nil, bytesMax: configuration.limits.changeLogBytesMax)
-        for connection in catalogWatchers { markReady(connection) }
+    /// To whom may not read a form any more it is gone.
+    private func revoke(_ subscription: Subscription) {
+        let form = subscription.form
+        let connection = subscription.connection
+        let gone = FormChanged(
+            form: form.name, revision: Revision(clamping: form.committed.revision),
+            content: .deleted)
+        end(subscription)
+        connection.answers.append(Answer.frame(.formChanged(gone)))
+        markReady(connection)
     }
 
     // MARK: - Failure
@@ -223,25 +246,28 @@ extension Engine {
         for dirty in batch.dirty {
             let form = dirty.form
             switch form.existence {
-            case .creating:
-                form.existence = .gone
-                remove(form)
-            case .deleting:
-                form.existence = .there
-                if self.form(named: form.name) == nil { restoreName(of: form) }
+            case .creating: form.existence = .gone
+            case .deleting: form.existence = form.isReadable ? .there : .gone
             case .there, .gone: break
             }
+            if form.existence == .gone { remove(form) }
             form.working = form.committed
             form.undo = form.undoCommitted
         }
-        keys.failed(batch.keys.map { KeyIndex.ID(uid: $0.uid, key: $0.key) })
+        if configuration.durability == .commit {
+            keys.failed(batch.keys.map { KeyIndex.ID(uid: $0.uid, key: $0.key) })
+        } else {
+            // What was answered stays answered; the rebuilt store is told of it.
+            batches.gathering.keys += batch.keys
+        }
         let error = unavailable(reason)
         for waiter in batch.waiters {
-            guard let connection = connections[waiter.connection] else { continue }
-            connection.editsPending -= 1
+            guard let connection = settled(waiter) else { continue }
             counters.refused += 1
-            guard let id = waiter.id else { continue }
-            answer(connection, waiter.target, id) { Answer.encode(id, error, into: &$0) }
+            if let id = waiter.id {
+                answer(connection, waiter.target, id) { Answer.encode(id, error, into: &$0) }
+            }
+            closeOnceSettled(connection, &effects)
         }
     }
 
@@ -256,7 +282,7 @@ extension Engine {
 
     private func rebuild(_ effects: inout [Effect]) {
         health = .rebuilding
-        var image = StoreImage(clock: clock.last.encoded)
+        var image = StoreImage(keys: keys.digests, clock: clock.last.encoded)
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
             image.forms.append(form.row(form.committed))
@@ -299,7 +325,7 @@ extension Engine {
         guard case .stopping(let reason) = life, batches.isIdle,
             batches.gathering.isEmpty || health != .healthy
         else { return }
-        life = .stopped
+        life = .stopped(reason)
         for id in connections.keys.sorted() {
             guard let connection = connections[id] else { continue }
             sayGoodbye(

@@ -13,10 +13,12 @@ extension Engine {
             refuse(connection, "connectionsMax", limits.connectionsMax, &effects)
         } else if connectionsByUser[peer.uid] ?? 0 > limits.connectionsPerUserMax {
             refuse(connection, "connectionsPerUserMax", limits.connectionsPerUserMax, &effects)
-        } else if case .stopping(let reason) = life {
-            sayGoodbye(connection, reason, retryAfterMilliseconds: nil, &effects)
         } else {
-            log(.debug, "connection \(id.number) from \(peer.whom)", &effects)
+            switch life {
+            case .stopping(let reason), .stopped(let reason):
+                sayGoodbye(connection, reason, retryAfterMilliseconds: nil, &effects)
+            case .serving: log(.debug, "connection \(id.number) from \(peer.whom)", &effects)
+            }
         }
     }
 
@@ -38,10 +40,7 @@ extension Engine {
     func disconnect(_ id: ConnectionID, _ effects: inout [Effect]) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         release(&connectionsByUser, connection.peer.uid)
-        for subscription in connection.subscriptions { leave(subscription) }
-        connection.subscriptions = []
-        connection.dropInbox()
-        awaitingCommit.removeAll { $0 === connection }
+        _ = withdraw(connection)
         log(.debug, "connection \(id.number) from \(connection.peer.whom) ended", &effects)
     }
 
@@ -59,8 +58,8 @@ extension Engine {
 
     /// Closes a connection whose peer sends no more, once it has been given all that it asked for.
     func closeIfDone(_ connection: Connection, _ effects: inout [Effect]) {
-        guard connection.isAtEnd, connection.progress == .idle, connection.inbox.isEmpty,
-            !connection.answers.isWaiting, connection.subscriptions.isEmpty,
+        guard connection.isAtEnd, connection.takesTurns, !connection.answers.isWaiting,
+            connection.subscriptions.isEmpty,
             connection.catalogCursor == nil
         else { return }
         end(connection, &effects)
@@ -69,14 +68,41 @@ extension Engine {
     /// Reads nothing more and closes once everything has left.
     func end(_ connection: Connection, _ effects: inout [Effect]) {
         guard connection.progress != .ending else { return }
+        let calls = withdraw(connection)
         connection.progress = .ending
-        connection.dropInbox()
+        // Each place in the order of answers is filled, or nothing behind it would ever leave.
+        for call in calls {
+            refuse(call, WireError(.unavailable, "the connection closes; ask again on a new one"))
+        }
+        closeOnceSettled(connection, &effects)
+        markReady(connection)
+    }
+
+    /// Takes a connection out of every list; gives the calls that were not answered.
+    private func withdraw(_ connection: Connection) -> [PendingCall] {
+        var calls: [PendingCall] = []
+        if case .awaitingFetch(let id) = connection.progress,
+            let call = fetches.removeValue(forKey: id)?.call
+        {
+            calls.append(call)
+        }
+        for case .call(_, let id, let target) in connection.dropInbox() {
+            calls.append(PendingCall(connection: connection, id: id, target: target))
+        }
         for subscription in connection.subscriptions { leave(subscription) }
         connection.subscriptions = []
-        connection.catalogCursor = nil
+        if connection.catalogCursor != nil {
+            connection.catalogCursor = nil
+            catalogWatchers.removeAll { $0 === connection }
+        }
         awaitingCommit.removeAll { $0 === connection }
+        return calls
+    }
+
+    /// An ending connection is closed once its own edits are settled and answered.
+    func closeOnceSettled(_ connection: Connection, _ effects: inout [Effect]) {
+        guard connection.progress == .ending, connection.editsPending == 0 else { return }
         effects.append(.closeAfterOutput(connection.id))
-        markReady(connection)
     }
 
     /// The last notification that a connection gets.
@@ -99,13 +125,17 @@ extension Engine {
         into effects: inout [Effect]
     ) {
         self.now = now
-        guard let connection = connections[id], connection.progress != .ending else { return }
+        guard let connection = connections[id], connection.progress != .ending,
+            !connection.isAtEnd
+        else { return }
         let outcome = connection.decoder.feed(bytes) { text in
             receive(text, from: connection, &effects)
             return connection.progress != .ending
         }
         if case .frameTooLarge(let length) = outcome, connection.progress != .ending {
-            refuseFrame(connection, length: length, &effects)
+            connection.isAtEnd = true
+            connection.enqueueLast(.frameTooLarge(length))
+            resume(connection, &effects)
         }
         throttle(connection, &effects)
     }
@@ -113,8 +143,9 @@ extension Engine {
     private func receive(
         _ text: UnsafeRawBufferPointer, from connection: Connection, _ effects: inout [Effect]
     ) {
-        if connection.progress == .idle, connection.inbox.isEmpty {
+        if connection.takesTurns, connection.owedBytes <= configuration.limits.answerBytesMax {
             perform(decoder.decode(text), connection, &effects)
+            if connection.hasWork { resume(connection, &effects) }
         } else {
             connection.enqueue(frame: Array(text))
         }
@@ -143,7 +174,7 @@ extension Engine {
         guard connection.progress != .ending else { return }
         let limits = configuration.limits
         let isFull =
-            connection.answers.bytes > limits.answerBytesMax
+            connection.owedBytes > limits.answerBytesMax
             || connection.inboxBytes > limits.inboxBytesMax
         if isFull != connection.isReadingPaused {
             connection.isReadingPaused = isFull
@@ -153,8 +184,12 @@ extension Engine {
 
     /// Goes on with the requests behind the one that waited.
     func resume(_ connection: Connection, _ effects: inout [Effect]) {
-        while connection.progress == .idle, let work = connection.dequeue() {
+        while connection.progress == .idle,
+            connection.owedBytes <= configuration.limits.answerBytesMax,
+            let work = connection.dequeue()
+        {
             switch work {
+            case .frameTooLarge(let length): refuseFrame(connection, length: length, &effects)
             case .frame(let text): perform(decoder.decode(text), connection, &effects)
             case .call(let request, let id, let target):
                 perform(request, id, target, connection, &effects)
@@ -193,7 +228,6 @@ extension Engine {
                 }
             }
             connection.enqueueFirst(works)
-            resume(connection, &effects)
         }
     }
 
@@ -250,11 +284,11 @@ extension Engine {
         guard let connection = connections[id], !connection.isWriting else { return nil }
         var output = Output()
         connection.answers.take(into: &output)
-        for subscription in connection.subscriptions {
+        for subscription in connection.subscriptions where subscription.isOpen {
             collect(subscription, into: &output, bytesMax: bytesMax)
         }
         if var cursor = connection.catalogCursor {
-            collectCatalog(&cursor, into: &output, bytesMax: bytesMax)
+            collectCatalog(connection, &cursor, into: &output, bytesMax: bytesMax)
             connection.catalogCursor = cursor
         }
         guard output.byteCount > 0 else { return nil }
@@ -266,13 +300,12 @@ extension Engine {
         guard let connection = connections[id] else { return }
         connection.isWriting = false
         for subscription in connection.subscriptions { fetchNextPage(of: subscription, &effects) }
+        resume(connection, &effects)
         if connection.answers.hasOutput || connection.subscriptions.contains(where: \.hasOutput)
             || connection.catalogCursor.map({ $0 < catalog.next }) ?? false
         {
             markReady(connection)
         }
-        throttle(connection, &effects)
-        closeIfDone(connection, &effects)
     }
 }
 

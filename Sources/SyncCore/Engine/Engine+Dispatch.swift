@@ -9,6 +9,15 @@ struct PendingCall {
     /// The idempotency key under which the answer is to be remembered.
     var key: KeyUse?
 
+    /// The place of its answer in the connection's order.
+    var slot: AnswerQueue.Slot? {
+        switch target {
+        case .slot(let slot): slot
+        case .batch(let batch): batch.slot
+        case .nowhere: nil
+        }
+    }
+
     /// A key and what it was used for.
     struct KeyUse {
         let id: KeyIndex.ID
@@ -31,10 +40,11 @@ extension Engine {
         counters.requests += 1
         var call = PendingCall(connection: connection, id: id, target: target)
         do {
-            if request.isEdit { try requireWritable() }
+            try requireRoom(in: target)
             if let key = request.idempotencyKey {
                 guard try !isAnswered(key, request, &call, &effects) else { return }
             }
+            if request.isEdit { try requireWritable() }
             try dispatch(request, call, &effects)
         } catch {
             refuse(call, error)
@@ -72,9 +82,27 @@ extension Engine {
     /// Answers a request that changes nothing.
     func answer(_ call: PendingCall, _ result: (inout JSONWriter) -> Void) {
         guard let id = call.id else { return }
-        deliver(
-            encoded { Answer.encode(id, into: &$0, result: result) }, to: call.target,
-            call.connection)
+        var response = encoded { Answer.encode(id, into: &$0, result: result) }
+        let max = configuration.limits.maxFrame
+        if case .batch(let batch) = call.target, batch.bytes + response.count + 1 > max {
+            let error = batchIsFull("maxFrame", max)
+            response = encoded { Answer.encode(id, error, into: &$0) }
+        }
+        deliver(response, to: call.target, call.connection)
+    }
+
+    /// A batch is answered in one frame: once its answers have come to a good part of one, the rest
+    /// is not begun.
+    private func requireRoom(in target: AnswerTarget) throws(WireError) {
+        let max = configuration.limits.answerBytesMax
+        guard case .batch(let batch) = target, batch.bytes > max else { return }
+        throw batchIsFull("answerBytesMax", max)
+    }
+
+    private func batchIsFull(_ limit: String, _ max: Int) -> WireError {
+        .limit(
+            limit, max: Int64(max),
+            "the answers of this batch take more than \(max) bytes; ask for the rest in another")
     }
 
     /// Answers an edit with a result (JSON text), once it is durable, and remembers it under the
@@ -89,7 +117,10 @@ extension Engine {
                 key.id, result: result, digest: key.digest, at: now.wallMilliseconds,
                 batch: batches.gathering.number)
         }
-        answerEdit(call.connection, call.target, call.id, response: response(call.id, result))
+        let response = response(call.id, result)
+        if !waits(call, response), call.id != nil {
+            deliver(response, to: call.target, call.connection)
+        }
     }
 
     /// A response around a result that is JSON text already.
@@ -101,8 +132,11 @@ extension Engine {
     func refuse(_ call: PendingCall, _ error: WireError) {
         counters.refused += 1
         if let id = call.id {
-            deliver(
-                encoded { Answer.encode(id, error, into: &$0) }, to: call.target, call.connection)
+            let response = encoded { Answer.encode(id, error, into: &$0) }
+            // What an edit met may itself be on its way to the disk: nobody is shown it before.
+            if error.fields.isEmpty || !waits(call, response) {
+                deliver(response, to: call.target, call.connection)
+            }
         }
         if case .batch = call.target {
         } else if call.id == nil {
@@ -174,16 +208,21 @@ extension Engine {
 
     private func repeatAnswer(_ call: PendingCall, _ result: [UInt8], batch: UInt64?) {
         let response = response(call.id, result)
-        if let batch, configuration.durability == .commit {
-            let waiter = BatchQueue.Waiter(
-                connection: call.connection.id, target: call.target, id: call.id,
-                response: response)
-            if batches.wait(for: batch, waiter) {
-                call.connection.editsPending += 1
-                return
-            }
-        }
+        if batch != nil, waits(call, response, batch: batch) { return }
         if call.id != nil { deliver(response, to: call.target, call.connection) }
+    }
+
+    /// Whether a response had to be put behind a batch on its way: that of this number, or else the
+    /// newest. Without `durability = commit` nothing waits.
+    func waits(_ call: PendingCall, _ response: [UInt8], batch: UInt64? = nil) -> Bool {
+        guard configuration.durability == .commit, let number = batch ?? batches.newestPending
+        else { return false }
+        let waiter = BatchQueue.Waiter(
+            connection: call.connection.id, target: call.target, id: call.id, response: response)
+        guard batches.wait(for: number, waiter) else { return false }
+        call.connection.editsPending += 1
+        call.connection.pendingBytes += response.count
+        return true
     }
 
     /// The store knows whether a key was used.
@@ -191,12 +230,18 @@ extension Engine {
         _ row: KeyRow?, _ call: PendingCall, _ request: Request, _ effects: inout [Effect]
     ) {
         do {
+            guard let digest = call.key?.digest, let id = call.key?.id else { return }
+            // Another connection may have used the key while the store looked for it.
+            if case .answered(let result, let known, let batch) = keys.lookUp(id) {
+                try requireSame(known, digest)
+                repeatAnswer(call, result, batch: batch)
+                return
+            }
             guard let row else {
-                try requireWritable()
+                if request.isEdit { try requireWritable() }
                 try dispatch(request, call, &effects)
                 return
             }
-            guard let digest = call.key?.digest, let id = call.key?.id else { return }
             try requireSame(row.digest, digest)
             keys.note(id, result: row.result, digest: row.digest, at: row.at, batch: nil)
             repeatAnswer(call, row.result, batch: nil)

@@ -5,7 +5,7 @@ extension Engine {
 
     func formList(_ call: PendingCall) {
         let peer = call.connection.peer
-        let summaries = forms.filter { $0.isThere && mayRead($0, peer) }.map { form in
+        let summaries = forms.filter { $0.isReadable && mayRead($0, peer) }.map { form in
             FormList.Summary(
                 form: form.name, title: form.committed.definition.title,
                 version: Int64(clamping: form.committed.version),
@@ -15,11 +15,6 @@ extension Engine {
         }
         let list = FormList(forms: summaries)
         answer(call) { list.encode(into: &$0) }
-    }
-
-    private func mayRead(_ form: LiveForm, _ peer: Peer) -> Bool {
-        form.committed.definition.permits(
-            .read, peer: peer, owner: form.owner, daemonUID: configuration.daemonUID)
     }
 
     func formWatch(_ call: PendingCall) {
@@ -350,11 +345,6 @@ extension Engine {
                             version: Int64(clamping: state.version), context: nil,
                             definition: state.definition.json, changes: [])))))
     }
-}
-
-extension LiveForm {
-    /// Whether readers see it.
-    var isThere: Bool { existence == .there || existence == .deleting }
 }
 
 extension FormState {

@@ -29,9 +29,11 @@ extension Engine {
     func readableForm(
         _ name: String, _ connection: Connection
     ) throws(WireError) -> LiveForm {
-        guard let form = form(named: name), form.existence != .creating else {
-            throw noForm(name)
-        }
+        // While one is to be deleted and another created under its name, readers see the first.
+        guard
+            let form = form(named: name).flatMap({ $0.isReadable ? $0 : nil })
+                ?? forms.first(where: { $0.isReadable && $0.name.isSameBytes(as: name) })
+        else { throw noForm(name) }
         try require(.read, form, form.committed, nil, connection.peer)
         return form
     }
@@ -132,14 +134,30 @@ extension Engine {
         }
         try transaction.checkEnabled()
         let named = params.changes.compactMap { state.definition.index(of: $0.field) }
-        let tokens = [params.context] + params.changes.map(\.context)
-        var shown = CausalContext()
-        for token in tokens.compactMap(\.self) {
-            shown.formUnion(try parse(token, path: "context"))
-        }
         finish(
-            &transaction, .set, named: named, seen: shown, skipped: nil, takesBack: nil, call,
+            &transaction, .set, named: named, seen: try shown(params), skipped: nil, takesBack: nil,
+            call,
             &effects)
+    }
+
+    /// What the answer's token goes on from: the request's, else the oldest of its changes' where
+    /// all others say as much. It never claims more than each part of the request did.
+    private func shown(_ params: StateSet) throws(WireError) -> CausalContext {
+        if let token = params.context { return try parse(token, path: "context") }
+        var shown: CausalContext?
+        for token in params.changes.compactMap(\.context) {
+            let one = try parse(token, path: "context")
+            guard let known = shown else {
+                shown = one
+                continue
+            }
+            if one.isSubset(of: known) {
+                shown = one
+            } else if !known.isSubset(of: one) {
+                return CausalContext()
+            }
+        }
+        return shown ?? CausalContext()
     }
 
     /// A transaction by whoever is at the other end of a connection.
@@ -152,7 +170,7 @@ extension Engine {
 
     /// Refuses an edit of a control that the peer may not make; of one that shows others', of each
     /// that it writes to as well.
-    private func requireEdit(
+    func requireEdit(
         _ edit: Change.Action, _ form: LiveForm, _ state: FormState, _ control: Int, _ peer: Peer
     ) throws(WireError) {
         let action: FormAction = edit == .press ? .press : .write
@@ -185,17 +203,6 @@ extension Engine {
         }
     }
 
-    private func seal(
-        _ secret: String, _ form: LiveForm, _ field: String, _ dot: Dot
-    ) -> [UInt8]? {
-        environment.seal(Array(secret.utf8), Self.place(of: form, field, dot))
-    }
-
-    /// What a sealed value is bound to: form, field and dot, so that it opens nowhere else.
-    static func place(of form: LiveForm, _ field: String, _ dot: Dot) -> [UInt8] {
-        Array("\(form.name)/\(field)/\(ContextToken.render(CausalContext(dots: [dot])))".utf8)
-    }
-
     // MARK: - Tokens
 
     func parse(_ token: String, path: String) throws(WireError) -> CausalContext {
@@ -224,7 +231,7 @@ extension Engine {
     ) throws(WireError) -> Seen {
         guard let token else { return .present }
         var context = try parse(token, path: path).clipped(to: form.working.context)
-        if let own = connection.ownDots[form.key] { context.formUnion(own) }
+        if let own = connection.ownDots[form.key] { context.formUnion(own.context) }
         return .context(context)
     }
 
@@ -243,17 +250,19 @@ extension Engine {
         let connection = call.connection
         var outcome = transaction.finish(kind, session: connection.session)
         outcome.record?.takesBack = takesBack
-        let token = answerToken(seen, outcome.dots, form)
+        let token = form.working.answerToken(seen, outcome.dots)
         note(outcome.dots, form, connection)
         let listed = Set(named).union(outcome.touched).sorted()
         let state = form.working
+        // What was told of a concurrent edit is told to its author as well.
+        let told = Dictionary(
+            zip(outcome.touched, outcome.changes.map(\.state)), uniquingKeysWith: { $1 })
         let result = SetResult(
             form: form.name, revision: Revision(clamping: outcome.revision), context: token,
             fields: listed.map { index in
-                let id = state.definition.controls[index].id
-                // What was told of a concurrent edit is told to its author as well.
-                let told = outcome.changes.first { $0.field.isSameBytes(as: id) }?.state
-                return NamedField(id: id, state: told ?? state.field(index))
+                NamedField(
+                    id: state.definition.controls[index].id,
+                    state: told[index] ?? state.field(index))
             }, skipped: skipped)
         publish(outcome, of: form, &effects)
         settle(call, result: encoded { result.encode(into: &$0) })
@@ -277,112 +286,12 @@ extension Engine {
             .cells(outcome.touched), row, &effects)
     }
 
-    private func answerToken(
-        _ seen: CausalContext, _ dots: [Dot], _ form: LiveForm
-    ) -> String {
-        var context = seen.clipped(to: form.working.context)
-        for dot in dots { context.insert(dot) }
-        if context.loose.count > 8 { context = context.prunedLoose(where: form.working.holds) }
-        return ContextToken.render(context)
-    }
-
     /// A connection has seen what it wrote itself.
     private func note(_ dots: [Dot], _ form: LiveForm, _ connection: Connection) {
         guard !dots.isEmpty else { return }
-        var own = connection.ownDots[form.key] ?? CausalContext()
-        for dot in dots { own.insert(dot) }
-        if own.loose.count > 32 { own = own.prunedLoose(where: form.working.holds) }
-        connection.ownDots[form.key] = own
-    }
-
-    // MARK: - Undo
-
-    func takeBack(
-        _ direction: UndoJournal.Direction, _ params: StateUndo, _ call: PendingCall,
-        _ effects: inout [Effect]
-    ) throws(WireError) {
-        let form = try editableForm(params.form)
-        let connection = call.connection
-        let state = form.working
-        try require(.read, form, state, nil, connection.peer)
-        if let field = params.field, state.definition.index(of: field) == nil {
-            throw noField(field, form, state)
+        connection.ownDots[form.key, default: OwnDots()].insert(dots) {
+            form.working.heldDots
         }
-        let owner =
-            params.scope == .mine
-            ? UndoJournal.Owner(uid: connection.peer.uid, session: connection.session) : nil
-        guard let target = form.undo.newest(direction, owner: owner, field: params.field) else {
-            throw WireError(
-                .conflict,
-                "nothing to \(direction == .undo ? "undo" : "redo")"
-                    + (params.scope == .mine ? " of yours in form \(form.name)" : ""),
-                form: form.name, field: params.field)
-        }
-        var transaction = begin(form, connection)
-        var skipped: [String] = []
-        var named: [Int] = []
-        for step in target.steps.reversed() {
-            guard let control = state.definition.index(of: step.field) else {
-                skipped.append(step.field)
-                continue
-            }
-            try requireEdit(.reset, form, state, control, connection.peer)
-            if try transaction.takeBack(step, control: control) {
-                named.append(control)
-            } else {
-                skipped.append(step.field)
-            }
-        }
-        guard !named.isEmpty else {
-            form.undo.consume(target.revision, fields: skipped)
-            throw transaction.conflict(
-                target.steps.compactMap { state.definition.index(of: $0.field) },
-                "overwritten since, so there is nothing left to take back")
-        }
-        try transaction.checkEnabled()
-        form.undo.consume(target.revision, fields: target.steps.map(\.field))
-        finish(
-            &transaction, direction == .undo ? .undo : .redo, named: named,
-            seen: CausalContext(), skipped: skipped, takesBack: target.revision, call, &effects)
-    }
-
-    // MARK: - Secrets
-
-    func reveal(_ params: StateReveal, _ call: PendingCall) throws(WireError) {
-        let form = try readableForm(params.form, call.connection)
-        let state = form.committed
-        guard let control = state.definition.index(of: params.field) else {
-            throw noField(params.field, form, state)
-        }
-        let id = state.definition.controls[control].id
-        guard state.definition.controls[control].type == .secure,
-            let target = state.definition.targets[control].first
-        else {
-            throw WireError(
-                .invalidValue, "\(id) is no secure field; read it with state.get",
-                form: form.name, field: id, expected: "a secure field")
-        }
-        for place in [control, target] {
-            try require(.reveal, form, state, place, call.connection.peer)
-        }
-        refusals.append(
-            LogEntry(.notice, "\(call.connection.peer.whom) revealed \(form.name)/\(id)"))
-        var value = JSON.null
-        if case .sealed(let register) = state.cells[target].store, let secret = register.secret,
-            let bytes = secret.bytes
-        {
-            let place = Self.place(of: form, state.definition.controls[target].id, secret.dot)
-            guard let plain = environment.open(bytes, place),
-                let text = String(validating: plain, as: UTF8.self)
-            else {
-                throw WireError(
-                    .unavailable, "the key that sealed \(id) is lost; set it anew",
-                    form: form.name, field: id)
-            }
-            value = .string(text)
-        }
-        let result = RevealResult(value: value)
-        answer(call) { result.encode(into: &$0) }
     }
 }
 

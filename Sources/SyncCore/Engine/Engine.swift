@@ -23,7 +23,7 @@ public final class Engine {
     private var formsByName: [FormName: LiveForm] = [:]
     var nextFormKey: FormKey = 1
     /// Definitions that changed, for those who watch the list of forms.
-    var catalog = ChangeLog(next: 1)
+    var catalog = Catalog()
     var catalogWatchers: [Connection] = []
 
     var connections: [ConnectionID: Connection] = [:]
@@ -45,6 +45,8 @@ public final class Engine {
     var nextFetch: UInt64 = 1
     /// Connections whose next request waits for a commit.
     var awaitingCommit: [Connection] = []
+    /// Connections that are let go because keeping up with them would cost without bound.
+    var tooSlow: [Connection] = []
     /// Lines for the log from where no effects can be given out.
     var refusals: [LogEntry] = []
     var counters = Counters()
@@ -57,7 +59,7 @@ public final class Engine {
         case serving
         /// `stop` came: no edit is taken any more; `drained` follows the last commit.
         case stopping(GoodbyeReason)
-        case stopped
+        case stopped(GoodbyeReason)
     }
 
     /// What the engine is for, counted since the start.
@@ -138,15 +140,12 @@ public final class Engine {
         formsByName[FormName(name: form.name)] = form
     }
 
-    /// Gives a form its name back.
-    func restoreName(of form: LiveForm) {
-        formsByName[FormName(name: form.name)] = form
-    }
-
     /// Takes a form out.
     func remove(_ form: LiveForm) {
         forms.removeAll { $0 === form }
-        if self.form(named: form.name) === form { formsByName[FormName(name: form.name)] = nil }
+        guard self.form(named: form.name) === form else { return }
+        // One that was to be deleted before this one was created has its name back.
+        formsByName[FormName(name: form.name)] = forms.last { $0.name.isSameBytes(as: form.name) }
     }
 
     // MARK: - Readiness

@@ -51,14 +51,14 @@ struct KeyIndex {
     private var recentHead = 0
     /// Hashes of all keys that have not expired, and when they do.
     private var hashes: Set<UInt64> = []
-    private var expiry: [(at: Int64, hash: UInt64, uid: UInt32)] = []
+    private var expiry: [(at: Int64, id: ID)] = []
     private var expiryHead = 0
     private var counts: [UInt32: Int] = [:]
 
     /// The index of the keys that a store holds.
     init(_ stored: [KeyDigest]) {
         for key in stored.sorted(by: { $0.at < $1.at }) {
-            note(ID(uid: key.uid, key: key.key).digest, uid: key.uid, at: key.at)
+            note(ID(uid: key.uid, key: key.key), at: key.at)
         }
     }
 
@@ -77,8 +77,11 @@ struct KeyIndex {
     mutating func note(_ id: ID, result: [UInt8], digest: UInt64, at: Int64, batch: UInt64?) {
         recent[id] = Recent(result: result, digest: digest, batch: batch)
         recentOrder.append(id)
-        if batch != nil { note(id.digest, uid: id.uid, at: at) }
-        while recentOrder.count - recentHead > Self.recentMax {
+        if batch != nil { note(id, at: at) }
+        // One whose batch is on its way stays: the store does not know it yet.
+        while recentOrder.count - recentHead > Self.recentMax,
+            recent[recentOrder[recentHead]]?.batch == nil
+        {
             recent[recentOrder[recentHead]] = nil
             recentHead += 1
         }
@@ -95,16 +98,25 @@ struct KeyIndex {
 
     /// Keys of a batch that was not made durable are unused again.
     mutating func failed(_ ids: [ID]) {
-        for id in ids { recent[id] = nil }
+        guard !ids.isEmpty else { return }
+        let gone = Set(ids)
+        for id in gone { recent[id] = nil }
+        expiry.removeFirst(expiryHead)
+        expiryHead = 0
+        for (_, id) in expiry where gone.contains(id) { forget(id) }
+        expiry.removeAll { gone.contains($0.id) }
+    }
+
+    /// The keys that have not expired, for a store that is written anew.
+    var digests: [KeyDigest] {
+        expiry[expiryHead...].map { KeyDigest(uid: $0.id.uid, key: $0.id.key, at: $0.at) }
     }
 
     /// Forgets keys used before that moment; whether there were any.
     mutating func expire(before: Int64) -> Bool {
         let start = expiryHead
         while expiryHead < expiry.count, expiry[expiryHead].at < before {
-            let (_, hash, uid) = expiry[expiryHead]
-            hashes.remove(hash)
-            counts[uid] = counts[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
+            forget(expiry[expiryHead].id)
             expiryHead += 1
         }
         let expired = expiryHead > start
@@ -115,10 +127,15 @@ struct KeyIndex {
         return expired
     }
 
-    private mutating func note(_ hash: UInt64, uid: UInt32, at: Int64) {
-        guard hashes.insert(hash).inserted else { return }
-        expiry.append((at, hash, uid))
-        counts[uid, default: 0] += 1
+    private mutating func note(_ id: ID, at: Int64) {
+        guard hashes.insert(id.digest).inserted else { return }
+        expiry.append((at, id))
+        counts[id.uid, default: 0] += 1
+    }
+
+    private mutating func forget(_ id: ID) {
+        hashes.remove(id.digest)
+        counts[id.uid] = counts[id.uid].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
 }
 

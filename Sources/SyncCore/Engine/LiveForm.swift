@@ -51,6 +51,9 @@ final class LiveForm {
         changeLog = ChangeLog(next: state.revision + 1)
     }
 
+    /// Whether readers see it: its creation is durable and its deletion is not.
+    var isReadable: Bool { committed.revision > 0 && existence != .gone }
+
     /// Takes a subscription in.
     func add(_ subscription: Subscription) {
         subscription.index = subscriptions.count
@@ -125,12 +128,27 @@ struct FormState {
     /// The clock that goes with what is shown.
     var token: String {
         if context.loose.isEmpty { return ContextToken.render(context) }
-        return ContextToken.render(context.prunedLoose(where: holds))
+        let held = heldDots
+        return ContextToken.render(context.prunedLoose(where: held.contains))
     }
 
-    /// Whether some store holds a write.
-    func holds(_ dot: Dot) -> Bool {
-        cells.contains { $0.store?.dots.contains(dot) ?? false }
+    /// The writes that some store holds: work for every field.
+    var heldDots: Set<Dot> { Set(cells.lazy.compactMap(\.store).flatMap(\.dots)) }
+
+    /// The token in the answer to an edit by somebody who had been shown `seen`: that, and the new
+    /// dots (CAUSALITY.md, 2 and 3). Where it would be too long to be handed back, dots that
+    /// nothing holds any more are left out, then all loose ones: saying less than one has seen
+    /// loses nothing.
+    func answerToken(_ seen: CausalContext, _ dots: [Dot]) -> String {
+        var context = seen.clipped(to: self.context)
+        for dot in dots { context.insert(dot) }
+        if context.loose.count > 64 {
+            let held = heldDots
+            context = context.prunedLoose(where: held.contains)
+        }
+        let token = ContextToken.render(context)
+        if token.utf8.count <= ContextToken.bytesMax { return token }
+        return ContextToken.render(CausalContext(context.vector))
     }
 
     /// What the form reads: see ShownValue.swift.

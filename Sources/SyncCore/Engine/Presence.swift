@@ -17,7 +17,15 @@ struct PresenceBoard {
         var isGone = false
     }
 
+    /// Peers that left and of whom some subscriber has not been told, at most; beyond, whoever is
+    /// that slow is let go, since it could never be told all.
+    static let goneMax = 1024
+    /// Bytes of one notification, about: many peers are told in several.
+    private static let frameBytes = 64 << 10
+
     private var entries: [Entry] = []
+    /// How many that left are still to be told.
+    private(set) var goneCount = 0
     /// The number of the newest change.
     private(set) var sequence: UInt64 = 0
     /// One encoding serves all subscribers that stand at the same place.
@@ -32,6 +40,7 @@ struct PresenceBoard {
             connection: connection.id, user: connection.peer.user, client: connection.client,
             tty: connection.tty, focus: focus, draft: draft, sequence: sequence)
         if let index = entries.firstIndex(where: { $0.connection == connection.id }) {
+            if entries[index].isGone { goneCount -= 1 }
             entries[index] = entry
         } else {
             entries.append(entry)
@@ -45,6 +54,7 @@ struct PresenceBoard {
         else { return false }
         sequence += 1
         entries[index].isGone = true
+        goneCount += 1
         entries[index].draft = nil
         entries[index].focus = nil
         entries[index].sequence = sequence
@@ -53,11 +63,11 @@ struct PresenceBoard {
 
     /// Forgets those who left and of whom every subscriber has been told.
     mutating func forgetGone(toldTo slowest: UInt64) {
+        guard goneCount > 0 else { return }
+        let before = entries.count
         entries.removeAll { $0.isGone && $0.sequence <= slowest }
+        goneCount -= before - entries.count
     }
-
-    /// How many that left are still to be told.
-    var goneCount: Int { entries.count { $0.isGone } }
 
     /// The notification that brings a subscriber at `cursor` up to date, and moves the cursor.
     mutating func read(from cursor: inout UInt64, form: String, into output: inout Output) {
@@ -68,12 +78,27 @@ struct PresenceBoard {
         } else {
             let isFirst = cursor == 0
             let peers = entries.filter { $0.sequence > cursor && !(isFirst && $0.isGone) }
-            let params = PresenceChanged(form: form, peers: peers.map(\.wire))
-            chunk = FrameChunk(Answer.frame(.presenceChanged(params)))
+            chunk = FrameChunk(Self.frames(peers, form: form))
             encoded = (cursor, sequence, chunk)
         }
         cursor = sequence
         output.append(chunk, 0..<chunk.count)
+    }
+
+    /// The notifications that tell of some peers; none where there are none.
+    private static func frames(_ peers: [Entry], form: String) -> [UInt8] {
+        var frames: [UInt8] = []
+        var group: [PresenceChanged.Peer] = []
+        var bytes = 0
+        for (place, peer) in peers.enumerated() {
+            group.append(peer.wire)
+            bytes += 512 + (peer.draft?.encoded.count ?? 0)
+            guard bytes >= frameBytes || place == peers.count - 1 else { continue }
+            frames += Answer.frame(.presenceChanged(PresenceChanged(form: form, peers: group)))
+            group = []
+            bytes = 0
+        }
+        return frames
     }
 }
 

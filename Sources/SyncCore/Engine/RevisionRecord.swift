@@ -33,31 +33,6 @@ struct RevisionRecord {
     var touchesAll = false
 }
 
-/// How one field's edit is taken back, as long as it still stands.
-struct UndoStep: Hashable {
-    var field: String
-    var action: Action
-
-    enum Action: Hashable {
-        /// A register's write `dot`: write what was there before (`nil`: unset).
-        case write(dot: Dot, was: JSON?)
-        /// Components of wheels: as a register's, each.
-        case components(dot: Dot, was: [Component])
-        /// A counter's set or reset `dot`.
-        case assign(dot: Dot, was: DecimalNumber?, to: DecimalNumber?)
-        /// An increment by this much.
-        case increment(DecimalNumber)
-        /// Tags that were added and removed; `wasSet` says whether anybody had set the field.
-        case tags(added: [JSON], removed: [JSON], wasSet: Bool)
-    }
-
-    struct Component: Hashable {
-        var id: String
-        /// `nil`: the component was unset.
-        var was: JSON?
-    }
-}
-
 // MARK: - Text
 
 extension RevisionRecord {
@@ -94,87 +69,6 @@ extension RevisionRecord {
             undo: (json["undo"]?.arrayValue ?? []).compactMap(UndoStep.init(json:)),
             takesBack: json["takesBack"]?.integerValue.flatMap(UInt64.init(exactly:)),
             touched: strings("touched"), touchesAll: json["all"]?.boolValue ?? false)
-    }
-}
-
-extension UndoStep {
-    fileprivate var json: JSON {
-        var object = JSONObject([("field", .string(field))])
-        switch action {
-        case .write(let dot, let was):
-            object["do"] = "write"
-            object["dot"] = dot.json
-            object["was"] = was
-        case .components(let dot, let was):
-            object["do"] = "components"
-            object["dot"] = dot.json
-            object["was"] = .array(
-                was.map { component in
-                    var json = JSONObject([("id", .string(component.id))])
-                    json["was"] = component.was
-                    return .object(json)
-                })
-        case .assign(let dot, let was, let to):
-            object["do"] = "assign"
-            object["dot"] = dot.json
-            object["was"] = was.map(JSON.number)
-            object["to"] = to.map(JSON.number)
-        case .increment(let amount):
-            object["do"] = "increment"
-            object["by"] = .number(amount)
-        case .tags(let added, let removed, let wasSet):
-            object["do"] = "tags"
-            object["added"] = .array(added)
-            object["removed"] = .array(removed)
-            object["wasSet"] = .bool(wasSet)
-        }
-        return .object(object)
-    }
-
-    fileprivate init?(json: JSON) {
-        guard let field = json["field"]?.stringValue, let verb = json["do"]?.stringValue else {
-            return nil
-        }
-        self.field = field
-        let dot = json["dot"].flatMap(Dot.init(json:))
-        switch (verb, dot) {
-        case ("write", let dot?): action = .write(dot: dot, was: json["was"])
-        case ("components", let dot?):
-            action = .components(
-                dot: dot,
-                was: (json["was"]?.arrayValue ?? []).compactMap { component in
-                    component["id"]?.stringValue.map { Component(id: $0, was: component["was"]) }
-                })
-        case ("assign", let dot?):
-            action = .assign(
-                dot: dot, was: json["was"]?.numberValue, to: json["to"]?.numberValue)
-        case ("increment", _):
-            guard let amount = json["by"]?.numberValue else { return nil }
-            action = .increment(amount)
-        case ("tags", _):
-            action = .tags(
-                added: json["added"]?.arrayValue ?? [], removed: json["removed"]?.arrayValue ?? [],
-                wasSet: json["wasSet"]?.boolValue ?? true)
-        default: return nil
-        }
-    }
-}
-
-extension Dot {
-    /// `"3f9a.1:1042"`: the token of this one write alone.
-    fileprivate var json: JSON { .string(ContextToken.render(CausalContext(dots: [self]))) }
-
-    fileprivate init?(json: JSON) {
-        guard let text = json.stringValue, let context = try? ContextToken.parse(text) else {
-            return nil
-        }
-        if let loose = context.loose.first, context.vector.isEmpty {
-            self = loose
-        } else if let first = context.vector.entries.first, context.loose.isEmpty {
-            self = Dot(first.replica, first.counter)
-        } else {
-            return nil
-        }
     }
 }
 

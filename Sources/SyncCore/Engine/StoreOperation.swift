@@ -187,8 +187,9 @@ public enum StoreQuery: Sendable, Hashable {
     /// Revisions from `from` on, ascending, until `rowsMax` rows or `bytesMax` bytes of frames
     /// (at least one row).
     case revisions(form: FormKey, from: UInt64, rowsMax: Int, bytesMax: Int)
-    /// Revisions below `before`, descending, at most `rowsMax`.
-    case history(form: FormKey, before: UInt64, rowsMax: Int)
+    /// Revisions below `before`, descending, until `rowsMax` rows or `bytesMax` bytes of frames (at
+    /// least one row).
+    case history(form: FormKey, before: UInt64, rowsMax: Int, bytesMax: Int = .max)
     /// The answer that was given under a key.
     case key(uid: UInt32, key: String)
 }

@@ -8,8 +8,13 @@ final class Subscription {
         case stored(next: UInt64)
         /// A page of the store is on its way.
         case fetching(next: UInt64, FetchID)
+        /// A page of the store is to be written; `next` is the revision behind it.
+        case page([FrameChunk], next: UInt64)
+        /// Nothing more is written to it.
+        case ended
     }
 
+    /// Not to be asked of one that `ended`: the connection may be gone.
     unowned let connection: Connection
     /// Kept alive for as long as its last revisions are to be written, though it was deleted.
     let form: LiveForm
@@ -23,28 +28,33 @@ final class Subscription {
     var presenceCursor: UInt64?
     /// Where it stands in the form's list of subscriptions.
     var index = 0
+    /// The place of the answer to `state.subscribe`: nothing is told before it (PROTOCOL.md,
+    /// Promises of the stream, 2). `nil` where none is owed.
+    let answer: AnswerQueue.Slot?
 
     init(
         connection: Connection, form: LiveForm, position: Position, globs: [Glob]?,
-        presence: Bool
+        presence: Bool, answer: AnswerQueue.Slot?
     ) {
         self.connection = connection
         self.form = form
         self.position = position
         self.globs = globs
         presenceCursor = presence ? 0 : nil
+        self.answer = answer
     }
 
-    /// The next revision that it is to see.
-    var next: UInt64 {
-        switch position {
-        case .live(let next), .stored(let next), .fetching(let next, _): next
-        }
-    }
+    /// Whether its first notification may leave.
+    var isOpen: Bool { answer.map(connection.answers.isAnswered) ?? true }
 
     /// Whether there is something to write to it.
     var hasOutput: Bool {
-        if case .live(let next) = position, next < form.changeLog.next { return true }
+        switch position {
+        case .live(let next) where next < form.changeLog.next: return true
+        case .page: return true
+        case .ended: return false
+        default: break
+        }
         return presenceCursor.map { $0 < form.presence.sequence } ?? false
     }
 }

@@ -23,11 +23,11 @@ struct Transaction {
     private(set) var context: CausalContext
     private var overlay: [Int: Cell] = [:]
     /// Controls that were named, whose conditions are judged at the end.
-    private var named: [Int] = []
+    var named: [Int] = []
     private var written: Set<Int> = []
     private var concurrent: Set<Int> = []
-    private var dots: [Dot] = []
-    private var undo: [UndoStep] = []
+    private(set) var dots: [Dot] = []
+    var undo: [UndoStep] = []
 
     init(_ form: LiveForm, author: Author, stamp: HybridTimestamp) {
         self.form = form
@@ -61,7 +61,7 @@ struct Transaction {
         for edit in edits { try write(edit, seen, seal) }
     }
 
-    private mutating func write(
+    mutating func write(
         _ edit: FieldEdit, _ seen: Seen, _ seal: (String, Int, Dot) -> [UInt8]?
     ) throws(WireError) {
         let target = edit.target
@@ -105,7 +105,7 @@ struct Transaction {
         }
     }
 
-    private mutating func note(_ cell: Cell, _ target: Int, _ dot: Dot) {
+    mutating func note(_ cell: Cell, _ target: Int, _ dot: Dot) {
         context.insert(dot)
         dots.append(dot)
         overlay[target] = cell
@@ -220,146 +220,6 @@ struct Transaction {
     ) -> (value: [UInt8]?, Void)? {
         guard case .seal(let secret) = edit else { return (nil, ()) }
         return seal(secret, target, dot).map { ($0, ()) }
-    }
-
-    // MARK: - Undo
-
-    private func undoStep(
-        _ edit: StoredEdit, _ target: Int, before: Cell, after: Cell, _ dot: Dot
-    ) -> UndoStep? {
-        let action: UndoStep.Action
-        switch (edit, before.store) {
-        case (.press, _), (.seal, _), (_, .sealed): return nil
-        case (.increment(let difference, _), _): action = .increment(difference)
-        case (.addTags(let tags), _):
-            action = .tags(added: tags, removed: [], wasSet: before.isSet)
-        case (.removeTags(let tags), _):
-            action = .tags(added: [], removed: tags, wasSet: before.isSet)
-        case (_, .tags):
-            let old = before.value.arrayValue ?? []
-            let new = after.value.arrayValue ?? []
-            action = .tags(
-                added: new.filter { !old.contains($0) }, removed: old.filter { !new.contains($0) },
-                wasSet: before.isSet)
-        case (_, .components(let components)):
-            let policy = definition.controls[target].conflictPolicy
-            guard case .components(let now) = after.store else { return nil }
-            let changed = now.components.filter { $0.register.dots.contains(dot) }
-            action = .components(
-                dot: dot,
-                was: changed.map { component in
-                    let standing = policy.standing(components[component.id].siblings)
-                    return UndoStep.Component(id: component.id, was: standing?.payload.value)
-                })
-        case (_, .counter):
-            action = .assign(
-                dot: dot, was: before.isSet ? before.value.numberValue : nil,
-                to: after.isSet ? after.value.numberValue : nil)
-        default: action = .write(dot: dot, was: before.isSet ? before.value : nil)
-        }
-        return UndoStep(field: definition.controls[target].id, action: action)
-    }
-
-    /// Takes one step back; whether it still stood.
-    ///
-    /// What others made of the field since is theirs: a step that was overwritten is left alone,
-    /// and increments of others on top of mine stay.
-    mutating func takeBack(_ step: UndoStep, control: Int) throws(WireError) -> Bool {
-        let definition = definition
-        func seal(_: String, _: Int, _: Dot) -> [UInt8]? { nil }
-        func accepts(_ value: JSON) -> Bool {
-            definition.accepts(value, control: definition.controls[control])
-        }
-        let policy = definition.controls[control].conflictPolicy
-        let cell = cell(control)
-        var edits: [StoredEdit] = []
-        switch (step.action, cell.store) {
-        case (.write(let dot, let was), .register(let register)):
-            guard policy.standing(register.siblings)?.dot == dot, was.map(accepts) ?? true else {
-                return false
-            }
-            edits = [was.map { .set($0) } ?? .unset]
-        case (.components(let dot, let was), .components(let components)):
-            return try takeBack(components, was, of: dot, control: control)
-        case (.assign(let dot, let was, let to), .counter(let counter)):
-            guard policy.standing(counter.bases)?.dot == dot else { return false }
-            edits = [try takeBackAssignment(counter, was: was, to: to, control)]
-        case (.increment(let amount), .counter):
-            guard let back = amount.negated,
-                let edit = try? definition.edits(
-                    for: .increment(back), control: control, values: value
-                ).first?.edit, case .increment(let difference, _) = edit, difference != .zero
-            else { return false }
-            edits = [edit]
-        case (.tags(let added, let removed, let wasSet), .tags):
-            edits = takeBackTags(added, removed, wasSet: wasSet, control, cell)
-        default: return false
-        }
-        let before = dots.count
-        for edit in edits { try write(FieldEdit(target: control, edit: edit), .present, seal) }
-        guard dots.count > before else { return false }
-        named.append(control)
-        return true
-    }
-
-    private mutating func takeBack(
-        _ components: ComponentMap, _ was: [UndoStep.Component], of dot: Dot, control: Int
-    ) throws(WireError) -> Bool {
-        let policy = definition.controls[control].conflictPolicy
-        let standing = was.filter { policy.standing(components[$0.id].siblings)?.dot == dot }
-        guard !standing.isEmpty else { return false }
-        guard let fresh = context.nextDot(for: author.replica) else { return false }
-        let before = cell(control)
-        var cell = before
-        var store = components
-        for component in standing {
-            store.write(
-                Written(value: component.was, author: author), component: component.id,
-                dot: fresh, stamp: stamp, seen: .present, policy: policy)
-        }
-        cell.store = .components(store)
-        cell.resolve(control, of: definition)
-        note(cell, control, fresh)
-        if let step = undoStep(.unset, control, before: before, after: cell, fresh) {
-            undo.append(step)
-        }
-        named.append(control)
-        return true
-    }
-
-    /// A set is taken back as a difference where others have counted on top of it.
-    private func takeBackAssignment(
-        _ counter: EpochCounter, was: DecimalNumber?, to: DecimalNumber?, _ control: Int
-    ) throws(WireError) -> StoredEdit {
-        let initial = definition.controls[control].defaultValue.numberValue ?? .zero
-        let base = definition.controls[control].conflictPolicy.standing(counter.bases)
-        let others = counter.value(of: base, default: initial) != base?.value ?? initial
-        if others, let back = (was ?? initial).subtracting(to ?? initial),
-            let edit = try? definition.edits(
-                for: .increment(back), control: control, values: value
-            ).first?.edit
-        {
-            return edit
-        }
-        return was.map { .set(.number($0)) } ?? .unset
-    }
-
-    private func takeBackTags(
-        _ added: [JSON], _ removed: [JSON], wasSet: Bool, _ control: Int, _ cell: Cell
-    ) -> [StoredEdit] {
-        let present = cell.value.arrayValue ?? []
-        let gone = added.filter { present.contains($0) }
-        let options = definition.controls[control].options
-        let back = removed.filter { !present.contains($0) && options?.index(of: $0) != nil }
-        if !wasSet {
-            let initial = definition.controls[control].defaultValue.arrayValue ?? []
-            let result = present.filter { !gone.contains($0) } + back
-            if Set(result) == Set(initial) { return [.unset] }
-        }
-        var edits: [StoredEdit] = []
-        if !gone.isEmpty { edits.append(.removeTags(gone)) }
-        if !back.isEmpty { edits.append(.addTags(back)) }
-        return edits
     }
 
     // MARK: - Judgement

@@ -8,6 +8,14 @@ struct UndoJournal {
     struct Owner: Hashable {
         let uid: UInt32
         let session: String?
+
+        /// Whether a transaction of `other` is one of mine: without a session, all of the uid's
+        /// are.
+        func includes(_ other: Owner) -> Bool {
+            guard uid == other.uid else { return false }
+            guard let session else { return true }
+            return other.session.map(session.isSameBytes) ?? false
+        }
     }
 
     struct Transaction {
@@ -38,8 +46,11 @@ struct UndoJournal {
     mutating func append(_ record: RevisionRecord, revision: UInt64, depthMax: Int) {
         let owner = Owner(uid: record.by.uid, session: record.session)
         if let old = record.takesBack { consume(old, fields: record.undo.map(\.field)) }
+        for trace in record.undo.flatMap(\.traces) {
+            if let restored = trace.restores { replace(restored, by: trace.dot) }
+        }
         if record.kind == .set {
-            transactions.removeAll { $0.owner == owner && $0.kind == .undo }
+            transactions.removeAll { $0.kind == .undo && owner.includes($0.owner) }
         }
         guard !record.undo.isEmpty else { return }
         transactions.append(
@@ -54,7 +65,7 @@ struct UndoJournal {
     /// with a field, the newest that touched it, cut to that field.
     func newest(_ direction: Direction, owner: Owner?, field: String?) -> Transaction? {
         for transaction in transactions.reversed() where direction.takesBack(transaction.kind) {
-            guard owner == nil || transaction.owner == owner else { continue }
+            guard owner?.includes(transaction.owner) ?? true else { continue }
             guard let field else { return transaction }
             let steps = transaction.steps.filter { $0.field.isSameBytes(as: field) }
             guard !steps.isEmpty else { continue }
@@ -74,8 +85,11 @@ struct UndoJournal {
         if transactions[index].steps.isEmpty { transactions.remove(at: index) }
     }
 
-    /// Forgets everything: the store was written anew, and dots of what was there mean nothing.
-    mutating func removeAll() {
-        transactions = []
+    private mutating func replace(_ old: Dot, by new: Dot) {
+        for place in transactions.indices {
+            for step in transactions[place].steps.indices {
+                transactions[place].steps[step].replace(old, by: new)
+            }
+        }
     }
 }

@@ -1,0 +1,83 @@
+// What the engine does not keep in memory: asked of the store, gone on with when it answers.
+
+extension Engine {
+    /// What a fetch from the store is for.
+    enum Fetch {
+        /// The first page for a subscriber that resumes behind the change log.
+        case resume(PendingCall, StateSubscribe, from: UInt64)
+        /// A further page for a subscriber.
+        case page(Subscription)
+        case history(PendingCall, HistorySearch)
+        case key(PendingCall, Request)
+    }
+
+    /// Asks the store; the connection's next request waits for the answer.
+    func fetch(
+        _ query: StoreQuery, for purpose: Fetch, _ connection: Connection,
+        _ effects: inout [Effect]
+    ) {
+        connection.progress = .awaitingFetch(request(query, for: purpose, &effects))
+    }
+
+    func request(
+        _ query: StoreQuery, for purpose: Fetch, _ effects: inout [Effect]
+    ) -> FetchID {
+        let id = FetchID(nextFetch)
+        nextFetch += 1
+        fetches[id] = purpose
+        effects.append(.fetch(id, query))
+        return id
+    }
+
+    func fetched(_ id: FetchID, _ answer: StoreAnswer, _ effects: inout [Effect]) {
+        guard let purpose = fetches.removeValue(forKey: id) else { return }
+        switch purpose {
+        case .page(let subscription):
+            var rows: [RevisionRow] = []
+            if case .revisions(let found) = answer { rows = found }
+            page(rows, subscription, id, &effects)
+        case .resume(let call, _, _), .history(let call, _), .key(let call, _):
+            let connection = call.connection
+            guard connections[connection.id] === connection,
+                connection.progress == .awaitingFetch(id)
+            else { return }
+            connection.progress = .idle
+            do {
+                try proceed(purpose, answer, &effects)
+            } catch {
+                refuse(call, error)
+            }
+            flushRefusals(&effects)
+            resume(connection, &effects)
+        }
+    }
+
+    private func proceed(
+        _ purpose: Fetch, _ answer: StoreAnswer, _ effects: inout [Effect]
+    ) throws(WireError) {
+        switch (purpose, answer) {
+        case (_, .failed(let reason)):
+            log(.error, "the store could not be read: \(reason)", &effects)
+            throw WireError(
+                .unavailable,
+                "the store cannot be read: \(reason.escapedForDisplay()); try again later")
+        case (.resume(let call, let params, let from), .revisions(let rows)):
+            try resumed(rows, call, params, from: from, &effects)
+        case (.history(let call, let search), .revisions(let rows)):
+            try continueHistory(search, rows, call, &effects)
+        case (.key(let call, let request), .key(let row)):
+            fetchedKey(row, call, request, &effects)
+        default: return
+        }
+    }
+}
+
+extension Engine.Fetch {
+    /// The request that waits for it; `nil` where none does.
+    var call: PendingCall? {
+        switch self {
+        case .resume(let call, _, _), .history(let call, _), .key(let call, _): call
+        case .page: nil
+        }
+    }
+}

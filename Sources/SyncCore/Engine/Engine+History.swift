@@ -1,0 +1,117 @@
+// `state.history`: the store's revisions, told again.
+
+extension Engine {
+    /// A page of history on its way.
+    struct HistorySearch {
+        let form: LiveForm
+        let field: String?
+        let limit: Int
+        var before: UInt64
+        var entries: [HistoryPage.Entry] = []
+        /// Bytes of the notifications that the entries come from.
+        var bytes = 0
+
+        /// A page is one frame: it ends early rather than grow beyond.
+        var isFull: Bool { entries.count > limit || bytes > Engine.historyBytesMax }
+    }
+
+    /// Bytes of notifications that one page of history tells.
+    fileprivate static var historyBytesMax: Int { 256 << 10 }
+
+    func history(
+        _ params: StateHistory, _ call: PendingCall, _ effects: inout [Effect]
+    ) throws(WireError) {
+        let form = try readableForm(params.form, call.connection)
+        if let field = params.field, form.committed.definition.index(of: field) == nil {
+            throw noField(field, form, form.committed)
+        }
+        let search = HistorySearch(
+            form: form, field: params.field,
+            limit: Int(min(max(params.limit ?? 50, 1), 1000)),
+            before: params.before.flatMap { UInt64(exactly: $0) } ?? form.committed.revision + 1)
+        ask(search, call, &effects)
+    }
+
+    /// Revisions that everybody sees but the store does not have yet (`durability` below `commit`),
+    /// newest first.
+    private func unsaved(_ search: HistorySearch) -> [RevisionRow] {
+        guard configuration.durability != .commit else { return [] }
+        return batches.revisions(of: search.form).reversed().filter { $0.revision < search.before }
+    }
+
+    private func ask(_ search: HistorySearch, _ call: PendingCall, _ effects: inout [Effect]) {
+        // One more than asked for says whether there is more.
+        let rows = search.field == nil ? search.limit - search.entries.count + 1 : 512
+        let query = StoreQuery.history(
+            form: search.form.key, before: search.before, rowsMax: rows,
+            bytesMax: Self.historyBytesMax)
+        fetch(query, for: .history(call, search), call.connection, &effects)
+    }
+
+    func continueHistory(
+        _ search: HistorySearch, _ rows: [RevisionRow], _ call: PendingCall,
+        _ effects: inout [Effect]
+    ) throws(WireError) {
+        var search = search
+        let unsaved = unsaved(search)
+        let newer = unsaved.filter { $0.revision > rows.first?.revision ?? 0 }
+        for row in newer + rows {
+            guard !search.isFull else { break }
+            search.before = row.revision
+            guard let entry = HistoryPage.Entry(row, field: search.field) else { continue }
+            search.entries.append(entry)
+            search.bytes += row.frame.count
+        }
+        if !search.isFull, !rows.isEmpty, search.before > 1 {
+            ask(search, call, &effects)
+            return
+        }
+        let page = HistoryPage(
+            entries: Array(search.entries.prefix(search.limit)),
+            more: search.entries.count > search.limit || search.isFull && search.before > 1)
+        answer(call) { page.encode(into: &$0) }
+    }
+}
+
+extension HistoryPage.Entry {
+    /// The entry of a stored revision; `nil` where it does not touch `field`, or cannot be read.
+    fileprivate init?(_ row: RevisionRow, field: String?) {
+        guard let record = RevisionRecord(row.record) else { return nil }
+        if let field, !record.touchesAll,
+            !record.touched.contains(where: { $0.isSameBytes(as: field) })
+        {
+            return nil
+        }
+        let changes = Self.changes(in: row.frame).filter { change in
+            !record.derived.contains { $0.isSameBytes(as: change.field) }
+                && (field.map { $0.isSameBytes(as: change.field) } ?? true)
+        }
+        if field != nil, changes.isEmpty { return nil }
+        self.init(
+            revision: Revision(clamping: row.revision), at: Timestamp(milliseconds: record.at),
+            by: record.by.wire, kind: record.kind.rawValue,
+            changes: changes.map { change in
+                HistoryPage.Change(
+                    field: change.field, value: change.state.value, was: change.was,
+                    isConcurrent: record.concurrent.contains {
+                        $0.isSameBytes(as: change.field)
+                    })
+            })
+    }
+
+    /// The changes that a stored notification tells.
+    private static func changes(in frame: [UInt8]) -> [FieldChange] {
+        var decoder = ServerMessageDecoder()
+        let text = Array(frame.dropFirst(Frame.headerBytes))
+        guard case .notification(let notification)? = try? decoder.decode(text).first else {
+            return []
+        }
+        switch notification {
+        case .stateChanged(let params): return params.changes
+        case .formChanged(let params):
+            guard case .defined(let content) = params.content else { return [] }
+            return content.changes
+        case .presenceChanged, .goodbye: return []
+        }
+    }
+}

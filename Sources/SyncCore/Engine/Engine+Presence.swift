@@ -1,0 +1,72 @@
+// Who has a form open, where their hands are, and what they hold: told, never kept.
+
+extension Engine {
+    func presenceUpdate(_ params: PresenceUpdate, _ call: PendingCall) throws(WireError) {
+        let connection = call.connection
+        let form = try readableForm(params.form, connection)
+        let state = form.committed
+        guard connection.subscription(to: form) != nil else {
+            throw WireError(
+                .invalidParams, "subscribe to form \(form.name) before saying where you are",
+                form: form.name, path: "form")
+        }
+        var focus: Int?
+        if let id = params.focus {
+            guard let index = state.definition.index(of: id) else {
+                throw noField(id, form, state)
+            }
+            focus = index
+        }
+        var draft: JSON?
+        if let proposed = params.draft {
+            draft = try admitDraft(proposed, focus, form, connection)
+        }
+        form.presence.update(connection, focus: params.focus, draft: draft)
+        notifyPresence(of: form)
+        answer(call) { EmptyResult().encode(into: &$0) }
+    }
+
+    /// A draft is a value that the control would take, from somebody who may write it, never of a
+    /// secret.
+    private func admitDraft(
+        _ proposed: JSON, _ focus: Int?, _ form: LiveForm, _ connection: Connection
+    ) throws(WireError) -> JSON {
+        let state = form.committed
+        guard let focus else {
+            throw WireError(
+                .invalidParams, "a draft belongs to the field that has the focus",
+                form: form.name, path: "draft", expected: "a focus beside it")
+        }
+        let id = state.definition.controls[focus].id
+        let max = configuration.limits.draftsPerSecondMax
+        guard connection.draftRate.admits(max: max, at: now) else {
+            throw .limit(
+                "draftsPerSecondMax", max: Int64(max), "more than \(max) drafts a second; wait")
+        }
+        guard state.definition.controls[focus].type != .secure else {
+            throw WireError(
+                .invalidValue, "a secret has no draft", form: form.name, field: id,
+                expected: "no draft")
+        }
+        try requireEdit(.value(proposed), form, state, focus, connection.peer)
+        do {
+            return try state.definition.admit(proposed, control: focus, values: state.value)
+        } catch {
+            throw WireError(invalid: error, form: form.name)
+        }
+    }
+
+    func notifyPresence(of form: LiveForm) {
+        var slowest = form.presence.sequence
+        let isCrowded = form.presence.goneCount > PresenceBoard.goneMax
+        for subscription in form.subscriptions {
+            guard let cursor = subscription.presenceCursor else { continue }
+            if isCrowded, cursor < form.presence.sequence - UInt64(PresenceBoard.goneMax) {
+                tooSlow.append(subscription.connection)
+            }
+            slowest = min(slowest, cursor)
+            markReady(subscription.connection)
+        }
+        form.presence.forgetGone(toldTo: slowest)
+    }
+}

@@ -1,0 +1,53 @@
+// `state.undo` and `state.redo`.
+
+extension Engine {
+    func takeBack(
+        _ direction: UndoJournal.Direction, _ params: StateUndo, _ call: PendingCall,
+        _ effects: inout [Effect]
+    ) throws(WireError) {
+        let form = try editableForm(params.form)
+        let connection = call.connection
+        let state = form.working
+        try require(.read, form, state, nil, connection.peer)
+        if let field = params.field, state.definition.index(of: field) == nil {
+            throw noField(field, form, state)
+        }
+        let owner =
+            params.scope == .mine
+            ? UndoJournal.Owner(uid: connection.peer.uid, session: connection.session) : nil
+        form.loadUndo(depthMax: configuration.limits.undoDepthMax)
+        guard let target = form.undo.newest(direction, owner: owner, field: params.field) else {
+            throw WireError(
+                .conflict,
+                "nothing to \(direction == .undo ? "undo" : "redo")"
+                    + (params.scope == .mine ? " of yours in form \(form.name)" : ""),
+                form: form.name, field: params.field)
+        }
+        var transaction = begin(form, connection)
+        var skipped: [String] = []
+        var named: [Int] = []
+        for step in target.steps.reversed() {
+            guard let control = state.definition.index(of: step.field) else {
+                skipped.append(step.field)
+                continue
+            }
+            try requireEdit(.reset, form, state, control, connection.peer)
+            if try transaction.takeBack(step, control: control) {
+                named.append(control)
+            } else {
+                skipped.append(step.field)
+            }
+        }
+        guard !named.isEmpty else {
+            form.undo.consume(target.revision, fields: skipped)
+            throw transaction.conflict(
+                target.steps.compactMap { state.definition.index(of: $0.field) },
+                "overwritten since, so there is nothing left to take back")
+        }
+        try transaction.checkEnabled()
+        form.undo.consume(target.revision, fields: target.steps.map(\.field))
+        finish(
+            &transaction, direction == .undo ? .undo : .redo, named: named,
+            seen: CausalContext(), skipped: skipped, takesBack: target.revision, call, &effects)
+    }
+}

@@ -1,0 +1,181 @@
+// Taking back: what an edit leaves behind to be undone by, and the undoing.
+
+extension Transaction {
+    /// How the edit that made `after` of `before` is taken back; `nil` for what is not undone.
+    func undoStep(
+        _ edit: StoredEdit, _ target: Int, before: Cell, after: Cell, _ dot: Dot
+    ) -> UndoStep? {
+        let policy = definition.controls[target].conflictPolicy
+        let action: UndoStep.Action
+        switch (edit, before.store) {
+        case (.press, _), (.seal, _), (_, .sealed), (_, nil): return nil
+        case (.increment(let difference, _), .counter(let counter)):
+            action = .increment(difference, base: policy.standing(counter.bases)?.dot)
+        case (.addTags(let tags), _):
+            action = .tags(added: tags, removed: [], wasSet: before.isSet)
+        case (.removeTags(let tags), _):
+            action = .tags(added: [], removed: tags, wasSet: before.isSet)
+        case (_, .tags):
+            let old = before.value.arrayValue ?? []
+            let new = after.value.arrayValue ?? []
+            action = .tags(
+                added: new.filter { !old.contains($0) }, removed: old.filter { !new.contains($0) },
+                wasSet: before.isSet)
+        case (_, .components(let components)):
+            guard case .components(let now) = after.store else { return nil }
+            let changed = now.components.filter { $0.register.dots.contains(dot) }
+            action = .components(
+                changed.map { component in
+                    let standing = policy.standing(components[component.id].siblings)
+                    return UndoStep.Component(
+                        id: component.id, trace: UndoStep.Trace(dot: dot, over: standing?.dot),
+                        was: standing?.payload.value)
+                })
+        case (_, .counter(let counter)):
+            let trace = UndoStep.Trace(dot: dot, over: policy.standing(counter.bases)?.dot)
+            action = .assign(
+                trace, was: before.isSet ? before.value.numberValue : nil,
+                to: after.isSet ? after.value.numberValue : nil)
+        case (_, .register(let register)):
+            let trace = UndoStep.Trace(dot: dot, over: policy.standing(register.siblings)?.dot)
+            action = .write(trace, was: before.isSet ? before.value : nil)
+        case (_, .presses): return nil
+        }
+        return UndoStep(field: definition.controls[target].id, action: action)
+    }
+
+    /// Takes one step back; whether it still stood.
+    ///
+    /// What others made of the field since is theirs: a step that was overwritten is left alone,
+    /// increments of others on top of mine stay, and so do picks of others beside mine.
+    mutating func takeBack(_ step: UndoStep, control: Int) throws(WireError) -> Bool {
+        let policy = definition.controls[control].conflictPolicy
+        let cell = cell(control)
+        var edits: [StoredEdit] = []
+        var seen = Seen.present
+        switch (step.action, cell.store) {
+        case (.write(let trace, let was), .register(let register)):
+            guard policy.standing(register.siblings)?.dot == trace.dot, accepts(was, control)
+            else { return false }
+            seen = .context(CausalContext(dots: [trace.dot]))
+            edits = [was.map { .set($0) } ?? .unset]
+        case (.components(let rows), .components(let components)):
+            return takeBack(components, rows, control: control)
+        case (.assign(let trace, let was, let to), .counter(let counter)):
+            guard policy.standing(counter.bases)?.dot == trace.dot,
+                accepts(was.map(JSON.number), control)
+            else { return false }
+            edits = [takeBackAssignment(was: was, to: to, control)]
+        case (.increment(let amount, let base), .counter(let counter)):
+            guard policy.standing(counter.bases)?.dot == base, let back = amount.negated,
+                let edit = difference(back, control)
+            else { return false }
+            edits = [edit]
+        case (.tags(let added, let removed, let wasSet), .tags):
+            edits = takeBackTags(added, removed, wasSet: wasSet, control, cell)
+        default: return false
+        }
+        let first = undo.count
+        let before = dots.count
+        for edit in edits {
+            try write(FieldEdit(target: control, edit: edit), seen) { _, _, _ in nil }
+        }
+        guard dots.count > before else { return false }
+        for place in undo.indices[first...] { undo[place].restore(step) }
+        named.append(control)
+        return true
+    }
+
+    private func accepts(_ value: JSON?, _ control: Int) -> Bool {
+        value.map { definition.accepts($0, control: definition.controls[control]) } ?? true
+    }
+
+    private mutating func takeBack(
+        _ components: ComponentMap, _ rows: [UndoStep.Component], control: Int
+    ) -> Bool {
+        let policy = definition.controls[control].conflictPolicy
+        let mine = rows.filter {
+            policy.standing(components[$0.id].siblings)?.dot == $0.trace.dot
+        }
+        guard !mine.isEmpty, let fresh = context.nextDot(for: author.replica) else { return false }
+        let before = cell(control)
+        var cell = before
+        var store = components
+        for row in mine {
+            store.write(
+                Written(value: row.was, author: author), component: row.id, dot: fresh,
+                stamp: stamp, seen: .context(CausalContext(dots: [row.trace.dot])), policy: policy)
+        }
+        cell.store = .components(store)
+        cell.resolve(control, of: definition)
+        note(cell, control, fresh)
+        if var step = undoStep(.unset, control, before: before, after: cell, fresh) {
+            step.restore(UndoStep(field: step.field, action: .components(rows)))
+            undo.append(step)
+        }
+        named.append(control)
+        return true
+    }
+
+    /// A set is taken back as a difference where somebody has counted on top of it.
+    private func takeBackAssignment(
+        was: DecimalNumber?, to: DecimalNumber?, _ control: Int
+    ) -> StoredEdit {
+        let initial = definition.controls[control].defaultValue.numberValue ?? .zero
+        let isCountedOn = cell(control).value.numberValue != to ?? initial
+        if isCountedOn, let back = (was ?? initial).subtracting(to ?? initial),
+            let edit = difference(back, control)
+        {
+            return edit
+        }
+        return was.map { .set(.number($0)) } ?? .unset
+    }
+
+    /// The increment by an amount within the bounds; `nil` where nothing comes of it.
+    private func difference(_ amount: DecimalNumber, _ control: Int) -> StoredEdit? {
+        guard
+            let edit = try? definition.edits(
+                for: .increment(amount), control: control, values: value
+            ).first?.edit, case .increment(let difference, _) = edit, difference != .zero
+        else { return nil }
+        return edit
+    }
+
+    private func takeBackTags(
+        _ added: [JSON], _ removed: [JSON], wasSet: Bool, _ control: Int, _ cell: Cell
+    ) -> [StoredEdit] {
+        let present = cell.value.arrayValue ?? []
+        let gone = added.filter { present.contains($0) }
+        let options = definition.controls[control].options
+        let back = removed.filter { !present.contains($0) && options?.index(of: $0) != nil }
+        if !wasSet {
+            let initial = definition.controls[control].defaultValue.arrayValue ?? []
+            let result = present.filter { !gone.contains($0) } + back
+            if Set(result) == Set(initial) { return [.unset] }
+        }
+        var edits: [StoredEdit] = []
+        if !gone.isEmpty { edits.append(.removeTags(gone)) }
+        if !back.isEmpty { edits.append(.addTags(back)) }
+        return edits
+    }
+}
+
+extension UndoStep {
+    /// Notes that this undo of `step` puts back what stood before it.
+    fileprivate mutating func restore(_ step: UndoStep) {
+        switch action {
+        case .write(var trace, let was):
+            trace.restores = step.over(component: nil)
+            action = .write(trace, was: was)
+        case .assign(var trace, let was, let to):
+            trace.restores = step.over(component: nil)
+            action = .assign(trace, was: was, to: to)
+        case .components(var rows):
+            for place in rows.indices {
+                rows[place].trace.restores = step.over(component: rows[place].id)
+            }
+            action = .components(rows)
+        case .increment, .tags: break
+        }
+    }
+}

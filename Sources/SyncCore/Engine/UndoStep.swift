@@ -1,0 +1,186 @@
+// How an edit is taken back: kept with its revision, made anew into a journal at start.
+//
+// An undo is a write of its own. What it puts back stands by the new write, so a step that spoke of
+// the old one speaks of the new one from then on (`replace`): else only the newest edit of a field
+// could ever be taken back.
+
+/// How one field's edit is taken back, as long as it still stands.
+struct UndoStep: Hashable {
+    var field: String
+    var action: Action
+
+    enum Action: Hashable {
+        /// A register's write: write what was there before (`nil`: unset).
+        case write(Trace, was: JSON?)
+        /// Components of wheels: as a register's, each.
+        case components([Component])
+        /// A counter's set or reset.
+        case assign(Trace, was: DecimalNumber?, to: DecimalNumber?)
+        /// An increment by this much, of the set `base` (`nil`: of the default).
+        case increment(DecimalNumber, base: Dot?)
+        /// Tags that were added and removed; `wasSet` says whether anybody had set the field.
+        case tags(added: [JSON], removed: [JSON], wasSet: Bool)
+    }
+
+    struct Component: Hashable {
+        var id: String
+        var trace: Trace
+        /// `nil`: the component was unset.
+        var was: JSON?
+    }
+
+    /// A write among those before it and after it.
+    struct Trace: Hashable {
+        /// The write.
+        var dot: Dot
+        /// What stood before it.
+        var over: Dot?
+        /// The write whose place it takes: an undo puts back what that one wrote.
+        var restores: Dot?
+    }
+}
+
+extension UndoStep {
+    /// The write that stood before, of a component where one is named.
+    func over(component: String?) -> Dot? {
+        switch action {
+        case .write(let trace, _), .assign(let trace, _, _): trace.over
+        case .components(let components): components.first { $0.id == component }?.trace.over
+        case .increment, .tags: nil
+        }
+    }
+
+    /// The traces of its writes.
+    var traces: [Trace] {
+        switch action {
+        case .write(let trace, _), .assign(let trace, _, _): [trace]
+        case .components(let components): components.map(\.trace)
+        case .increment, .tags: []
+        }
+    }
+
+    /// Says `new` wherever it said `old`: what `old` wrote stands again, as `new`.
+    mutating func replace(_ old: Dot, by new: Dot) {
+        func renewed(_ trace: Trace) -> Trace {
+            var trace = trace
+            if trace.dot == old { trace.dot = new }
+            if trace.over == old { trace.over = new }
+            return trace
+        }
+        switch action {
+        case .write(let trace, let was): action = .write(renewed(trace), was: was)
+        case .assign(let trace, let was, let to):
+            action = .assign(renewed(trace), was: was, to: to)
+        case .components(let components):
+            action = .components(
+                components.map { component in
+                    var component = component
+                    component.trace = renewed(component.trace)
+                    return component
+                })
+        case .increment(let amount, let base):
+            action = .increment(amount, base: base == old ? new : base)
+        case .tags: break
+        }
+    }
+}
+
+// MARK: - Text
+
+extension UndoStep {
+    var json: JSON {
+        var object = JSONObject([("field", .string(field))])
+        switch action {
+        case .write(let trace, let was):
+            object["do"] = "write"
+            trace.write(to: &object)
+            object["was"] = was
+        case .components(let components):
+            object["do"] = "components"
+            object["rows"] = .array(
+                components.map { component in
+                    var json = JSONObject([("id", .string(component.id))])
+                    component.trace.write(to: &json)
+                    json["was"] = component.was
+                    return .object(json)
+                })
+        case .assign(let trace, let was, let to):
+            object["do"] = "assign"
+            trace.write(to: &object)
+            object["was"] = was.map(JSON.number)
+            object["to"] = to.map(JSON.number)
+        case .increment(let amount, let base):
+            object["do"] = "increment"
+            object["by"] = .number(amount)
+            object["base"] = base.map(\.json)
+        case .tags(let added, let removed, let wasSet):
+            object["do"] = "tags"
+            object["added"] = .array(added)
+            object["removed"] = .array(removed)
+            object["wasSet"] = .bool(wasSet)
+        }
+        return .object(object)
+    }
+
+    init?(json: JSON) {
+        guard let field = json["field"]?.stringValue, let verb = json["do"]?.stringValue else {
+            return nil
+        }
+        self.field = field
+        switch (verb, Trace(json: json)) {
+        case ("write", let trace?): action = .write(trace, was: json["was"])
+        case ("components", _):
+            action = .components(
+                (json["rows"]?.arrayValue ?? []).compactMap { row in
+                    guard let id = row["id"]?.stringValue, let trace = Trace(json: row) else {
+                        return nil
+                    }
+                    return Component(id: id, trace: trace, was: row["was"])
+                })
+        case ("assign", let trace?):
+            action = .assign(
+                trace, was: json["was"]?.numberValue, to: json["to"]?.numberValue)
+        case ("increment", _):
+            guard let amount = json["by"]?.numberValue else { return nil }
+            action = .increment(amount, base: json["base"].flatMap(Dot.init(json:)))
+        case ("tags", _):
+            action = .tags(
+                added: json["added"]?.arrayValue ?? [], removed: json["removed"]?.arrayValue ?? [],
+                wasSet: json["wasSet"]?.boolValue ?? true)
+        default: return nil
+        }
+    }
+}
+
+extension UndoStep.Trace {
+    fileprivate func write(to object: inout JSONObject) {
+        object["dot"] = dot.json
+        object["over"] = over.map(\.json)
+        object["restores"] = restores.map(\.json)
+    }
+
+    fileprivate init?(json: JSON) {
+        guard let dot = json["dot"].flatMap(Dot.init(json:)) else { return nil }
+        self.init(
+            dot: dot, over: json["over"].flatMap(Dot.init(json:)),
+            restores: json["restores"].flatMap(Dot.init(json:)))
+    }
+}
+
+extension Dot {
+    /// `"3f9a.1:1042"`: the token of this one write alone.
+    fileprivate var json: JSON { .string(ContextToken.render(CausalContext(dots: [self]))) }
+
+    fileprivate init?(json: JSON) {
+        guard let text = json.stringValue, let context = try? ContextToken.parse(text) else {
+            return nil
+        }
+        if let loose = context.loose.first, context.vector.isEmpty {
+            self = loose
+        } else if let first = context.vector.entries.first, context.loose.isEmpty {
+            self = Dot(first.replica, first.counter)
+        } else {
+            return nil
+        }
+    }
+}
