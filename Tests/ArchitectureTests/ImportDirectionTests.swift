@@ -60,29 +60,32 @@ func roomsAreKnown() throws {
 }
 
 /// Words that stand for something left undone or switched off; put together so that this file has
-/// none of them.
+/// none of them. What an escape of JSON looks like is not meant.
 private let bans: [(name: String, word: String)] = [
     ("a mark for later", "TO" + "DO"),
     ("a mark for later", "FIX" + "ME"),
-    ("a mark for later", "XX" + "X"),
-    ("a forced try", "try" + "!"),
-    ("a crash with a sentence where a precondition belongs", "fatal" + "Error("),
+    ("a mark for later", " XX" + "X"),
+    ("a forced try", " try" + "! "),
+    ("a crash with a sentence where a precondition belongs", " fatal" + "Error("),
     ("a GNU macro that changes glibc's types", "define _GNU" + "_SOURCE"),
 ]
 
 @Test("nothing in Sources is left for later or forced, and every line has at most 100 columns")
 func bannedWords() throws {
     for file in try swiftFiles(below: root.appending(path: "Sources")) {
-        let text = try String(contentsOf: file, encoding: .utf8)
+        // Bytes: searching a string by its characters takes minutes in a debug build.
+        let bytes = try Data(contentsOf: file)
         for ban in bans {
-            #expect(!text.contains(ban.word), "\(file.lastPathComponent): \(ban.name)")
+            let isThere = bytes.range(of: Data(ban.word.utf8)) != nil
+            #expect(!isThere, "\(file.lastPathComponent): \(ban.name)")
         }
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
-            .enumerated() where line.utf8.count > 100 && line.count > 100
-        {
-            #expect(
-                line.contains("https://"),
-                "\(file.lastPathComponent):\(number + 1) is longer than 100 columns")
+        for (number, line) in bytes.split(
+            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
+        )
+        .enumerated() where line.count > 100 {
+            let text = String(decoding: line, as: UTF8.self)
+            let fits = text.count <= 100 || text.contains("https://")
+            #expect(fits, "\(file.lastPathComponent):\(number + 1) is longer than 100 columns")
         }
     }
 }

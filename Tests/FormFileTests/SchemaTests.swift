@@ -85,7 +85,7 @@ import Testing
             var known = known
             let properties = json["properties"]?.objectValue?.members ?? []
             for (name, value) in properties where isDescribed(value) { known.insert(name) }
-            for (name, value) in properties {
+            for (name, _) in properties {
                 // What a type narrows further is described where all controls share it.
                 let isShared = definitions["field"]?["properties"]?[name] != nil
                 #expect(known.contains(name) || isShared, "\(place).\(name)")

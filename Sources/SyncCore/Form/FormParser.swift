@@ -2,8 +2,8 @@
 //
 // In three steps, so that a control may name one that comes later: all controls by themselves
 // (FormParser+Control.swift, +Kinds, +Options), then what names others (+References, +Bindings),
-// then what needs the finished domains (defaults and sizes, FormParser+Defaults.swift). A control that is broken by
-// itself is left out of the later steps; it has its issue already.
+// then what needs the finished domains (defaults and sizes, FormParser+Defaults.swift). A control
+// that is broken by itself is left out of the later steps; it has its issue already.
 
 extension FormDefinition {
     /// The definition that `json` describes.
