@@ -193,6 +193,7 @@ struct Conversation {
         case "disconnect":
             collect()
             host.disconnect(try client(words[1], place))
+            host.settle()
         case "stop": host.stopped.insert(try client(words[1], place))
         case "read": host.resumeReading(try client(words[1], place))
         case "closed":

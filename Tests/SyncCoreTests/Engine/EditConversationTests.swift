@@ -1,0 +1,473 @@
+import EngineTestKit
+import SyncCore
+import Testing
+
+// Edits: concurrent, relative, repeated, taken back; secrets; forms in use.
+
+@Suite struct EngineEditTests {
+    @Test("two who picked at the same time: ask keeps both until somebody chooses")
+    func askPolicy() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@policies}
+            root< {"result":{"created":true}}
+            connect mary
+            connect peter
+            connect watcher
+            watcher> state.subscribe {"form":"policies"}
+            watcher< {"result":{"context":"$start"}}
+            mary> state.set {"form":"policies","changes":[{"field":"ask","value":"b"}],"context":"$start"}
+            mary< {"result":{"revision":2,"context":"$mary","fields":{"ask":{"value":"b","!conflict":0}}}}
+            watcher< {"params":{"revision":2}}
+            peter> state.set {"form":"policies","changes":[{"field":"ask","value":"c"}],"context":"$start"}
+            peter< {"result":{"revision":3,"context":"$peter","fields":{"ask":{"value":"c","conflict":[{"value":"b","by":{"user":"mary"}}]}}}}
+            watcher< {"params":{"revision":3,"context":"$all","changes":[{"field":"ask","value":"c","was":"b","conflict":[{"value":"b"}]}]}}
+            watcher> state.get {"form":"policies","fields":["ask"]}
+            watcher< {"result":{"fields":{"ask":{"value":"c","conflict":[{"value":"b"}]}}}}
+            # peter has not seen mary's: his next edit leaves it
+            peter> state.set {"form":"policies","changes":[{"field":"ask","value":"a"}],"context":"$peter"}
+            peter< {"result":{"revision":4,"fields":{"ask":{"value":"a","conflict":[{"value":"b"}]}}}}
+            watcher< {"params":{"revision":4,"context":"$now"}}
+            # choosing what stands, with a token that covers both, resolves it
+            watcher> state.set {"form":"policies","changes":[{"field":"ask","value":"a"}],"context":"$now"}
+            watcher< {"result":{"revision":5,"fields":{"ask":{"value":"a","!conflict":0}}}}
+            watcher< {"params":{"revision":5,"changes":[{"field":"ask","!conflict":0}]}}
+            # without a token: over what is there now
+            mary> state.set {"form":"policies","changes":[{"field":"ask","value":"c"}]}
+            mary< {"result":{"revision":6,"fields":{"ask":{"value":"c","!conflict":0}}}}
+            watcher< {"params":{"revision":6}}
+            # the empty token: nothing was seen
+            peter> state.set {"form":"policies","changes":[{"field":"ask","value":"b"}],"context":""}
+            peter< {"result":{"revision":7,"fields":{"ask":{"value":"b","conflict":[{"value":"c","by":{"user":"mary"}}]}}}}
+            watcher< {"params":{"revision":7}}
+            # peter takes his pick back; mary's is not lost with it
+            peter> state.undo {"form":"policies"}
+            peter< {"result":{"revision":8,"fields":{"ask":{"value":"c","conflict":["*"]}}}}
+            watcher< {"params":{"revision":8}}
+            """#)
+    }
+
+    @Test("latest tells both of the loser once; first refuses the stale; true or false wins")
+    func otherPolicies() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@policies}
+            root< {"result":{"created":true}}
+            connect mary
+            connect peter
+            mary> state.subscribe {"form":"policies"}
+            mary< {"result":{"context":"$start"}}
+            mary> state.set {"form":"policies","changes":[{"field":"latest","value":"b"},{"field":"first","value":"b"},{"field":"stop","value":true},{"field":"consent","value":true}],"context":"$start"}
+            mary< {"result":{"revision":2}}
+            mary< {"params":{"revision":2}}
+            peter> state.set {"form":"policies","changes":[{"field":"latest","value":"c"}],"context":"$start"}
+            peter< {"result":{"revision":3,"fields":{"latest":{"value":"c","conflict":[{"value":"b"}]}}}}
+            mary< {"params":{"revision":3,"changes":[{"field":"latest","value":"c","conflict":[{"value":"b","by":{"user":"mary"}}]}]}}
+            mary> state.get {"form":"policies","fields":["latest"]}
+            mary< {"result":{"fields":{"latest":{"value":"c","!conflict":0}}}}
+            mary> state.history {"form":"policies","field":"latest","limit":1}
+            mary< {"result":{"more":true,"entries":[{"revision":3,"kind":"set","by":{"user":"peter"},"changes":[{"field":"latest","value":"c","was":"b","concurrent":true}]}]}}
+            peter> state.set {"form":"policies","changes":[{"field":"latest","value":"a"},{"field":"first","value":"c"}],"context":"$start"}
+            peter< {"error":{"code":-32003,"message":"~first","data":{"kind":"conflict","fields":{"first":{"value":"b","by":{"user":"mary"}}}}}}
+            peter> state.set {"form":"policies","changes":[{"field":"stop","value":false}],"context":"$start"}
+            peter< {"result":{"revision":4,"fields":{"stop":{"value":true}}}}
+            mary< {"params":{"revision":4}}
+            peter> state.set {"form":"policies","changes":[{"field":"consent","value":false}],"context":"$start"}
+            peter< {"result":{"revision":5,"fields":{"consent":{"value":false}}}}
+            mary< {"params":{"revision":5}}
+            """#)
+    }
+
+    @Test("tokens: clipped, never more than was said; require current and fields beside it")
+    func tokens() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@policies}
+            root< {"result":{"created":true}}
+            connect mary
+            connect peter
+            mary> state.set {"form":"policies","changes":[{"field":"ask","value":"b"}],"context":""}
+            mary< {"result":{"revision":2,"context":"$one"}}
+            # a token from the future says no more than there is to say
+            peter> state.set {"form":"policies","changes":[{"field":"ask","value":"c"}],"context":"3f9a.1:9223372036854775807,ffff.7:3+5"}
+            peter< {"result":{"revision":3,"context":"3f9a.1:2","fields":{"ask":{"value":"c","!conflict":0}}}}
+            mary> state.set {"form":"policies","changes":[{"field":"latest","value":"b"}],"context":"$one","require":"current"}
+            mary< {"result":{"revision":4}}
+            mary> state.set {"form":"policies","changes":[{"field":"latest","value":"c"}],"context":"$one","require":"current","requireFields":["ask"]}
+            mary< {"error":{"code":-32003,"data":{"fields":{"ask":{"value":"c","revision":3}}}}}
+            mary> state.set {"form":"policies","changes":[{"field":"latest","value":"c"}],"context":"$one","require":"current","requireFields":["nope"]}
+            mary< {"error":{"code":-32001}}
+            mary> state.set {"form":"policies","changes":[{"field":"ask","value":"a","context":"$one"}],"context":"3f9a.1:2","require":"current"}
+            mary< {"error":{"code":-32003,"data":{"fields":{"ask":"*"}}}}
+            """#)
+    }
+
+    @Test("a token over 4 KiB is a limit; one of many loose dots is worked out in no time")
+    func hostileTokens() throws {
+        var talk = try Conversation()
+        let long = "3f9a.1:" + String(repeating: "9", count: 5000)
+        let loose = "3f9a.1:0" + (1..<700).map { "+\($0 * 2)" }.joined()
+        try talk.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@policies}
+            root< {"result":{"created":true}}
+            root> state.set {"form":"policies","changes":[{"field":"ask","value":"b"}],"context":"\#(long)"}
+            root< {"error":{"code":-32005,"data":{"limit":"contextBytesMax","max":4096}}}
+            root> state.set {"form":"policies","changes":[{"field":"ask","value":"b"}],"context":"\#(loose)"}
+            root< {"result":{"revision":2}}
+            """#)
+    }
+
+    @Test("undo goes back step by step, redo forth again, also after a restart")
+    func undoSteps() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@ice}
+            root< {"result":{"created":true}}
+            connect alice uid=1000
+            alice> state.set {"form":"ice","changes":[{"field":"flavor","value":"vanilla"},{"field":"note","value":"one"}]}
+            alice< {"result":{"revision":2}}
+            alice> state.set {"form":"ice","changes":[{"field":"flavor","value":"strawberry"}]}
+            alice< {"result":{"revision":3}}
+            alice> state.set {"form":"ice","changes":[{"field":"scoops","value":4}]}
+            alice< {"result":{"revision":4}}
+            alice> state.set {"form":"ice","changes":[{"field":"scoops","increment":1}]}
+            alice< {"result":{"revision":5}}
+            alice> state.set {"form":"ice","changes":[{"field":"days","add":["tue"]}]}
+            alice< {"result":{"revision":6,"fields":{"days":{"value":["mon","tue"]}}}}
+            alice> state.set {"form":"ice","changes":[{"field":"go","press":true}]}
+            alice< {"result":{"revision":7}}
+            crash
+            connect alice uid=1000
+            alice> state.undo {"form":"ice"}
+            alice< {"result":{"revision":8,"skipped":[],"fields":{"days":{"value":["mon"],"set":false}}}}
+            alice> state.undo {"form":"ice"}
+            alice< {"result":{"fields":{"scoops":{"value":4}}}}
+            alice> state.undo {"form":"ice"}
+            alice< {"result":{"fields":{"scoops":{"value":2,"set":false}}}}
+            alice> state.undo {"form":"ice"}
+            alice< {"result":{"fields":{"flavor":{"value":"vanilla"}}}}
+            crash
+            connect alice uid=1000
+            alice> state.undo {"form":"ice"}
+            alice< {"result":{"fields":{"flavor":{"value":"chocolate","set":false},"note":{"value":"","set":false}}}}
+            alice> state.undo {"form":"ice"}
+            alice< {"error":{"code":-32003}}
+            alice> state.redo {"form":"ice"}
+            alice< {"result":{"fields":{"flavor":{"value":"vanilla"},"note":{"value":"one"}}}}
+            alice> state.redo {"form":"ice"}
+            alice< {"result":{"fields":{"flavor":{"value":"strawberry"}}}}
+            alice> state.redo {"form":"ice"}
+            alice< {"result":{"fields":{"scoops":{"value":4}}}}
+            alice> state.redo {"form":"ice"}
+            alice< {"result":{"fields":{"scoops":{"value":5}}}}
+            alice> state.redo {"form":"ice"}
+            alice< {"result":{"fields":{"days":{"value":["mon","tue"]}}}}
+            alice> state.redo {"form":"ice"}
+            alice< {"error":{"code":-32003}}
+            alice> state.undo {"form":"ice","field":"flavor"}
+            alice< {"result":{"fields":{"flavor":{"value":"vanilla"}}}}
+            # a new edit ends redo
+            alice> state.set {"form":"ice","changes":[{"field":"note","value":"two"}]}
+            alice< {"result":"*"}
+            alice> state.redo {"form":"ice"}
+            alice< {"error":{"code":-32003}}
+            """#)
+    }
+
+    @Test("undo leaves alone what others overwrote, keeps what they added, and knows sessions")
+    func undoOthers() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@ice}
+            root< {"result":{"created":true}}
+            connect alice uid=1000
+            connect bob
+            alice> state.set {"form":"ice","changes":[{"field":"flavor","value":"vanilla"},{"field":"note","value":"a"}]}
+            alice< {"result":{"revision":2}}
+            bob> state.set {"form":"ice","changes":[{"field":"flavor","value":"strawberry"}]}
+            bob< {"result":{"revision":3}}
+            alice> state.undo {"form":"ice"}
+            alice< {"result":{"revision":4,"skipped":["flavor"],"fields":{"note":{"value":""},"!flavor":0}}}
+            alice> state.set {"form":"ice","changes":[{"field":"scoops","increment":1}]}
+            alice< {"result":{"fields":{"scoops":{"value":3}}}}
+            bob> state.set {"form":"ice","changes":[{"field":"scoops","increment":1}]}
+            bob< {"result":{"fields":{"scoops":{"value":4}}}}
+            alice> state.undo {"form":"ice"}
+            alice< {"result":{"fields":{"scoops":{"value":3}}}}
+            alice> state.set {"form":"ice","changes":[{"field":"scoops","increment":-1}]}
+            alice< {"result":{"fields":{"scoops":{"value":2}}}}
+            bob> state.set {"form":"ice","changes":[{"field":"scoops","value":5}]}
+            bob< {"result":{"fields":{"scoops":{"value":5}}}}
+            # a set by somebody who saw it took alice's increment in: there is nothing left of it
+            alice> state.undo {"form":"ice"}
+            alice< {"error":{"code":-32003,"data":{"fields":{"scoops":{"value":5}}}}}
+            alice> state.undo {"form":"ice","scope":"anyone"}
+            alice< {"result":{"fields":{"scoops":{"value":2}}}}
+            # sessions
+            connect one uid=1000
+            connect two uid=1000
+            one> hello {"protocol":1,"client":"t/1","session":"s1"}
+            one< {"result":"*"}
+            two> hello {"protocol":1,"client":"t/1","session":"s2"}
+            two< {"result":"*"}
+            one> state.set {"form":"ice","changes":[{"field":"note","value":"by one"}]}
+            one< {"result":"*"}
+            two> state.undo {"form":"ice"}
+            two< {"error":{"code":-32003}}
+            one> state.undo {"form":"ice"}
+            one< {"result":{"fields":{"note":{"value":""}}}}
+            """#)
+    }
+
+    @Test("wheels: components are set alone, dependents move along, all of it is taken back")
+    func wheels() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@odd}
+            root< {"result":{"created":true}}
+            root> state.set {"form":"odd","changes":[{"field":"when","value":{"day":3}}]}
+            root< {"result":{"fields":{"when":{"value":{"month":"jan","day":3}}}}}
+            root> state.set {"form":"odd","changes":[{"field":"when","value":{"month":"feb"}}]}
+            root< {"result":{"fields":{"when":{"value":{"month":"feb","day":1}}}}}
+            root> state.set {"form":"odd","changes":[{"field":"when","value":{"day":3}}]}
+            root< {"error":{"code":-32002,"data":{"field":"when"}}}
+            root> state.undo {"form":"odd"}
+            root< {"result":{"fields":{"when":{"value":{"month":"jan","day":3}}}}}
+            root> state.undo {"form":"odd"}
+            root< {"result":{"fields":{"when":{"value":{"month":"jan","day":1},"set":false}}}}
+            root> state.redo {"form":"odd"}
+            root< {"result":{"fields":{"when":{"value":{"day":3}}}}}
+            root> state.set {"form":"odd","changes":[{"field":"volume","value":3.3},{"field":"level","value":70},{"field":"level","increment":0.5}]}
+            root< {"result":{"fields":{"volume":{"value":3.5},"level":{"value":70.5}}}}
+            root> state.undo {"form":"odd"}
+            root< {"result":{"fields":{"volume":{"value":0},"level":{"value":0,"set":false}}}}
+            """#)
+    }
+
+    @Test("an emptied picker of several is empty, not its default")
+    func emptiedTags() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@ice}
+            root< {"result":{"created":true}}
+            root> state.set {"form":"ice","changes":[{"field":"days","remove":["mon"]}]}
+            root< {"result":{"fields":{"days":{"value":[],"set":true}}}}
+            root> state.undo {"form":"ice"}
+            root< {"result":{"fields":{"days":{"value":["mon"],"set":false}}}}
+            root> state.set {"form":"ice","changes":[{"field":"days","value":[]}]}
+            root< {"result":{"fields":{"days":{"value":[],"set":true}}}}
+            """#)
+    }
+
+    @Test("the same key answers the first answer: before the commit, later, after a restart")
+    func keys() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@ice}
+            root< {"result":{"created":true}}
+            connect alice uid=1000
+            connect again uid=1000
+            connect bob
+            hold
+            alice> state.set {"form":"ice","changes":[{"field":"scoops","increment":1}],"idempotencyKey":"k"}
+            again> state.set {"form":"ice","changes":[{"field":"scoops","increment":1}],"idempotencyKey":"k"}
+            release
+            alice< {"result":{"revision":2,"context":"$token","fields":{"scoops":{"value":3}}}}
+            again< {"result":{"revision":2,"context":"$token","fields":{"scoops":{"value":3}}}}
+            again> state.set {"form":"ice","changes":[{"field":"scoops","increment":2}],"idempotencyKey":"k"}
+            again< {"error":{"code":-32602,"data":{"path":"idempotencyKey"}}}
+            # each uid has its own
+            bob> state.set {"form":"ice","changes":[{"field":"scoops","increment":1}],"idempotencyKey":"k"}
+            bob< {"result":{"revision":3}}
+            # a refusal is not remembered
+            alice> state.set {"form":"ice","changes":[{"field":"scoops","value":99}],"idempotencyKey":"r"}
+            alice< {"error":{"code":-32002}}
+            alice> state.set {"form":"ice","changes":[{"field":"scoops","value":1}],"idempotencyKey":"r"}
+            alice< {"result":{"revision":4}}
+            crash
+            connect alice uid=1000
+            connect again uid=1000
+            hold-fetches
+            alice> state.set {"form":"ice","changes":[{"field":"scoops","increment":1}],"idempotencyKey":"k"}
+            again> state.set {"form":"ice","changes":[{"field":"scoops","increment":3}],"idempotencyKey":"k"}
+            fetch
+            alice< {"result":{"revision":2,"context":"$token"}}
+            again< {"error":{"code":-32602}}
+            alice> state.get {"form":"ice"}
+            alice< {"result":{"revision":4}}
+            """#)
+    }
+
+    @Test("a secret is in no frame, no history, no undo, no draft and no log")
+    func secrets() throws {
+        var talk = try Conversation()
+        try talk.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@guarded}
+            root< {"result":{"created":true}}
+            connect bob
+            root> state.subscribe {"form":"guarded","presence":true}
+            root< {"result":{"fields":{"password":{"value":null,"secret":{"set":false}}}}}
+            root< {"method":"presence.changed"}
+            root> state.set {"form":"guarded","changes":[{"field":"password","value":"hunter2"}],"idempotencyKey":"s"}
+            root< {"result":{"fields":{"password":{"value":null,"secret":{"set":true}}}}}
+            root< {"params":{"changes":[{"field":"password","value":null,"secret":{"set":true},"!was":0}]}}
+            root> state.set {"form":"guarded","changes":[{"field":"password","value":"hunter2-far-too-long"}]}
+            root< {"error":{"code":-32002,"data":{"field":"password"}}}
+            root>> {"jsonrpc":"2.0","method":"state.set","params":{"form":"guarded","changes":[{"field":"password","value":"hunter2-far-too-long"}]}}
+            root> presence.update {"form":"guarded","focus":"password","draft":"hunter2"}
+            root< {"error":{"code":-32002}}
+            root> state.history {"form":"guarded"}
+            root< {"result":{"entries":[{"kind":"set","changes":[{"field":"password","value":null}]},{"kind":"apply"}]}}
+            root> state.undo {"form":"guarded"}
+            root< {"error":{"code":-32003}}
+            root> state.reveal {"form":"guarded","field":"password"}
+            root< {"result":{"value":"hunter2"}}
+            root> state.set {"form":"guarded","changes":[{"field":"password","reset":true}]}
+            root< {"result":{"fields":{"password":{"secret":{"set":false}}}}}
+            root< {"params":"*"}
+            root> state.reveal {"form":"guarded","field":"password"}
+            root< {"result":{"value":null}}
+            """#)
+        #expect(talk.host.log.contains { $0.message.contains("revealed guarded/password") })
+        #expect(!talk.host.log.contains { $0.message.contains("hunter2") })
+        for rows in talk.host.store.revisions.values {
+            for row in rows.values {
+                let text = String(decoding: row.frame + row.record, as: UTF8.self)
+                #expect(!text.contains("hunter2"))
+            }
+        }
+        for key in talk.host.store.keys.values {
+            #expect(!String(decoding: key.result, as: UTF8.self).contains("hunter2"))
+        }
+    }
+
+    @Test("a form in use is changed in one revision: dry run, kept, invalid, renamed, options")
+    func redefinition() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":{"form":"f","fields":[{"id":"p","type":"picker","options":["a","b","c"]},{"id":"t","type":"text"},{"id":"n","type":"stepper"}]}}
+            root< {"result":{"created":true,"added":["p","t","n"]}}
+            root> state.set {"form":"f","changes":[{"field":"p","value":"c"},{"field":"t","value":"x"},{"field":"n","value":3}]}
+            root< {"result":{"revision":2}}
+            connect alice
+            alice> state.subscribe {"form":"f"}
+            alice< {"result":{"revision":2}}
+            root> form.apply {"definition":{"form":"f","fields":[{"id":"p","type":"picker","options":["a","b"]},{"id":"text","was":"t","type":"text"},{"id":"n","type":"toggle"}]},"dryRun":true}
+            root< {"result":{"version":1,"revision":2,"created":false,"invalid":["p"],"reset":["n"]}}
+            root> form.apply {"definition":{"form":"f","fields":[{"id":"p","type":"picker","options":["a","b"]},{"id":"text","was":"t","type":"text"},{"id":"n","type":"toggle"}]},"ifVersion":1}
+            root< {"result":{"version":2,"revision":3,"invalid":["p"],"reset":["n"]}}
+            alice< {"method":"form.changed","params":{"form":"f","version":2,"revision":3,"definition":"*","changes":[{"field":"p","value":"c","invalid":true},{"field":"text","value":"x"},{"field":"n","value":false,"was":3}]}}
+            root> form.apply {"definition":{"form":"f","fields":[{"id":"p","type":"picker","options":["a","b"]},{"id":"text","was":"t","type":"text"},{"id":"n","type":"toggle"}]}}
+            root< {"result":{"version":2,"revision":3,"created":false}}
+            root> form.setOptions {"form":"f","field":"p","options":["c","d"]}
+            root< {"result":{"version":3,"revision":4}}
+            alice< {"method":"form.changed","params":{"revision":4,"changes":[{"field":"p","value":"c","!invalid":0}]}}
+            crash
+            connect root
+            root> form.apply {"definition":{"form":"f","fields":[{"id":"p","type":"picker","options":["a","b"]},{"id":"text","was":"t","type":"text"},{"id":"n","type":"toggle"}]}}
+            root< {"result":{"version":3,"revision":4}}
+            root> state.get {"form":"f","fields":["p"]}
+            root< {"result":{"fields":{"p":{"value":"c","!invalid":0}}}}
+            root> state.history {"form":"f","field":"p"}
+            root< {"result":{"more":false,"entries":[{"revision":4,"kind":"options"},{"revision":3,"kind":"apply"},{"revision":2,"kind":"set"},{"revision":1,"kind":"apply"}]}}
+            """#)
+    }
+
+    @Test("history comes in pages, newest first, also where the store lags behind")
+    func historyPages() throws {
+        for durability in [Durability.commit, .interval, .memory] {
+            try Conversation.play(
+                #"""
+                connect root
+                root> form.apply {"definition":@ice}
+                root< {"result":{"created":true}}
+                hold
+                root> state.set {"form":"ice","changes":[{"field":"scoops","value":3}]}
+                commit
+                root< {"result":{"revision":2}}
+                release
+                root> state.set {"form":"ice","changes":[{"field":"note","value":"x"}]}
+                root< {"result":{"revision":3}}
+                root> state.set {"form":"ice","changes":[{"field":"scoops","value":4}]}
+                root< {"result":{"revision":4}}
+                root> state.history {"form":"ice","limit":2}
+                root< {"result":{"more":true,"entries":[{"revision":4,"at":"*","by":{"user":"root"}},{"revision":3}]}}
+                root> state.history {"form":"ice","limit":2,"before":3}
+                root< {"result":{"more":false,"entries":[{"revision":2},{"revision":1}]}}
+                root> state.history {"form":"ice","field":"note","limit":1}
+                root< {"result":{"more":true,"entries":[{"revision":3,"changes":[{"field":"note","value":"x","was":""}]}]}}
+                root> state.history {"form":"ice","before":0}
+                root< {"result":{"more":false,"entries":[]}}
+                """#, host: try EngineHost(durability: durability))
+        }
+    }
+
+    @Test("presence tells where everybody is, and who left")
+    func presence() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@ice}
+            root< {"result":{"created":true}}
+            connect alice
+            connect bob
+            alice> hello {"protocol":1,"client":"t/1","tty":"pts/3"}
+            alice< {"result":"*"}
+            alice> state.subscribe {"form":"ice","presence":true}
+            alice< {"result":{"revision":1}}
+            alice< {"method":"presence.changed","params":{"form":"ice","peers":[{"user":"alice","client":"t/1","tty":"pts/3","focus":null}]}}
+            bob> state.subscribe {"form":"ice"}
+            bob< {"result":{"revision":1}}
+            bob> presence.update {"form":"ice","focus":"note","draft":"hel"}
+            bob< {"result":{}}
+            alice< {"params":{"peers":[{"connection":3,"user":"bob","focus":"note","draft":"hel"}]}}
+            bob> presence.update {"form":"ice","focus":null,"draft":"x"}
+            bob< {"error":{"code":-32602,"data":{"path":"draft"}}}
+            bob> presence.update {"form":"ice","focus":"go","draft":"x"}
+            bob< {"error":{"code":-32002}}
+            bob> presence.update {"form":"ice","focus":"nope"}
+            bob< {"error":{"code":-32001}}
+            bob> state.unsubscribe {"form":"ice"}
+            bob< {"result":{}}
+            alice< {"params":{"peers":[{"connection":3,"gone":true,"!draft":0}]}}
+            bob> state.subscribe {"form":"ice","presence":true}
+            bob< {"result":{"revision":1}}
+            bob< {"params":{"peers":[{"user":"alice"},{"user":"bob"}]}}
+            alice< {"params":{"peers":[{"user":"bob","!gone":0}]}}
+            disconnect bob
+            alice< {"params":{"peers":[{"connection":3,"gone":true}]}}
+            """#)
+    }
+
+    @Test("a table that is wrong fails: the runner looks")
+    func runnerLooks() {
+        withKnownIssue {
+            try Conversation.play(
+                #"""
+                connect root
+                root> ping
+                root< {"result":{"x":1}}
+                """#)
+        }
+        withKnownIssue {
+            try Conversation.play(
+                #"""
+                connect root
+                root> ping
+                """#)
+        }
+    }
+}
