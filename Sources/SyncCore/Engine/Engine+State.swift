@@ -102,38 +102,39 @@ extension Engine {
     {
         let form = try editableForm(params.form)
         let connection = call.connection
-        let state = form.working
-        try require(.read, form, state, nil, connection.peer)
+        // Of the state nothing is held beyond this: a copy would make `finish` copy every cell.
+        let definition = form.working.definition
+        try require(.read, form, form.working, nil, connection.peer)
         let requestContext = try seen(params.context, form, connection, path: "context")
         var transaction = begin(form, connection)
         for (place, change) in params.changes.enumerated() {
-            guard let control = state.definition.index(of: change.field) else {
-                throw noField(change.field, form, state)
+            guard let control = definition.index(of: change.field) else {
+                throw noField(change.field, form, form.working)
             }
-            try requireEdit(change.action, form, state, control, connection.peer)
+            try requireEdit(change.action, form, form.working, control, connection.peer)
             let own =
                 try change.context.map { token throws(WireError) in
                     try seen(token, form, connection, path: "changes[\(place)].context")
                 } ?? requestContext
             if params.requireCurrent {
-                try requireCurrent([control], own, transaction, state)
+                try requireCurrent([control], own, transaction, form.working)
             }
             try transaction.apply(change.action, to: control, seen: own) { secret, target, dot in
-                seal(secret, form, state.definition.controls[target].id, dot)
+                seal(secret, form, definition.controls[target].id, dot)
             }
         }
         if !params.requireFields.isEmpty {
             var controls: [Int] = []
             for id in params.requireFields {
-                guard let control = state.definition.index(of: id) else {
-                    throw noField(id, form, state)
+                guard let control = definition.index(of: id) else {
+                    throw noField(id, form, form.working)
                 }
                 controls.append(control)
             }
-            try requireCurrent(controls, requestContext, transaction, state)
+            try requireCurrent(controls, requestContext, transaction, form.working)
         }
         try transaction.checkEnabled()
-        let named = params.changes.compactMap { state.definition.index(of: $0.field) }
+        let named = params.changes.compactMap { definition.index(of: $0.field) }
         finish(
             &transaction, .set, named: named, seen: try shown(params), skipped: nil, takesBack: nil,
             call,

@@ -7,10 +7,10 @@ extension Engine {
     ) throws(WireError) {
         let form = try editableForm(params.form)
         let connection = call.connection
-        let state = form.working
-        try require(.read, form, state, nil, connection.peer)
-        if let field = params.field, state.definition.index(of: field) == nil {
-            throw noField(field, form, state)
+        let definition = form.working.definition
+        try require(.read, form, form.working, nil, connection.peer)
+        if let field = params.field, definition.index(of: field) == nil {
+            throw noField(field, form, form.working)
         }
         let owner =
             params.scope == .mine
@@ -27,11 +27,11 @@ extension Engine {
         var skipped: [String] = []
         var named: [Int] = []
         for step in target.steps.reversed() {
-            guard let control = state.definition.index(of: step.field) else {
+            guard let control = definition.index(of: step.field) else {
                 skipped.append(step.field)
                 continue
             }
-            try requireEdit(.reset, form, state, control, connection.peer)
+            try requireEdit(.reset, form, form.working, control, connection.peer)
             if try transaction.takeBack(step, control: control) {
                 named.append(control)
             } else {
@@ -41,7 +41,7 @@ extension Engine {
         guard !named.isEmpty else {
             form.undo.consume(target.revision, fields: skipped)
             throw transaction.conflict(
-                target.steps.compactMap { state.definition.index(of: $0.field) },
+                target.steps.compactMap { definition.index(of: $0.field) },
                 "overwritten since, so there is nothing left to take back")
         }
         try transaction.checkEnabled()

@@ -452,6 +452,53 @@ import Testing
             """#)
     }
 
+    @Test("below commit, what was answered stays answered though the store failed meanwhile")
+    func failureBelowCommit() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@ice}
+            root< {"result":{"created":true}}
+            pass 1000
+            hold
+            root> state.set {"form":"ice","changes":[{"field":"scoops","increment":1}],"idempotencyKey":"k"}
+            root< {"result":{"revision":2,"fields":{"scoops":{"value":3}}}}
+            pass 1000
+            fail
+            release
+            root> state.set {"form":"ice","changes":[{"field":"scoops","increment":1}],"idempotencyKey":"k"}
+            root< {"result":{"revision":2,"fields":{"scoops":{"value":3}}}}
+            pass 1000
+            crash
+            connect root
+            root> state.set {"form":"ice","changes":[{"field":"scoops","increment":1}],"idempotencyKey":"k"}
+            root< {"result":{"revision":2,"fields":{"scoops":{"value":3}}}}
+            root> state.get {"form":"ice"}
+            root< {"result":{"revision":2}}
+            """#, host: try EngineHost(durability: .interval))
+    }
+
+    @Test("the sender of many changes gets a token short enough to be handed back")
+    func longToken() throws {
+        let fields = (0..<1300).map { #"{"id":"f\#($0)","type":"text","maxLength":4}"# }
+        let changes = (0..<1300).map { #"{"field":"f\#($0)","value":"x"}"# }
+        var talk = try Conversation()
+        try talk.play(
+            #"""
+            connect root
+            root> form.apply {"definition":{"form":"many","fields":[\#(fields.joined(separator: ","))]}}
+            root< {"result":{"created":true}}
+            root> state.set {"form":"many","changes":[{"field":"f7","value":"y"}]}
+            root< {"result":{"revision":2}}
+            root> state.set {"form":"many","changes":[\#(changes.joined(separator: ","))]}
+            root< {"result":{"revision":3,"context":"$token"}}
+            root> state.set {"form":"many","changes":[{"field":"f0","value":"z"}],"context":"$token","require":"current"}
+            root< {"result":{"revision":4}}
+            """#)
+        let token = try #require(talk.variables["token"]?.stringValue)
+        #expect(token.utf8.count <= 4096)
+    }
+
     @Test("a table that is wrong fails: the runner looks")
     func runnerLooks() {
         withKnownIssue {

@@ -34,6 +34,24 @@ import Testing
         "\"3f9a.1:18446744073709551615\"", "\"3f9a.1:0+2+4+6\"", "\"ffff.9:1\"", "\"x\"", "7",
     ]
 
+    /// Edits that a form takes, most of the time.
+    private static let good = [
+        #""ice","changes":[{"field":"scoops","increment":1}]"#,
+        #""ice","changes":[{"field":"scoops","increment":-1},{"field":"flavor","move":"next","wraps":true}]"#,
+        #""ice","changes":[{"field":"scoops","value":4}]"#,
+        #""ice","changes":[{"field":"days","add":["wed"]}]"#,
+        #""ice","changes":[{"field":"days","remove":["mon","wed"]}]"#,
+        #""ice","changes":[{"field":"flavor","reset":true},{"field":"go","press":true}]"#,
+        #""policies","changes":[{"field":"ask","value":"b"}]"#,
+        #""policies","changes":[{"field":"ask","value":"c"},{"field":"stop","toggle":true}]"#,
+        #""policies","changes":[{"field":"latest","move":"next","wraps":true}]"#,
+        #""policies","changes":[{"field":"first","value":"c"}]"#,
+        #""odd","changes":[{"field":"when","value":{"month":"feb","day":2}}]"#,
+        #""odd","changes":[{"field":"when","value":{"month":"jan"}},{"field":"bold","toggle":true}]"#,
+        #""odd","changes":[{"field":"volume","increment":0.3},{"field":"copy","value":"x"}]"#,
+        #""odd","changes":[{"field":"pin","value":"1234"}]"#,
+    ]
+
     private struct Wild {
         var random: SplitMix64
 
@@ -61,8 +79,9 @@ import Testing
             let set =
                 #"state.set","params":{"form":"\#(form)","changes":[\#(changes)]"#
                 + "\(context)\(require)\(key)}"
+            let edit = #"state.set","params":{"form":\#(pick(good))\#(context)\#(key)}"#
             let all = [
-                set, set, set, set,
+                set, set, edit, edit, edit, edit, edit,
                 #"state.get","params":{"form":"\#(form)","fields":["*o*"]}"#,
                 #"state.subscribe","params":{"form":"\#(form)","presence":true}"#,
                 #"state.subscribe","params":{"form":"\#(form)","since":{"log":"x","revision":\#(pick(values))}}"#,
