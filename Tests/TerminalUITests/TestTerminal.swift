@@ -77,13 +77,13 @@ struct TestTerminal {
         if width == 0 { return }
         // Wrapping is off: the last column takes what comes.
         let place = min(x, columns - width)
-        for column in place..<place + width { release(column) }
+        for column in place..<place + width { release(column, y) }
         cells[y][place] = Cell(cluster: cluster, width: UInt8(width), style: style)
         if width == 2 { cells[y][place + 1] = .continuation(style) }
         x = min(place + width, columns)
     }
 
-    private mutating func release(_ column: Int) {
+    private mutating func release(_ column: Int, _ y: Int) {
         if cells[y][column].width == 2 { cells[y][column + 1] = .blank() }
         if cells[y][column].isContinuation { cells[y][column - 1] = .blank() }
     }
@@ -134,6 +134,7 @@ struct TestTerminal {
 
     private mutating func clear(from column: Int, line: Int) {
         guard line < lines else { return }
+        release(min(column, columns - 1), line)
         for x in min(column, columns - 1)..<columns {
             cells[line][x] = .blank(CellStyle(on: style.background))
         }

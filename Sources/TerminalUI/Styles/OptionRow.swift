@@ -44,6 +44,13 @@ struct OptionRow: Block {
         }
         if let subtitle = option.subtitle { line = line.appending("  " + subtitle, roles.dim) }
         if option.isDisabled { line = line.appending("  (unavailable)", roles.dim) }
+        if let ghost = configuration.state.ghost,
+            PickerStyleConfiguration.isSameTag(ghost.value, option.tag)
+        {
+            // Whose hand is on it.
+            let style = ghost.by.map { roles.peer($0.number) } ?? roles.ghost
+            line = line.appending("  " + configuration.environment.glyphs.ghost, style)
+        }
         return line.truncated()
     }
 
@@ -151,7 +158,7 @@ struct FilteredList: Block {
         let rows = rows
         let widest = rows.map { $0.block.measure(width: max(0, width - 1)).columns }.max() ?? 0
         return Size(
-            columns: min(width, max(widest + 1, 16)), lines: 1 + min(list.linesMax, rows.count))
+            columns: min(width, max(widest + 1, 22)), lines: 1 + min(list.linesMax, rows.count))
     }
 
     func render(into canvas: inout Canvas, in rect: Rect) {
@@ -171,7 +178,8 @@ struct FilteredList: Block {
             scroll, lines: window, environment: configuration.environment,
             Column(rows.map(\.block))
         ).render(into: &canvas, in: rect.inset(top: 1))
-        // What is typed goes to the filter, so that is where the real cursor stands.
-        filter.placeCursor(in: rect.line(0).inset(left: 2, right: 1), &canvas)
+        // A screen reader follows the option that the keys are at; once something is typed, an
+        // input method needs the cursor where it goes.
+        if isFiltered { filter.placeCursor(in: rect.line(0).inset(left: 2, right: 1), &canvas) }
     }
 }

@@ -180,6 +180,11 @@ struct EditArea: Block {
     }
 }
 
+/// A field's text on its ground, a column of which stands at each side.
+func filledField(_ text: some Block, _ style: CellStyle, columns: Int) -> Framed {
+    Framed(columns: columns, .leading, Filled(style, Padding(left: 1, right: 1, text)))
+}
+
 /// A text field of one line or several.
 public struct TextView: ControlView {
     static let columnsMax = 44
@@ -212,16 +217,15 @@ public struct TextView: ControlView {
         let isMixed = state.isMixed && !isEditing
         let prompt = isMixed ? "\(environment.glyphs.dash) mixed" : self.prompt
         let editor = isMixed ? TextEditor(isMultiline: self.editor.isMultiline) : self.editor
-        let field: any Block =
+        let text: any Block =
             editor.isMultiline
-            ? Framed(
-                columns: Self.columnsMax, .leading,
-                EditArea(
-                    editor: editor, prompt: prompt, style: style, isEditing: isEditing,
-                    environment: environment, linesMax: linesMax))
+            ? EditArea(
+                editor: editor, prompt: prompt, style: style, isEditing: isEditing,
+                environment: environment, linesMax: linesMax)
             : EditLine(
                 editor: editor, prompt: prompt, style: style, isEditing: isEditing,
-                environment: environment, columns: Self.columnsMax)
+                environment: environment)
+        let field = filledField(text, style, columns: Self.columnsMax)
         let content = Column {
             field
             if isEditing, let maxLength = editor.maxLength {
@@ -276,9 +280,10 @@ public struct SecureView: ControlView {
         }
         let content = Column {
             Row(spacing: 2) {
-                EditLine(
-                    editor: dots, prompt: prompt, style: style, isEditing: editor != nil,
-                    environment: environment, columns: 24)
+                filledField(
+                    EditLine(
+                        editor: dots, prompt: prompt, style: style, isEditing: editor != nil,
+                        environment: environment), style, columns: 24)
                 StyledText(isSet ? "set" : "not set", roles.dim)
             }
             if editor != nil, isCapsLocked == true {
