@@ -80,6 +80,10 @@ let package = Package(
                     ["-static-executable"] + parserLibraries, .when(configuration: .release))
             ]),
 
+        .executableTarget(
+            name: "StyleExample", dependencies: ["SyncCore", "TerminalUI"],
+            path: "Examples/StyleExample", swiftSettings: strict),
+
         .target(
             name: "EngineTestKit", dependencies: ["SyncCore"], path: "Tests/EngineTestKit",
             swiftSettings: strict),

@@ -1,0 +1,106 @@
+import SyncCore
+import Testing
+
+@testable import TerminalUI
+
+/// A form with a control of each type, shown from its definition and its defaults alone.
+@Suite struct FormControlTests {
+    private static let definition = """
+        {"form": "all", "styles": {"picker": "menu"}, "fields": [
+        {"id": "flavor", "type": "picker", "label": "Flavor", "optional": true,
+         "options": ["chocolate", {"section": "Red", "options": ["strawberry", "cherry"]}]},
+        {"id": "source", "type": "wheels", "label": "Source",
+         "components": [{"id": "name", "options": ["salary", "rental"]},
+                        {"id": "tax", "options": ["fixed", "variable"]}],
+         "optionsFor": [{"component": "tax", "when": {"name": "salary"}, "options": ["fixed"]}]},
+        {"id": "traffic", "type": "slider", "label": "Traffic", "min": 0, "max": 100, "step": 25,
+         "ticks": true, "default": 50},
+        {"id": "count", "type": "stepper", "label": "Count", "min": 0, "max": 3, "default": 3},
+        {"id": "start", "type": "date", "mode": "time", "label": "Start", "default": "07:30"},
+        {"id": "load", "type": "gauge", "label": "Load", "min": 0, "max": 10, "default": 4},
+        {"id": "go", "type": "button", "label": "Go", "role": "destructive"}
+        ]}
+        """
+
+    private func form() throws -> FormDefinition {
+        try FormDefinition.parse(
+            try JSON(parsing: Self.definition), limits: FormLimits(),
+            compile: { _ in .success(PatternMatcher { _ in true }) })
+    }
+
+    private func view(_ form: FormDefinition, _ id: String) throws -> any ControlView {
+        let index = try #require(form.index(of: id))
+        let control = form.controls[index]
+        let shown = form.shown(index) { form.controls[$0].defaultValue }
+        let text = form.text(of: shown, control: index)
+        let state = ControlState(
+            control, field: FieldState(value: shown.value, revision: 1, isSet: false),
+            isDisabled: false, canAdminister: false)
+        switch control.kind {
+        case .picker(let picker):
+            return PickerView(
+                PickerStyleConfiguration(
+                    control, picker, value: shown, valueText: text, state: state,
+                    environment: StyleEnvironment()))
+        case .wheels(let wheels):
+            return WheelsView(control, wheels, value: shown.value, state: state)
+        case .slider(let slider):
+            return SliderView(
+                try #require(
+                    SliderStyleConfiguration(
+                        control, slider, value: shown.value, valueText: text, state: state)))
+        case .stepper(let stepper):
+            return StepperView(control, stepper, value: shown.value, valueText: text, state: state)
+        case .date(let date):
+            return DatePickerView(
+                DatePickerStyleConfiguration(control, date, value: shown.value, state: state))
+        case .gauge(let gauge):
+            return GaugeView(
+                try #require(
+                    GaugeStyleConfiguration(
+                        control, gauge, value: shown.value, valueText: text, state: state)))
+        case .button(let button):
+            return ButtonView(
+                PrimitiveButtonStyleConfiguration(control, button, phase: .idle, state: state))
+        default: return LabelView(label: ControlLabel(control), text: text)
+        }
+    }
+
+    @Test(
+        "a control of a form shows its value in its form's style",
+        arguments: [
+            ("flavor", "None ▾"), ("source", "▸ Salary ◂ ▸ Fixed  ◂"), ("traffic", "●"),
+            ("count", "[−] 3 [+]"), ("start", "07:30"), ("load", "█"), ("load", "read only"),
+            ("go", "[ ! Go ]"),
+        ])
+    func controls(id: String, expected: String) throws {
+        let form = try form()
+        let index = try #require(form.index(of: id))
+        let environment = StyleEnvironment().fittingLabels(form.controls.map { ControlLabel($0) })
+            .styled(for: form.controls[index])
+        let block = AnyBlock(try view(form, id).block(in: environment))
+        let buffer = Canvas.drawing(block, columns: 80).buffer
+        let shown = (0..<buffer.lines).map { buffer.text(ofLine: $0) }.joined(separator: "\n")
+        #expect(shown.contains(expected), "\(shown)")
+    }
+
+    @Test("a picker that can be empty has its groups where they were, one option later")
+    func groups() throws {
+        let form = try form()
+        let view = try #require(try view(form, "flavor") as? PickerView)
+        let configuration = view.configuration
+        #expect(
+            configuration.options.map(\.label) == ["None", "Chocolate", "Strawberry", "Cherry"])
+        #expect(configuration.groups.map(\.range) == [2..<4])
+        #expect(configuration.selectedIndex == 0)
+    }
+
+    @Test("a stepper at its end goes no further; ticks stand at the steps")
+    func ends() throws {
+        let form = try form()
+        let stepper = try #require(try view(form, "count") as? StepperView)
+        #expect(!stepper.canIncrement && stepper.canDecrement)
+        let slider = try #require(try view(form, "traffic") as? SliderView)
+        #expect(slider.configuration.ticks == [0, 25, 50, 75, 100].map { DecimalNumber($0) })
+    }
+}
