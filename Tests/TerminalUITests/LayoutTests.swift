@@ -282,6 +282,22 @@ import Testing
         #expect(configuration.automaticStyle == expected)
     }
 
+    @Test("a row of a wheel takes the lines that it is given", arguments: [1, 2, 3])
+    func itemHeight(lines: Int) {
+        var configuration = PickerStyleConfiguration(
+            label: ControlLabel("it"),
+            options: ["a", "b", "c"].map { PickerOption(tag: .string($0)) },
+            selection: .tags(["b"]))
+        configuration.wheelItemHeight = lines
+        let view = PickerView(configuration).pickerStyle(.wheel)
+        let buffer = Canvas.drawing(
+            AnyBlock(view.block(in: StyleEnvironment())), columns: 80
+        ).buffer
+        #expect(buffer.lines == 3 * lines)
+        let marked = (0..<buffer.lines).filter { buffer.text(ofLine: $0).contains("▸") }
+        #expect(marked == [lines + (lines - 1) / 2])
+    }
+
     @Test("every theme is found by its name, and text is read on a dark background in a dark one")
     func themes() {
         for theme in Theme.all { #expect(Theme.named(theme.name) == theme) }
@@ -315,6 +331,8 @@ import Testing
         #expect(depth(["TERM": "xterm-256color", "COLORTERM": "truecolor"]) == .trueColor)
         #expect(depth(["TERM": "linux"]) == .sixteen)
         #expect(depth(["TERM": "dumb"]) == .none)
+        #expect(depth(["TERM": "vt220"]) == .none)
+        #expect(depth(["TERM": "vte-256color"]) == .palette256)
         #expect(depth(["TERM": "xterm-256color", "NO_COLOR": "1"]) == .none)
         #expect(depth(["TERM": "xterm-256color", "NO_COLOR": ""]) == .palette256)
         #expect(Charset { ["LANG": "de_DE.UTF-8"][$0] } == .unicode)

@@ -33,7 +33,7 @@ public enum ColorDepth: Int, Hashable, Sendable, CaseIterable, Comparable {
         let colorTerm = variable("COLORTERM") ?? ""
         if let no = variable("NO_COLOR"), !no.isEmpty {
             self = .none
-        } else if term.isEmpty || term == "dumb" || term.hasPrefix("vt") {
+        } else if term.isEmpty || term == "dumb" || Self.isMonochrome(term) {
             self = .none
         } else if colorTerm == "truecolor" || colorTerm == "24bit" || term.hasSuffix("-direct") {
             self = .trueColor
@@ -42,6 +42,13 @@ public enum ColorDepth: Int, Hashable, Sendable, CaseIterable, Comparable {
         } else {
             self = .sixteen
         }
+    }
+}
+
+extension ColorDepth {
+    /// DEC's terminals, `vt100` to `vt525`, not `vte-256color`.
+    private static func isMonochrome(_ term: String) -> Bool {
+        term.hasPrefix("vt") && term.dropFirst(2).first?.isNumber == true
     }
 }
 
