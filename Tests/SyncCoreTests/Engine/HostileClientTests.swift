@@ -1,6 +1,7 @@
 import EngineTestKit
-import SyncCore
 import Testing
+
+@testable import SyncCore
 
 #if canImport(Glibc)
     import Glibc
@@ -51,6 +52,28 @@ import Testing
         #""odd","changes":[{"field":"volume","increment":0.3},{"field":"copy","value":"x"}]"#,
         #""odd","changes":[{"field":"pin","value":"1234"}]"#,
     ]
+
+    /// A subscriber that checks what it is told: every revision once and in order, and after all of
+    /// it the same values as everybody else.
+    private struct Watcher {
+        var revisions: [String: Int64] = [:]
+        var values: [String: JSON] = [:]
+
+        mutating func see(_ frame: String, seed: UInt64) {
+            guard let json = try? JSON(parsing: Array(frame.utf8)), let params = json["params"],
+                let form = params["form"]?.stringValue,
+                let revision = params["revision"]?.integerValue
+            else { return }
+            let first = params["coalesced"]?["from"]?.integerValue ?? revision
+            if let last = revisions[form] {
+                #expect(first == last + 1 && revision >= first, "seed \(seed): a gap in \(form)")
+            }
+            revisions[form] = revision
+            for change in params["changes"]?.arrayValue ?? [] {
+                values["\(form)/\(change["field"]?.stringValue ?? "")"] = change["value"]
+            }
+        }
+    }
 
     private struct Wild {
         var random: SplitMix64
@@ -136,6 +159,19 @@ import Testing
             root> form.apply {"definition":{"form":"still","fields":[{"id":"n","type":"text"}]}}
             root< {"result":"*"}
             """#)
+        var watchers = [Watcher(), Watcher()]
+        let watching = [
+            host.connect(uid: 5001, user: "quick"), host.connect(uid: 5002, user: "lazy"),
+        ]
+        for id in watching {
+            for form in ["ice", "policies"] {
+                host.ask(
+                    id,
+                    #"{"jsonrpc":"2.0","id":1,"method":"state.subscribe","params":{"form":"\#(form)"}}"#
+                )
+            }
+            _ = host.take(id)
+        }
         var wild = Wild(random: SplitMix64(seed: seed))
         var clients: [ConnectionID] = []
         let rounds = Int(Self.number("ENGINE_ROUNDS") ?? 1500)
@@ -161,13 +197,23 @@ import Testing
             }
             if !host.holdsCommits { host.commit() }
             for id in clients { _ = host.take(id) }
+            if round % 40 == 0 { host.stopped.insert(watching[1]) }
+            if round % 40 == 30 { host.resumeReading(watching[1]) }
+            for (place, id) in watching.enumerated() {
+                for frame in host.take(id) { watchers[place].see(frame, seed: seed) }
+            }
         }
+        host.resumeReading(watching[1])
         host.holdsCommits = false
         host.holdsFetches = false
         host.commit()
         host.answerFetches()
         host.pass(milliseconds: 5000)
-        // Everybody who still listens is up to date: revisions came without a gap.
+        for (place, id) in watching.enumerated() {
+            for frame in host.take(id) { watchers[place].see(frame, seed: seed) }
+        }
+        #expect(watchers[0].revisions == watchers[1].revisions, "seed \(seed)")
+        #expect(watchers[0].values == watchers[1].values, "seed \(seed)")
         try talk.play(
             #"""
             connect still uid=5000
@@ -182,8 +228,15 @@ import Testing
         let revision = talk.variables["r"]?.integerValue ?? 0
         #expect(revision > 10, "seed \(seed): hardly anything happened")
         for client in clients { host.disconnect(client) }
-        #expect(host.engine.connectionCount == 2, "seed \(seed)")
-        #expect(host.engine.statusLine.contains("2 connections, 1 subscriptions"), "seed \(seed)")
+        #expect(host.engine.connectionCount == 4, "seed \(seed)")
+        #expect(host.engine.statusLine.contains("4 connections, 5 subscriptions"), "seed \(seed)")
+        #expect(host.engine.fetches.isEmpty && host.engine.awaitingCommit.isEmpty)
+        #expect(host.engine.catalogWatchers.isEmpty && host.engine.tooSlow.isEmpty)
+        for form in host.engine.forms {
+            #expect(form.subscriptions.allSatisfy { $0.form === form }, "seed \(seed)")
+            #expect(form.working.revision == form.committed.revision, "seed \(seed)")
+            #expect(form.changeLog.next == form.committed.revision + 1, "seed \(seed)")
+        }
         // What was durable is all there, and reads the same.
         let before = host.ask(
             ConnectionID(1),
