@@ -273,10 +273,16 @@ extension Engine {
         _ outcome: Transaction.Outcome, of form: LiveForm, _ effects: inout [Effect]
     ) {
         guard let record = outcome.record else { return }
-        let params = StateChanged(
+        var params = StateChanged(
             form: form.name, revision: Revision(clamping: outcome.revision),
             context: form.working.token, changes: outcome.changes)
-        let frame = Answer.frame(.stateChanged(params))
+        var frame = Answer.frame(.stateChanged(params))
+        if frame.count - Frame.headerBytes > configuration.limits.maxFrame {
+            // The values fit, as every snapshot does; those before them beside them need not. A
+            // frame that no client takes would cut every subscriber off.
+            for place in params.changes.indices { params.changes[place].was = nil }
+            frame = Answer.frame(.stateChanged(params))
+        }
         form.undo.append(
             record, revision: outcome.revision, depthMax: configuration.limits.undoDepthMax)
         let row = RevisionRow(

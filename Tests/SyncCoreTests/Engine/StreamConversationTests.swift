@@ -433,4 +433,32 @@ import Testing
             closed late
             """#)
     }
+
+    @Test("no notification is larger than a frame, though a value and the one before it are")
+    func largeValues() throws {
+        var talk = try Conversation()
+        try talk.play(
+            #"""
+            connect root
+            root> form.apply {"definition":{"form":"big","fields":[{"id":"t","type":"text","maxLength":40000}]}}
+            root< {"result":{"created":true}}
+            connect alice
+            alice> state.subscribe {"form":"big"}
+            alice< {"result":{"revision":1}}
+            """#)
+        let root = ConnectionID(1)
+        for mark in ["\u{301}", "\u{302}"] {
+            // 15 bytes a character, 40,000 characters.
+            let text = String(
+                repeating: "e" + String(repeating: mark, count: 7), count: 40_000)
+            let answer = talk.host.ask(
+                root,
+                #"{"jsonrpc":"2.0","id":1,"method":"state.set","params":{"form":"big","changes":[{"field":"t","value":"\#(text)"}]}}"#
+            )
+            #expect(answer.count == 1 && answer[0].contains("result"))
+        }
+        let told = talk.host.take(ConnectionID(2))
+        #expect(told.count == 2)
+        #expect(told.allSatisfy { $0.utf8.count <= 1 << 20 })
+    }
 }
