@@ -47,18 +47,18 @@ run: build ## a private daemon with an example form, shown
 .PHONY: test
 test: test-dependencies ## every test, the short searches among them
 	$(SWIFT) build --build-path $(BUILD) --build-tests
-	$(SWIFT) test --build-path $(BUILD) --skip-build
+	$(SWIFT) test --build-path $(BUILD) --skip-build --disable-xctest
 	@$(MAKE) --no-print-directory check-units
 
 .PHONY: test-asan
 test-asan: test-dependencies ## every test under the address sanitizer
 	$(SWIFT) build --build-path $(BUILD)-asan --build-tests --sanitize=address -Xswiftc -use-ld=lld
-	$(SWIFT) test --build-path $(BUILD)-asan --skip-build --sanitize=address -Xswiftc -use-ld=lld
+	$(SWIFT) test --build-path $(BUILD)-asan --skip-build --disable-xctest --sanitize=address -Xswiftc -use-ld=lld
 
 .PHONY: simulate
 simulate: dependencies ## the long search: SEEDS=20000 FIRST=1
 	PICKERSYNC_SIMULATION_SEEDS=$${SEEDS:-20000} PICKERSYNC_SIMULATION_FIRST=$${FIRST:-1} \
-	    $(SWIFT) test --build-path $(BUILD) --filter SimulationTests
+	    $(SWIFT) test --build-path $(BUILD) --disable-xctest --filter SimulationTests
 
 .PHONY: lint
 lint: ## the style, strictly
