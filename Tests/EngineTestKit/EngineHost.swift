@@ -14,9 +14,6 @@ public final class EngineHost {
     public private(set) var replica = ReplicaID(id: 0x3f9a, epoch: 1)
     /// Batches stay under way until the test says how they end.
     public var holdsCommits = false
-    /// Reads of the store wait until `answerFetches`.
-    public var holdsFetches = false
-    private var heldFetches: [(FetchID, StoreQuery)] = []
     /// Connections that take no bytes.
     public var stopped: Set<ConnectionID> = []
     public private(set) var batchUnderWay: Batch?
@@ -27,6 +24,21 @@ public final class EngineHost {
     public private(set) var rebuildAsked = false
     /// Whether a rebuild succeeds.
     public var rebuildWorks = true
+    /// How far the wall clock is off: it may jump, the other clock may not.
+    public var wallOffset: Int64 = 0
+    /// Connections whose writes stay under way until `resumeReading`.
+    public var slow: Set<ConnectionID> = []
+    /// Reads of the store stay under way until `answerFetches`.
+    public var holdsFetches = false
+    /// What this host does wrong on purpose.
+    public var faults: HostFaults = []
+    /// Told of every batch when it is durable, before the engine is.
+    public var onCommit: (Batch) -> Void = { _ in }
+    /// The bytes of writes that are under way.
+    private var writing: [ConnectionID: Output] = [:]
+    private var fetchesUnderWay: [(FetchID, StoreQuery)] = []
+    /// A batch that was said to be durable and is not (`HostFaults.answersBeforeCommit`).
+    private var unwritten: Batch?
 
     private var inboxes: [ConnectionID: FrameDecoder] = [:]
     /// Frames that each client got, as JSON text, oldest first.
@@ -47,29 +59,54 @@ public final class EngineHost {
             image: StoreImage(), newLogs: false, at: Self.moment(milliseconds))
     }
 
-    private static func moment(_ milliseconds: Int64) -> Moment {
+    private static func moment(_ milliseconds: Int64, wallOffset: Int64 = 0) -> Moment {
         Moment(
-            wallMilliseconds: milliseconds,
+            wallMilliseconds: milliseconds + wallOffset,
             monotonicNanoseconds: UInt64(milliseconds - 1_790_000_000_000) * 1_000_000)
     }
 
-    private var now: Moment { Self.moment(milliseconds) }
+    private var now: Moment { Self.moment(milliseconds, wallOffset: wallOffset) }
 
     // MARK: - Life
 
     /// The daemon is killed: what was not committed is lost, every client is cut off; then it is
     /// started again over what the store has.
-    public func crash(newEpoch: Bool = false, newLogs: Bool = false) throws {
+    ///
+    /// - Parameter writesBatch: The batch under way had reached the disk, and nobody was told.
+    public func crash(
+        newEpoch: Bool = false, newLogs: Bool = false, writesBatch: Bool = false
+    ) throws {
+        if writesBatch, let batch = batchUnderWay { store.commit(batch) }
         batchUnderWay = nil
-        heldFetches = []
+        unwritten = nil
         inboxes = [:]
         closing = []
         paused = []
         stopped = []
+        slow = []
+        writing = [:]
+        fetchesUnderWay = []
+        holdsFetches = false
+        isDrained = false
         if newEpoch { replica = replica.nextEpoch ?? replica }
         engine = try Engine(
             configuration: configuration, environment: environment, replica: replica,
             image: store.image(), newLogs: newLogs, at: now)
+    }
+
+    /// The daemon stops as it is asked to, with goodbyes and a last commit, and starts again.
+    ///
+    /// - Returns: whether it came to an end by itself.
+    public func restart() throws -> Bool {
+        isDrained = false
+        run(.stop(.restart))
+        for _ in 0..<8 where !isDrained {
+            settle()
+            commit()
+        }
+        let wasDrained = isDrained
+        try crash()
+        return wasDrained
     }
 
     /// A client connects.
@@ -93,6 +130,7 @@ public final class EngineHost {
     /// A client vanishes.
     public func disconnect(_ id: ConnectionID) {
         inboxes[id] = nil
+        writing[id] = nil
         run(.disconnected(id))
     }
 
@@ -170,8 +208,22 @@ public final class EngineHost {
     public func commit() {
         guard let batch = batchUnderWay else { return }
         batchUnderWay = nil
-        store.commit(batch)
+        if let late = unwritten { store.commit(late) }
+        unwritten = nil
+        if faults.contains(.answersBeforeCommit) {
+            unwritten = batch
+        } else {
+            store.commit(faults.contains(.losesIncrement) ? batch.withoutItsLastField : batch)
+            onCommit(batch)
+        }
         run(.committed(batch: batch.number))
+    }
+
+    /// The store answers what it was asked.
+    public func answerFetches() {
+        let fetches = fetchesUnderWay
+        fetchesUnderWay = []
+        for (id, query) in fetches { run(.fetched(id, store.answer(query))) }
     }
 
     /// The batch under way may or may not be durable.
@@ -185,15 +237,13 @@ public final class EngineHost {
     /// A client that had stopped reading takes bytes again.
     public func resumeReading(_ id: ConnectionID) {
         stopped.remove(id)
+        slow.remove(id)
+        if let output = writing.removeValue(forKey: id) {
+            deliver(output, to: id)
+            run(.wrote(id))
+        }
         while write(id) {}
         settle()
-    }
-
-    /// The store answers what it was asked so far.
-    public func answerFetches() {
-        let held = heldFetches
-        heldFetches = []
-        for (id, query) in held { run(.fetched(id, store.answer(query))) }
     }
 
     private func write(_ id: ConnectionID) -> Bool {
@@ -201,15 +251,26 @@ public final class EngineHost {
             if closing.remove(id) != nil { finishClosing(id) }
             return false
         }
+        if slow.contains(id) {
+            writing[id] = output
+            return true
+        }
+        deliver(output, to: id)
+        run(.wrote(id))
+        return true
+    }
+
+    /// Hands a write's bytes to its client; they are read only now, as late as the kernel may.
+    private func deliver(_ output: Output, to id: ConnectionID) {
         var bytes: [UInt8] = []
         for segment in output.segments {
             bytes += UnsafeRawBufferPointer(start: segment.baseAddress, count: segment.count)
         }
         for frame in inboxes[id]?.feed(bytes).frames ?? [] {
-            received[id, default: []].append(String(decoding: frame, as: UTF8.self))
+            let text = String(decoding: frame, as: UTF8.self)
+            if faults.swallow(text, for: id) { continue }
+            received[id, default: []].append(text)
         }
-        run(.wrote(id))
-        return true
     }
 
     private func finishClosing(_ id: ConnectionID) {
@@ -235,7 +296,7 @@ public final class EngineHost {
                 }
             case .fetch(let id, let query):
                 if holdsFetches {
-                    heldFetches.append((id, query))
+                    fetchesUnderWay.append((id, query))
                 } else {
                     run(.fetched(id, store.answer(query)))
                 }

@@ -63,7 +63,10 @@ struct Cell: Sendable {
             value = .array(tags.tags.map(\.json))
         case .counter(let counter):
             let standing = policy.standing(counter.bases)
-            isSet = standing?.value != nil || !counter.increments.isEmpty
+            // Increments to another base than the one that stands are not read.
+            isSet =
+                standing?.value != nil
+                || counter.increments.contains { $0.epoch == standing?.dot }
             value = Self.number(counter, standing, index, definition)
         case .presses(let counter):
             isSet = !counter.isEmpty

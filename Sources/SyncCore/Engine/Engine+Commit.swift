@@ -139,7 +139,10 @@ extension Engine {
     /// A batch is durable.
     func committed(_ number: UInt64, _ effects: inout [Effect]) {
         guard let batch = batches.take(number) else { return }
-        for dirty in batch.dirty { dirty.takeEffect() }
+        if configuration.durability == .commit {
+            // Otherwise readers see these edits already, and perhaps later ones.
+            for dirty in batch.dirty { dirty.takeEffect() }
+        }
         for event in batch.events { happen(event, &effects) }
         keys.committed(batch.keys.map { KeyIndex.ID(uid: $0.uid, key: $0.key) })
         for waiter in batch.waiters {

@@ -26,16 +26,22 @@ extension Engine {
         var transaction = begin(form, connection)
         var skipped: [String] = []
         var named: [Int] = []
-        for step in target.steps.reversed() {
+        var steps = target.steps
+        while let step = steps.popLast() {
             guard let control = definition.index(of: step.field) else {
                 skipped.append(step.field)
                 continue
             }
             try requireEdit(.reset, form, form.working, control, connection.peer)
+            let count = transaction.undo.count
             if try transaction.takeBack(step, control: control) {
                 named.append(control)
             } else {
                 skipped.append(step.field)
+            }
+            // What stands again may be an earlier write of the same transaction.
+            for restoration in transaction.undo.dropFirst(count).flatMap(\.restorations) {
+                for place in steps.indices { steps[place].note(restoration) }
             }
         }
         guard !named.isEmpty else {

@@ -71,12 +71,12 @@ final class LiveForm {
         last.index = index
     }
 
-    /// Works out which fields a subscription's globs match now.
+    /// Works out which fields a subscription's globs match now: those that are gone too, since the
+    /// change log may still tell of them.
     func refreshFilter(of subscription: Subscription) {
         guard let globs = subscription.globs else { return }
-        let controls = committed.definition.controls
-        subscription.filter = FieldNumbers(
-            controls.lazy.map(\.id).filter(globs.matches).map { self.names.number(of: $0) })
+        for control in committed.definition.controls { _ = names.number(of: control.id) }
+        subscription.filter = names.numbers(matching: globs)
     }
 
     /// The numbers of fields by their ids.
@@ -89,6 +89,11 @@ final class LiveForm {
 /// change of the definition. Ids are ASCII, which Swift's `String` hashes and compares as bytes.
 struct FieldNames {
     private var numbers: [String: Int] = [:]
+
+    /// The numbers of all names that match.
+    func numbers(matching globs: [Glob]) -> FieldNumbers {
+        FieldNumbers(numbers.lazy.filter { globs.matches($0.key) }.map(\.value))
+    }
 
     mutating func number(of id: String) -> Int {
         if let number = numbers[id] { return number }

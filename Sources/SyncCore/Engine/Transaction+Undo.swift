@@ -11,16 +11,14 @@ extension Transaction {
         case (.press, _), (.seal, _), (_, .sealed), (_, nil): return nil
         case (.increment(let difference, _), .counter(let counter)):
             action = .increment(difference, base: policy.standing(counter.bases)?.dot)
-        case (.addTags(let tags), _):
-            action = .tags(added: tags, removed: [], wasSet: before.isSet)
-        case (.removeTags(let tags), _):
-            action = .tags(added: [], removed: tags, wasSet: before.isSet)
-        case (_, .tags):
+        case (_, .tags(let tags)):
             let old = before.value.arrayValue ?? []
             let new = after.value.arrayValue ?? []
+            let removed = old.filter { !new.contains($0) }
+            let over = tags.entries.filter { removed.contains($0.tag.json) }.flatMap(\.dots)
             action = .tags(
-                added: new.filter { !old.contains($0) }, removed: old.filter { !new.contains($0) },
-                wasSet: before.isSet)
+                UndoStep.Trace(dot: dot, over: over), added: new.filter { !old.contains($0) },
+                removed: removed, wasSet: before.isSet)
         case (_, .components(let components)):
             guard case .components(let now) = after.store else { return nil }
             let changed = now.components.filter { $0.register.dots.contains(dot) }
@@ -28,16 +26,20 @@ extension Transaction {
                 changed.map { component in
                     let standing = policy.standing(components[component.id].siblings)
                     return UndoStep.Component(
-                        id: component.id, trace: UndoStep.Trace(dot: dot, over: standing?.dot),
+                        id: component.id,
+                        trace: UndoStep.Trace(
+                            dot: dot, over: standing.map { [$0.dot] } ?? []),
                         was: standing?.payload.value)
                 })
         case (_, .counter(let counter)):
-            let trace = UndoStep.Trace(dot: dot, over: policy.standing(counter.bases)?.dot)
+            let standing = policy.standing(counter.bases)
+            let trace = UndoStep.Trace(dot: dot, over: standing.map { [$0.dot] } ?? [])
             action = .assign(
                 trace, was: before.isSet ? before.value.numberValue : nil,
                 to: after.isSet ? after.value.numberValue : nil)
         case (_, .register(let register)):
-            let trace = UndoStep.Trace(dot: dot, over: policy.standing(register.siblings)?.dot)
+            let standing = policy.standing(register.siblings)
+            let trace = UndoStep.Trace(dot: dot, over: standing.map { [$0.dot] } ?? [])
             action = .write(trace, was: before.isSet ? before.value : nil)
         case (_, .presses): return nil
         }
@@ -71,8 +73,14 @@ extension Transaction {
                 let edit = difference(back, control)
             else { return false }
             edits = [edit]
-        case (.tags(let added, let removed, let wasSet), .tags):
-            edits = takeBackTags(added, removed, wasSet: wasSet, control, cell)
+        case (.tags(let trace, let added, let removed, let wasSet), .tags(let tags)):
+            // A tag that somebody has added too since is theirs as well; one of the default is
+            // nobody's.
+            let mine = added.filter { tag in
+                tags.isEmpty
+                    || tags.entries.contains { $0.tag.json == tag && $0.dots == [trace.dot] }
+            }
+            edits = takeBackTags(mine, removed, wasSet: wasSet, control, cell)
         default: return false
         }
         let first = undo.count
@@ -148,6 +156,7 @@ extension Transaction {
         let gone = added.filter { present.contains($0) }
         let options = definition.controls[control].options
         let back = removed.filter { !present.contains($0) && options?.index(of: $0) != nil }
+        if gone.isEmpty && back.isEmpty { return [] }
         if !wasSet {
             let initial = definition.controls[control].defaultValue.arrayValue ?? []
             let result = present.filter { !gone.contains($0) } + back
@@ -175,7 +184,11 @@ extension UndoStep {
                 rows[place].trace.restores = step.over(component: rows[place].id)
             }
             action = .components(rows)
-        case .increment, .tags: break
+        case .tags(var trace, let added, let removed, let wasSet):
+            // Of two writes the one that brings tags back; the other takes some away.
+            if !added.isEmpty { trace.restores = step.over(component: nil) }
+            action = .tags(trace, added: added, removed: removed, wasSet: wasSet)
+        case .increment: break
         }
     }
 }

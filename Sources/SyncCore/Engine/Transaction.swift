@@ -58,7 +58,14 @@ struct Transaction {
             throw WireError(invalid: error, form: form.name)
         }
         named.append(control)
-        for edit in edits { try write(edit, seen, seal) }
+        for edit in edits { try write(edit, withOwnDots(seen), seal) }
+    }
+
+    /// A transaction has seen itself: of two sets of one field the second takes the first's place.
+    private func withOwnDots(_ seen: Seen) -> Seen {
+        guard !dots.isEmpty, case .context(var context) = seen else { return seen }
+        for dot in dots { context.insert(dot) }
+        return .context(context)
     }
 
     mutating func write(
@@ -226,6 +233,8 @@ struct Transaction {
 
     /// A conflict: the error says what is there now.
     func conflict(_ controls: [Int], _ why: String) -> WireError {
+        // A field may have been named twice; the object of fields names it once.
+        let controls = Set(controls).sorted()
         let ids = controls.map { definition.controls[$0].id }
         var error = WireError(
             .conflict,

@@ -46,9 +46,7 @@ struct UndoJournal {
     mutating func append(_ record: RevisionRecord, revision: UInt64, depthMax: Int) {
         let owner = Owner(uid: record.by.uid, session: record.session)
         if let old = record.takesBack { consume(old, fields: record.undo.map(\.field)) }
-        for trace in record.undo.flatMap(\.traces) {
-            if let restored = trace.restores { replace(restored, by: trace.dot) }
-        }
+        for restoration in record.undo.flatMap(\.restorations) { note(restoration) }
         if record.kind == .set {
             transactions.removeAll { $0.kind == .undo && owner.includes($0.owner) }
         }
@@ -85,10 +83,10 @@ struct UndoJournal {
         if transactions[index].steps.isEmpty { transactions.remove(at: index) }
     }
 
-    private mutating func replace(_ old: Dot, by new: Dot) {
+    private mutating func note(_ restoration: UndoStep.Restoration) {
         for place in transactions.indices {
             for step in transactions[place].steps.indices {
-                transactions[place].steps[step].replace(old, by: new)
+                transactions[place].steps[step].note(restoration)
             }
         }
     }

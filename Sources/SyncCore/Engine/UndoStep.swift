@@ -19,7 +19,7 @@ struct UndoStep: Hashable {
         /// An increment by this much, of the set `base` (`nil`: of the default).
         case increment(DecimalNumber, base: Dot?)
         /// Tags that were added and removed; `wasSet` says whether anybody had set the field.
-        case tags(added: [JSON], removed: [JSON], wasSet: Bool)
+        case tags(Trace, added: [JSON], removed: [JSON], wasSet: Bool)
     }
 
     struct Component: Hashable {
@@ -33,38 +33,56 @@ struct UndoStep: Hashable {
     struct Trace: Hashable {
         /// The write.
         var dot: Dot
-        /// What stood before it.
-        var over: Dot?
-        /// The write whose place it takes: an undo puts back what that one wrote.
-        var restores: Dot?
+        /// What stood before it: none where nobody had set the field, several for tags.
+        var over: [Dot] = []
+        /// The writes whose place it takes: an undo puts back what they wrote, none for the default.
+        var restores: [Dot]?
+    }
+
+    /// Writes of a field, or of a component, that stand again as another.
+    struct Restoration {
+        var field: String
+        var component: String?
+        var old: [Dot]
+        var new: Dot
     }
 }
 
 extension UndoStep {
-    /// The write that stood before, of a component where one is named.
-    func over(component: String?) -> Dot? {
+    /// The writes that stood before, of a component where one is named.
+    func over(component: String?) -> [Dot] {
         switch action {
-        case .write(let trace, _), .assign(let trace, _, _): trace.over
-        case .components(let components): components.first { $0.id == component }?.trace.over
-        case .increment, .tags: nil
+        case .write(let trace, _), .assign(let trace, _, _), .tags(let trace, _, _, _): trace.over
+        case .components(let components):
+            components.first { $0.id == component }?.trace.over ?? []
+        case .increment: []
         }
     }
 
-    /// The traces of its writes.
-    var traces: [Trace] {
-        switch action {
-        case .write(let trace, _), .assign(let trace, _, _): [trace]
-        case .components(let components): components.map(\.trace)
-        case .increment, .tags: []
+    /// What stands again by this step.
+    var restorations: [Restoration] {
+        func restoration(_ trace: Trace, _ component: String?) -> Restoration? {
+            trace.restores.map {
+                Restoration(field: field, component: component, old: $0, new: trace.dot)
+            }
+        }
+        return switch action {
+        case .write(let trace, _), .assign(let trace, _, _), .tags(let trace, _, _, _):
+            restoration(trace, nil).map { [$0] } ?? []
+        case .components(let components):
+            components.compactMap { restoration($0.trace, $0.id) }
+        case .increment: []
         }
     }
 
-    /// Says `new` wherever it said `old`: what `old` wrote stands again, as `new`.
-    mutating func replace(_ old: Dot, by new: Dot) {
+    /// Says the new write wherever it said one that stands again by it.
+    mutating func note(_ restoration: Restoration) {
+        guard field.isSameBytes(as: restoration.field) else { return }
+        func renewed(_ dot: Dot) -> Dot { restoration.old.contains(dot) ? restoration.new : dot }
         func renewed(_ trace: Trace) -> Trace {
             var trace = trace
-            if trace.dot == old { trace.dot = new }
-            if trace.over == old { trace.over = new }
+            trace.dot = renewed(trace.dot)
+            trace.over = trace.over.map { renewed($0) }
             return trace
         }
         switch action {
@@ -72,15 +90,20 @@ extension UndoStep {
         case .assign(let trace, let was, let to):
             action = .assign(renewed(trace), was: was, to: to)
         case .components(let components):
+            // One write may set several components; others may stand by it still.
             action = .components(
                 components.map { component in
+                    guard component.id == restoration.component else { return component }
                     var component = component
                     component.trace = renewed(component.trace)
                     return component
                 })
+        case .increment(let amount, nil) where restoration.old.isEmpty:
+            action = .increment(amount, base: restoration.new)
         case .increment(let amount, let base):
-            action = .increment(amount, base: base == old ? new : base)
-        case .tags: break
+            action = .increment(amount, base: base.map { renewed($0) })
+        case .tags(let trace, let added, let removed, let wasSet):
+            action = .tags(renewed(trace), added: added, removed: removed, wasSet: wasSet)
         }
     }
 }
@@ -113,8 +136,9 @@ extension UndoStep {
             object["do"] = "increment"
             object["by"] = .number(amount)
             object["base"] = base.map(\.json)
-        case .tags(let added, let removed, let wasSet):
+        case .tags(let trace, let added, let removed, let wasSet):
             object["do"] = "tags"
+            trace.write(to: &object)
             object["added"] = .array(added)
             object["removed"] = .array(removed)
             object["wasSet"] = .bool(wasSet)
@@ -143,9 +167,10 @@ extension UndoStep {
         case ("increment", _):
             guard let amount = json["by"]?.numberValue else { return nil }
             action = .increment(amount, base: json["base"].flatMap(Dot.init(json:)))
-        case ("tags", _):
+        case ("tags", let trace?):
             action = .tags(
-                added: json["added"]?.arrayValue ?? [], removed: json["removed"]?.arrayValue ?? [],
+                trace, added: json["added"]?.arrayValue ?? [],
+                removed: json["removed"]?.arrayValue ?? [],
                 wasSet: json["wasSet"]?.boolValue ?? true)
         default: return nil
         }
@@ -155,15 +180,16 @@ extension UndoStep {
 extension UndoStep.Trace {
     fileprivate func write(to object: inout JSONObject) {
         object["dot"] = dot.json
-        object["over"] = over.map(\.json)
-        object["restores"] = restores.map(\.json)
+        if !over.isEmpty { object["over"] = .array(over.map(\.json)) }
+        object["restores"] = restores.map { .array($0.map(\.json)) }
     }
 
     fileprivate init?(json: JSON) {
         guard let dot = json["dot"].flatMap(Dot.init(json:)) else { return nil }
-        self.init(
-            dot: dot, over: json["over"].flatMap(Dot.init(json:)),
-            restores: json["restores"].flatMap(Dot.init(json:)))
+        func dots(_ name: String) -> [Dot]? {
+            json[name]?.arrayValue?.compactMap(Dot.init(json:))
+        }
+        self.init(dot: dot, over: dots("over") ?? [], restores: dots("restores"))
     }
 }
 

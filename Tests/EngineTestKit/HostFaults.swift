@@ -1,0 +1,43 @@
+// Mistakes that a host can make on purpose, so that a search for mistakes can be seen to find them.
+
+public import SyncCore
+
+/// What an `EngineHost` does wrong.
+public struct HostFaults: OptionSet, Sendable {
+    public let rawValue: Int
+
+    /// The faults of those bits.
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// Batches are said to be durable one commit too early.
+    public static let answersBeforeCommit = HostFaults(rawValue: 1)
+    /// The last field of each batch is left out.
+    public static let losesIncrement = HostFaults(rawValue: 2)
+    /// One revision never reaches a client.
+    public static let skipsRevision = HostFaults(rawValue: 4)
+    /// Changes are told to the first connection alone.
+    public static let tellsOneSubscriberOnly = HostFaults(rawValue: 8)
+    /// The same epoch is kept after a stop that may have lost revisions that somebody saw.
+    public static let reusesDots = HostFaults(rawValue: 16)
+
+    /// Whether a frame is kept from a client.
+    func swallow(_ text: String, for id: ConnectionID) -> Bool {
+        guard text.contains(#""method":"state.changed""#) else { return false }
+        if contains(.tellsOneSubscriberOnly), id.number > 1 { return true }
+        return contains(.skipsRevision) && text.contains(#""revision":7,"#)
+    }
+}
+
+extension Batch {
+    /// The batch as a store would write it that forgets a field.
+    var withoutItsLastField: Batch {
+        var batch = self
+        let place = batch.operations.lastIndex { operation in
+            if case .putField = operation { true } else { false }
+        }
+        if let place { batch.operations.remove(at: place) }
+        return batch
+    }
+}

@@ -1,0 +1,420 @@
+// What everybody was told, and whether it can be true.
+//
+// The oracle knows the requests that were sent, what was answered, and each revision's notification
+// as it first became durable (or visible, where the durability allows that earlier). It works every
+// revision out again on an `OracleForm`. Each edit carries its own number in the client's name, so
+// that a notification says which request it is of.
+
+import SyncCore
+
+/// A promise that was broken, in words.
+struct Violation: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// A part of what a client has been shown, to be looked up when it matters.
+enum Glimpse: Hashable {
+    /// Everything up to a revision of a line.
+    case upTo(line: Int, revision: Int64)
+    /// What a request made.
+    case request(Int)
+}
+
+/// An edit that a client sent.
+final class SentEdit {
+    let number: Int
+    let request: Request
+    let owner: Owner
+    /// What the sender had seen, for each change of a `state.set`; `nil`: whatever is there.
+    let sights: [[Glimpse]?]
+    /// It was answered with a result.
+    var isAnswered = false
+    /// It was refused for good.
+    var isRefused = false
+
+    init(_ number: Int, _ request: Request, owner: Owner, sights: [[Glimpse]?] = []) {
+        self.number = number
+        self.request = request
+        self.owner = owner
+        self.sights = sights
+    }
+}
+
+/// What happened, worked out again.
+final class Oracle {
+    let durability: Durability
+    /// By revision; the first is the form that does not exist yet.
+    private(set) var forms = [OracleForm()]
+    /// The notification of each revision, as text; `nil` where nobody can have seen it.
+    private(set) var frames: [String?] = [nil]
+    /// The fields of each revision; `nil` for all.
+    private(set) var touched: [Set<String>?] = [nil]
+    /// The write of each revision, line by line: a line ends where revisions may have been lost.
+    private var writes: [[WriteID]] = [[0]]
+    private var nextWrite: WriteID = 1
+    private var writeOfRequest: [Int: (write: WriteID, revision: Int64)] = [:]
+    private var writesOfConnection: [Int64: [WriteID]] = [:]
+    /// Every dot that was ever seen.
+    private var dots: Set<Dot> = []
+    private var context = CausalContext()
+    private(set) var edits: [Int: SentEdit] = [:]
+    private var pending: [(revision: Int64, check: () throws -> Void)] = []
+    /// Names of the present line of revisions that somebody was told.
+    var log: String?
+    /// Replica epochs so far.
+    var epochs = 1
+    /// A secret that must never be seen begins with this.
+    static let canary = "CANARY"
+
+    init(durability: Durability) {
+        self.durability = durability
+    }
+
+    var revision: Int64 { Int64(forms.count) - 1 }
+    var line: Int { writes.count - 1 }
+    var form: OracleForm { forms[forms.count - 1] }
+
+    // MARK: - What is sent
+
+    func sent(_ edit: SentEdit) { edits[edit.number] = edit }
+
+    // MARK: - What becomes true
+
+    /// The form is there, at its first revision.
+    func created(_ definition: JSON) {
+        var form = OracleForm()
+        form.redefine(definition)
+        form.revision = 1
+        for control in form.controls { form.touchedAt[control.id] = 1 }
+        push(form, frame: nil, touched: nil)
+    }
+
+    private func push(_ form: OracleForm, frame: String?, touched: Set<String>?) {
+        forms.append(form)
+        frames.append(frame)
+        self.touched.append(touched)
+        writes[line].append(nextWrite)
+        nextWrite += 1
+    }
+
+    /// A revision's notification, the first time that it can be seen.
+    func learn(_ text: String) throws {
+        var decoder = ServerMessageDecoder()
+        guard let message = try? decoder.decode(Array(text.utf8)).first,
+            case .notification(let notification) = message
+        else { throw Violation("a change cannot be decoded: \(text)") }
+        if text.contains(Self.canary) { throw Violation("a secret is told: \(text)") }
+        switch notification {
+        case .stateChanged(let params): try learn(params, text)
+        case .formChanged(let params): try learn(params, text)
+        default: throw Violation("no change: \(text)")
+        }
+        try runChecks()
+    }
+
+    private func learn(_ params: StateChanged, _ text: String) throws {
+        let revision = revision + 1
+        guard params.revision == revision, params.coalescedFrom == nil else {
+            throw Violation("revision \(revision) is due, and this comes: \(text)")
+        }
+        guard let by = params.changes.first?.state.by, let edit = edit(by) else {
+            throw Violation("revision \(revision) is nobody's: \(text)")
+        }
+        if let known = writeOfRequest[edit.number] {
+            throw Violation(
+                "edit \(edit.number) is done twice, as revisions \(known.revision) and \(revision)")
+        }
+        if edit.isRefused {
+            throw Violation("edit \(edit.number) was refused and is done as revision \(revision)")
+        }
+        try learnDots(params.context)
+        var form = form
+        let write = nextWrite
+        let outcome = try work(edit, by, write, params, &form)
+        form.revision = revision
+        var touched = outcome.written
+        for id in outcome.written { touched.formUnion(form.dependents(id)) }
+        for id in touched { form.touchedAt[id] = revision }
+        try compare(params, form, touched, outcome.met)
+        push(form, frame: text, touched: touched)
+        writeOfRequest[edit.number] = (write, revision)
+        writesOfConnection[by.connection, default: []].append(write)
+    }
+
+    private func edit(_ by: WireAuthor) -> SentEdit? {
+        guard let number = by.client.flatMap({ $0.split(separator: "#").last }) else { return nil }
+        return Int(number).flatMap { edits[$0] }
+    }
+
+    private func work(
+        _ edit: SentEdit, _ by: WireAuthor, _ write: WriteID, _ params: StateChanged,
+        _ form: inout OracleForm
+    ) throws -> OracleOutcome {
+        switch edit.request {
+        case .stateSet(let set):
+            let own = writesOfConnection[by.connection] ?? []
+            let changes = zip(set.changes, edit.sights).map { change, glimpses in
+                (change, glimpses.map { Sight.only(resolve($0).union(own)) } ?? .everything)
+            }
+            let outcome = form.apply(changes, write: write, owner: edit.owner)
+            if let refusal = outcome.refusal {
+                throw Violation(
+                    "edit \(edit.number) had to be refused (\(refusal)) and is revision "
+                        + "\(params.revision)")
+            }
+            return outcome
+        case .stateUndo(let undo), .stateRedo(let undo):
+            let before = form
+            var outcome = OracleOutcome()
+            for change in params.changes {
+                guard let control = before.control(change.field),
+                    before.targets(control.id) == [control.id]
+                else { continue }
+                let wrong = form.takeBack(
+                    change.field, to: change.state, write: write,
+                    isRedo: edit.request.method == .stateRedo,
+                    scope: undo.scope == .mine ? edit.owner : nil, actor: edit.owner)
+                if let wrong {
+                    throw Violation(
+                        "\(edit.request.method.rawValue) \(edit.number): \(change.field) \(wrong)")
+                }
+                outcome.written.insert(change.field)
+            }
+            return outcome
+        default: throw Violation("edit \(edit.number) makes no state.changed")
+        }
+    }
+
+    private func compare(
+        _ params: StateChanged, _ form: OracleForm, _ touched: Set<String>, _ met: Set<String>
+    ) throws {
+        let told = Set(params.changes.map(\.field))
+        guard told == touched, told.count == params.changes.count else {
+            throw Violation(
+                "revision \(params.revision) tells of \(told.sorted()), not of \(touched.sorted())")
+        }
+        for change in params.changes {
+            let isMet = !met.isDisjoint(with: form.targets(change.field))
+            try compare(
+                change.state, form.reading(change.field, notifying: isMet), change.field, form,
+                "revision \(params.revision)")
+            let was = self.form.reading(change.field).value
+            let isSecret = form.control(change.field)?.kind == .secret
+            if !isSecret, change.was != was {
+                throw Violation(
+                    "revision \(params.revision): \(change.field) was \(was), "
+                        + "not \(String(describing: change.was))")
+            }
+        }
+    }
+
+    private func learn(_ params: FormChanged, _ text: String) throws {
+        let revision = revision + 1
+        guard params.revision == revision, case .defined(let content) = params.content,
+            content.coalescedFrom == nil
+        else { throw Violation("revision \(revision) is due, and this comes: \(text)") }
+        var form = form
+        form.redefine(content.definition)
+        form.revision = revision
+        for control in form.controls {
+            var reads = form.reading(control.id)
+            var before = self.form.reading(control.id)
+            reads.revision = 0
+            before.revision = 0
+            let isNew = self.form.control(control.id) == nil
+            let isTold = content.changes.contains { $0.field == control.id }
+            guard isNew || reads != before || isTold else { continue }
+            form.touchedAt[control.id] = revision
+            guard isTold else {
+                throw Violation("revision \(revision) does not tell of \(control.id)")
+            }
+        }
+        for change in content.changes {
+            try compare(
+                change.state, form.reading(change.field), change.field, form,
+                "revision \(revision)")
+        }
+        push(form, frame: text, touched: nil)
+    }
+
+    private func learnDots(_ token: String) throws {
+        guard let now = try? ContextToken.parse(token) else {
+            throw Violation("no token: \(token)")
+        }
+        guard now.loose.isEmpty, now.vector.entries.count <= epochs else {
+            throw Violation("the form's token grows: \(token) after \(epochs) epochs")
+        }
+        for entry in now.vector.entries {
+            let before = context.vector.entries.first { $0.replica == entry.replica }?.counter ?? 0
+            guard entry.counter > before else { continue }
+            for counter in before + 1...entry.counter {
+                guard dots.insert(Dot(entry.replica, counter)).inserted else {
+                    throw Violation("\(entry.replica):\(counter) names two writes")
+                }
+            }
+        }
+        context = now
+    }
+
+    /// What a client had seen, as the writes that are still there.
+    private func resolve(_ glimpses: [Glimpse]) -> Set<WriteID> {
+        let alive = Set(writes[line])
+        var seen: Set<WriteID> = []
+        for glimpse in glimpses {
+            switch glimpse {
+            case .upTo(let line, let revision):
+                seen.formUnion(writes[line].prefix(Int(revision) + 1))
+            case .request(let number):
+                if let write = writeOfRequest[number]?.write { seen.insert(write) }
+            }
+        }
+        return seen.intersection(alive)
+    }
+
+    /// A stop may have lost what was not written: the store goes on at `revision`.
+    func lost(after revision: Int64, mayLose: Bool) throws {
+        guard revision <= self.revision else {
+            throw Violation(
+                "the store is at \(revision); nobody heard of more than \(self.revision)")
+        }
+        guard mayLose || revision == self.revision else {
+            throw Violation("revision \(self.revision) was seen, and the store ends at \(revision)")
+        }
+        guard mayLose else { return }
+        let kept = Int(revision) + 1
+        forms = Array(forms.prefix(kept))
+        frames = Array(frames.prefix(kept))
+        touched = Array(touched.prefix(kept))
+        writes.append(Array(writes[line].prefix(kept)))
+        writeOfRequest = writeOfRequest.filter { $0.value.revision <= revision }
+        // What was lost may be done again, and checks on it are moot.
+        pending = []
+        let last = frames.compactMap(\.self).last
+        context = CausalContext()
+        if let last, let token = last.firstMatch(of: /"context":"([^"]*)"/)?.1 {
+            context = (try? ContextToken.parse(String(token))) ?? CausalContext()
+        }
+    }
+
+    // MARK: - What is answered
+
+    /// Checks something as soon as its revision is known; at the latest at the next audit.
+    func when(_ revision: Int64, _ check: @escaping () throws -> Void) throws {
+        if revision <= self.revision { return try check() }
+        guard durability != .commit else {
+            throw Violation("revision \(revision) is told before it is durable")
+        }
+        pending.append((revision, check))
+    }
+
+    private func runChecks() throws {
+        let due = pending.filter { $0.revision <= revision }
+        pending.removeAll { $0.revision <= revision }
+        for (_, check) in due { try check() }
+    }
+
+    /// Whether everything that anybody was shown is known by now.
+    func audit() throws {
+        if let first = pending.first {
+            throw Violation("revision \(first.revision) was shown, and never told of")
+        }
+        guard durability == .commit else { return }
+        for edit in edits.values where edit.isAnswered && edit.isRefused {
+            throw Violation("edit \(edit.number) was answered both ways")
+        }
+    }
+
+    /// An edit was answered with a result.
+    func answered(_ edit: SentEdit, _ result: SetResult) throws {
+        edit.isAnswered = true
+        try when(result.revision) { [self] in
+            let form = forms[Int(result.revision)]
+            if let write = writeOfRequest[edit.number] {
+                guard write.revision == result.revision else {
+                    throw Violation(
+                        "edit \(edit.number) is revision \(write.revision), and was answered "
+                            + "\(result.revision)")
+                }
+            } else {
+                guard case .stateSet(let set) = edit.request else {
+                    throw Violation("edit \(edit.number) was answered and nothing was done")
+                }
+                var trial = form
+                let outcome = trial.apply(
+                    set.changes.map { ($0, .everything) }, write: .max, owner: edit.owner)
+                guard outcome.written.isEmpty else {
+                    throw Violation(
+                        "edit \(edit.number) was acknowledged as revision \(result.revision), "
+                            + "and \(outcome.written.sorted()) do not hold it")
+                }
+            }
+            for field in result.fields {
+                var reading = form.reading(field.id)
+                reading.conflict = []
+                var told = field.state
+                told.conflict = []
+                try compare(told, reading, field.id, form, "the answer to edit \(edit.number)")
+            }
+        }
+    }
+
+    /// An edit was refused; `unavailable` leaves open whether it was done.
+    func refused(_ edit: SentEdit, _ error: WireError) throws {
+        guard error.kind != .unavailable else { return }
+        edit.isRefused = true
+        if let write = writeOfRequest[edit.number] {
+            throw Violation(
+                "edit \(edit.number) is revision \(write.revision), and was refused: "
+                    + error.message)
+        }
+    }
+
+    /// Checks a whole state that was read at a revision.
+    func compare(_ fields: [NamedField], at revision: Int64, _ globs: [Glob]?, _ what: String)
+        throws
+    {
+        let form = forms[Int(revision)]
+        let wanted = form.controls.map(\.id).filter { globs?.matches($0) ?? true }
+        guard fields.map(\.id) == wanted else {
+            throw Violation("\(what) at \(revision) shows \(fields.map(\.id)), not \(wanted)")
+        }
+        for field in fields {
+            try compare(
+                field.state, form.reading(field.id), field.id, form, "\(what) at \(revision)")
+        }
+    }
+
+    func compare(
+        _ told: FieldState, _ reading: OracleReading, _ id: String, _ form: OracleForm,
+        _ what: String
+    ) throws {
+        func mismatch(_ member: String, _ told: Any, _ expected: Any) -> Violation {
+            Violation("\(what): \(id) has \(member) \(told), expected \(expected)")
+        }
+        if form.control(id)?.kind == .secret {
+            guard told.value.isNull else { throw mismatch("value", told.value, "null") }
+            guard told.isSecretSet == reading.isSet else {
+                throw mismatch("secret", told.isSecretSet ?? false, reading.isSet)
+            }
+            return
+        }
+        if told.value != reading.value { throw mismatch("value", told.value, reading.value) }
+        if told.isSet != reading.isSet { throw mismatch("set", told.isSet, reading.isSet) }
+        if told.isMixed != reading.isMixed {
+            throw mismatch("mixed", told.isMixed, reading.isMixed)
+        }
+        if told.isInvalid != reading.isInvalid {
+            throw mismatch("invalid", told.isInvalid, reading.isInvalid)
+        }
+        if told.revision != reading.revision {
+            throw mismatch("revision", told.revision, reading.revision)
+        }
+        if !form.isVague(id), told.conflict.map(\.value) != reading.conflict {
+            throw mismatch("conflict", told.conflict.map(\.value), reading.conflict)
+        }
+    }
+}

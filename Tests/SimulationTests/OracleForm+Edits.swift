@@ -1,0 +1,368 @@
+// The same edits, done a second time on the oracle's form.
+
+import SyncCore
+
+/// What a transaction came to in the oracle's eyes.
+struct OracleOutcome {
+    /// Stored controls that were written.
+    var written: Set<String> = []
+    /// Those among them whose edit met another that the writer had not seen.
+    var met: Set<String> = []
+    /// Why it must have been refused instead.
+    var refusal: ErrorKind?
+}
+
+extension OracleForm {
+    /// Does the changes of one `state.set`, each with what its writer had seen.
+    mutating func apply(
+        _ changes: [(Change, Sight)], write: WriteID, owner: Owner
+    ) -> OracleOutcome {
+        var outcome = OracleOutcome()
+        for (change, sight) in changes {
+            // A transaction has seen itself.
+            var sight = sight
+            if case .only(var writes) = sight {
+                writes.insert(write)
+                sight = .only(writes)
+            }
+            let targets = targets(change.field)
+            let shown = reading(change.field).value
+            for target in targets {
+                edit(target, change.action, shown, sight, write, owner, &outcome)
+            }
+        }
+        return outcome
+    }
+
+    private mutating func edit(
+        _ id: String, _ action: Change.Action, _ shown: JSON, _ sight: Sight, _ write: WriteID,
+        _ owner: Owner, _ outcome: inout OracleOutcome
+    ) {
+        guard let control = control(id), let content = contents[id] else { return }
+        let (present, isSet) = stored(id)
+        var isConcurrent = false
+        var isIdle = false
+        switch content {
+        case .register(var register):
+            let value: JSON?
+            switch action {
+            case .value(let new): value = new
+            case .toggle: value = .bool(!(shown.boolValue ?? false))
+            case .move(let direction, let wraps):
+                value = moved(shown, direction, wraps: wraps, control)
+            default: value = nil
+            }
+            isIdle =
+                value == nil
+                ? !isSet && register.siblings.count < 2
+                : isSet && present == value && register.siblings.count == 1
+            if isIdle { break }
+            if control.policy == "first", register.hasUnseen(sight) {
+                outcome.refusal = .conflict
+                return
+            }
+            isConcurrent =
+                register.write(value, write, sight, control.policy, owner).isConcurrent
+            contents[id] = .register(register)
+        case .counter(var counter):
+            (isIdle, isConcurrent) = edit(
+                &counter, control, action, present.integerValue ?? 0, isSet, sight, write, owner)
+            contents[id] = .counter(counter)
+        case .tags(var tags, var marks):
+            isIdle = edit(
+                &tags, &marks, control, action, present.arrayValue ?? [], isSet, sight, write,
+                owner)
+            contents[id] = .tags(tags, marks: marks)
+        case .wheels(var components):
+            var rows: [(String, JSON?)] = []
+            if case .value(let object) = action {
+                rows = object.objectValue?.members.map { ($0.name, $0.value) } ?? []
+                isIdle = rows.allSatisfy { name, tag in
+                    let siblings = components[name]?.siblings ?? []
+                    return siblings.count == 1 && siblings[0].value == tag
+                }
+            } else {
+                rows = components.filter { !$0.value.siblings.isEmpty }.map { ($0.key, nil) }
+                isIdle = !isSet
+            }
+            if isIdle { break }
+            for (name, tag) in rows {
+                let fate = components[name]?.write(tag, write, sight, control.policy, owner)
+                if fate?.isConcurrent ?? false { isConcurrent = true }
+            }
+            contents[id] = .wheels(components)
+        case .presses(let count): contents[id] = .presses(count + 1)
+        case .secret(let secret):
+            if case .value(let new) = action {
+                contents[id] = .secret(new.stringValue)
+            } else {
+                isIdle = secret == nil
+                contents[id] = .secret(nil)
+            }
+        case .derived: return
+        }
+        guard !isIdle else { return }
+        outcome.written.insert(id)
+        if isConcurrent { outcome.met.insert(id) }
+    }
+
+    private func moved(
+        _ shown: JSON, _ direction: Change.Direction, wraps: Bool, _ control: OracleControl
+    ) -> JSON? {
+        let options = control.options
+        let last = options.count - 1
+        let place = options.firstIndex(of: shown)
+        let next: Int =
+            switch (direction, place) {
+            case (.first, _), (.next, nil): 0
+            case (.last, _), (.previous, nil): last
+            case (.next, let place?): place < last ? place + 1 : wraps ? 0 : last
+            case (.previous, let place?): place > 0 ? place - 1 : wraps ? last : 0
+            }
+        return options[next]
+    }
+
+    private func edit(
+        _ counter: inout OracleCounter, _ control: OracleControl, _ action: Change.Action,
+        _ present: Int64, _ isSet: Bool, _ sight: Sight, _ write: WriteID, _ owner: Owner
+    ) -> (isIdle: Bool, isConcurrent: Bool) {
+        switch action {
+        case .increment(let amount):
+            let result = Self.clamp(present + (amount.integer ?? 0), control)
+            if result == present { return (true, false) }
+            counter.additions.append(
+                OracleCounter.Addition(
+                    base: counter.bases.standing(control.policy)?.write,
+                    amount: result - present, write: write))
+            let base = counter.bases.standing(control.policy)?.origin ?? 0
+            counter.note(
+                .init(
+                    write: write, owner: owner, isForUndo: true, change: result - present,
+                    after: result, baseBefore: base, base: base))
+            return (false, false)
+        default:
+            var value: JSON?
+            if case .value(let new) = action { value = new }
+            let isIdle =
+                value == nil
+                ? !isSet && counter.bases.siblings.count < 2
+                : isSet && .integer(present) == value && counter.bases.siblings.count < 2
+            if isIdle { return (true, false) }
+            let baseBefore = counter.bases.standing(control.policy)?.origin ?? 0
+            let fate = counter.bases.write(value, write, sight, control.policy, owner)
+            counter.additions.removeAll { addition in
+                addition.base.map(fate.dropped.contains) ?? sight.covers(addition.write)
+            }
+            if case .everything = sight { counter.isVague = false }
+            let after = Self.number(counter, counter.bases.standing(control.policy), control)
+            counter.note(
+                .init(
+                    write: write, owner: owner, isForUndo: true, change: after - present,
+                    after: after, baseBefore: baseBefore, base: write))
+            return (false, fate.isConcurrent)
+        }
+    }
+
+    private func edit(
+        _ tags: inout [JSON: [OracleSibling]], _ marks: inout Set<WriteID>,
+        _ control: OracleControl, _ action: Change.Action, _ present: [JSON], _ isSet: Bool,
+        _ sight: Sight, _ write: WriteID, _ owner: Owner
+    ) -> Bool {
+        func drop(_ tag: JSON) {
+            tags[tag]?.removeAll { sight.covers($0.write) }
+            if tags[tag]?.isEmpty ?? false { tags[tag] = nil }
+        }
+        func add(_ tag: JSON) {
+            tags[tag, default: []].append(
+                OracleSibling(write: write, value: tag, owner: owner))
+        }
+        func assign(_ list: [JSON]) {
+            for tag in Array(tags.keys) { drop(tag) }
+            for tag in list { add(tag) }
+        }
+        switch action {
+        case .value(let value):
+            let list = value.arrayValue ?? []
+            if isSet, Set(list) == Set(present) { return true }
+            assign(list)
+        case .add(let list):
+            let new = list.filter { !present.contains($0) }
+            if new.isEmpty && isSet { return true }
+            if isSet { for tag in Set(new) { drop(tag); add(tag) } } else { assign(present + new) }
+        case .remove(let list):
+            let gone = list.filter(present.contains)
+            if gone.isEmpty { return true }
+            if isSet {
+                for tag in gone { drop(tag) }
+            } else {
+                assign(present.filter { !gone.contains($0) })
+            }
+        default:
+            if !isSet { return true }
+            for tag in Array(tags.keys) { drop(tag) }
+            marks = marks.filter { !sight.covers($0) }
+            return false
+        }
+        marks = marks.filter { !sight.covers($0) }
+        marks.insert(write)
+        return false
+    }
+
+    // MARK: - Definitions
+
+    /// Puts another definition in force: what can be carried is.
+    mutating func redefine(_ json: JSON) {
+        let new = (json["fields"]?.arrayValue ?? []).map { OracleControl($0) }
+        var carried: [String: OracleContent] = [:]
+        var touched: [String: Int64] = [:]
+        for control in new {
+            let fresh = OracleContent(control)
+            if let old = self.control(control.id), old.kind == control.kind,
+                let content = contents[control.id], carries(old, control, content)
+            {
+                carried[control.id] = content
+            } else {
+                carried[control.id] = fresh
+            }
+            touched[control.id] = touchedAt[control.id]
+        }
+        definition = json
+        controls = new
+        contents = carried
+        touchedAt = touched
+    }
+
+    /// A value whose shape the new type does not have is reset.
+    private func carries(
+        _ old: OracleControl, _ new: OracleControl, _ content: OracleContent
+    ) -> Bool {
+        if old.type == new.type { return true }
+        guard case .register(let register) = content else { return true }
+        return register.siblings.isEmpty
+    }
+
+    // MARK: - Undo
+
+    /// Installs what an undo or redo by `actor` is told to have made of a field; what is wrong
+    /// with it, in words.
+    ///
+    /// Undo takes back what is the actor's alone (`scope`; `nil`: anybody's): a value that stands
+    /// and is theirs goes back to what it had replaced, an increment of theirs to nothing.
+    mutating func takeBack(
+        _ id: String, to told: FieldState, write: WriteID, isRedo: Bool, scope: Owner?,
+        actor: Owner
+    ) -> String? {
+        guard let control = control(id), let content = contents[id] else { return "no such field" }
+        switch content {
+        case .register(var register):
+            guard
+                let new = register.standing(control.policy)?.takenBack(
+                    isRedo: isRedo, write: write, by: actor, scope: scope)
+            else { return "took back a value of somebody else's" }
+            guard told.value == new.value ?? control.initial else {
+                return "went to \(told.value), not to \(new.value ?? control.initial)"
+            }
+            register.siblings = [new]
+            contents[id] = .register(register)
+        case .wheels(let components):
+            return takeBack(components, control, told, write) {
+                $0.takenBack(isRedo: isRedo, write: write, by: actor, scope: scope)
+            }
+        case .counter(let counter):
+            return takeBack(counter, control, told, write, isRedo: isRedo, scope, actor)
+        case .tags(let tags, _):
+            return takeBack(tags, control, told, write, scope, actor)
+        case .presses, .secret, .derived: return "is never taken back"
+        }
+        return nil
+    }
+
+    private mutating func takeBack(
+        _ tags: [JSON: [OracleSibling]], _ control: OracleControl, _ told: FieldState,
+        _ write: WriteID, _ scope: Owner?, _ actor: Owner
+    ) -> String? {
+        var tags = tags
+        let now = told.value.arrayValue ?? []
+        let (value, wasSet) = stored(control.id)
+        let before = value.arrayValue ?? []
+        for tag in before where !now.contains(tag) {
+            let other = tags[tag]?.first { scope != nil && $0.owner != scope && $0.owner != actor }
+            if let other { return "removed \(tag), which \(other.owner) had added" }
+        }
+        guard told.isSet else {
+            contents[control.id] = .tags([:], marks: [])
+            return nil
+        }
+        func add(_ tag: JSON) {
+            // Whose it was before it was removed is not known here: it may be taken back by all.
+            tags[tag] = [OracleSibling(write: write, value: tag, owner: actor)]
+        }
+        if !wasSet { for tag in before { add(tag) } }
+        for tag in before where !now.contains(tag) { tags[tag] = nil }
+        for tag in now where !before.contains(tag) { add(tag) }
+        contents[control.id] = .tags(tags, marks: [write])
+        return nil
+    }
+
+    private mutating func takeBack(
+        _ components: [String: OracleRegister], _ control: OracleControl, _ told: FieldState,
+        _ write: WriteID, _ takenBack: (OracleSibling) -> OracleSibling?
+    ) -> String? {
+        let standing = control.components.compactMap { name in
+            components[name]?.standing(control.policy).map { (name, $0) }
+        }
+        for candidate in Set(standing.map(\.1.origin)).sorted(by: >) {
+            var trial = components
+            for (name, sibling) in standing where sibling.origin == candidate {
+                guard let new = takenBack(sibling) else { continue }
+                trial[name]?.siblings = [new]
+            }
+            guard trial != components else { continue }
+            var form = self
+            form.contents[control.id] = .wheels(trial)
+            let reading = form.stored(control.id)
+            if reading.value == told.value, reading.isSet == told.isSet {
+                self = form
+                return nil
+            }
+        }
+        return "is not what anybody's edit of theirs had replaced"
+    }
+
+    private mutating func takeBack(
+        _ counter: OracleCounter, _ control: OracleControl, _ told: FieldState, _ write: WriteID,
+        isRedo: Bool, _ scope: Owner?, _ actor: Owner
+    ) -> String? {
+        var counter = counter
+        let present = stored(control.id).value.integerValue ?? 0
+        let now = told.value.integerValue ?? 0
+        let base = counter.bases.standing(control.policy)
+        let origin = base?.origin ?? 0
+        let place = counter.deeds.lastIndex { deed in
+            deed.isForUndo != isRedo && (scope == nil || deed.owner == scope)
+                && deed.base == origin && Self.clamp(present - deed.change, control) == now
+        }
+        guard let place else {
+            return "went from \(present) to \(now), which is nobody's edit of theirs"
+        }
+        let deed = counter.deeds.remove(at: place)
+        if deed.baseBefore != deed.base, present == deed.after {
+            var new = OracleSibling(
+                write: write, value: told.isSet ? .integer(now) : nil, owner: actor)
+            new.origin = deed.baseBefore
+            counter.bases.siblings = [new]
+            counter.additions = []
+        } else {
+            counter.additions.append(
+                .init(base: base?.write, amount: now - present, write: write))
+        }
+        counter.note(
+            .init(
+                write: write, owner: actor, isForUndo: isRedo, change: now - present, after: now,
+                baseBefore: origin,
+                base: counter.bases.standing(control.policy)?.origin ?? 0))
+        counter.isVague = true
+        contents[control.id] = .counter(counter)
+        return nil
+    }
+}
