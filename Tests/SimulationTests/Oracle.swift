@@ -177,7 +177,8 @@ final class Oracle {
                 let wrong = form.takeBack(
                     change.field, to: change.state, write: write,
                     isRedo: edit.request.method == .stateRedo,
-                    scope: undo.scope == .mine ? edit.owner : nil, actor: edit.owner)
+                    scope: undo.scope == .mine ? edit.owner : nil, actor: edit.owner,
+                    met: &outcome.met)
                 if let wrong {
                     throw Violation(
                         "\(edit.request.method.rawValue) \(edit.number): \(change.field) \(wrong)")

@@ -250,7 +250,7 @@ extension OracleForm {
     /// and is theirs goes back to what it had replaced, an increment of theirs to nothing.
     mutating func takeBack(
         _ id: String, to told: FieldState, write: WriteID, isRedo: Bool, scope: Owner?,
-        actor: Owner
+        actor: Owner, met: inout Set<String>
     ) -> String? {
         guard let control = control(id), let content = contents[id] else { return "no such field" }
         switch content {
@@ -262,10 +262,10 @@ extension OracleForm {
             guard told.value == new.value ?? control.initial else {
                 return "went to \(told.value), not to \(new.value ?? control.initial)"
             }
-            register.siblings = [new]
+            if register.takeBack(new, control.policy) { met.insert(id) }
             contents[id] = .register(register)
         case .wheels(let components):
-            return takeBack(components, control, told, write) {
+            return takeBack(components, control, told, write, &met) {
                 $0.takenBack(isRedo: isRedo, write: write, by: actor, scope: scope)
             }
         case .counter(let counter):
@@ -286,7 +286,7 @@ extension OracleForm {
         let (value, wasSet) = stored(control.id)
         let before = value.arrayValue ?? []
         for tag in before where !now.contains(tag) {
-            let other = tags[tag]?.first { scope != nil && $0.owner != scope && $0.owner != actor }
+            let other = tags[tag]?.first { !(scope?.includes($0.owner) ?? true) }
             if let other { return "removed \(tag), which \(other.owner) had added" }
         }
         guard told.isSet else {
@@ -306,16 +306,18 @@ extension OracleForm {
 
     private mutating func takeBack(
         _ components: [String: OracleRegister], _ control: OracleControl, _ told: FieldState,
-        _ write: WriteID, _ takenBack: (OracleSibling) -> OracleSibling?
+        _ write: WriteID, _ met: inout Set<String>,
+        _ takenBack: (OracleSibling) -> OracleSibling?
     ) -> String? {
         let standing = control.components.compactMap { name in
             components[name]?.standing(control.policy).map { (name, $0) }
         }
         for candidate in Set(standing.map(\.1.origin)).sorted(by: >) {
             var trial = components
+            var isConcurrent = false
             for (name, sibling) in standing where sibling.origin == candidate {
                 guard let new = takenBack(sibling) else { continue }
-                trial[name]?.siblings = [new]
+                if trial[name]?.takeBack(new, control.policy) ?? false { isConcurrent = true }
             }
             guard trial != components else { continue }
             var form = self
@@ -323,6 +325,7 @@ extension OracleForm {
             let reading = form.stored(control.id)
             if reading.value == told.value, reading.isSet == told.isSet {
                 self = form
+                if isConcurrent { met.insert(control.id) }
                 return nil
             }
         }
@@ -339,7 +342,7 @@ extension OracleForm {
         let base = counter.bases.standing(control.policy)
         let origin = base?.origin ?? 0
         let place = counter.deeds.lastIndex { deed in
-            deed.isForUndo != isRedo && (scope == nil || deed.owner == scope)
+            deed.isForUndo != isRedo && (scope?.includes(deed.owner) ?? true)
                 && deed.base == origin && Self.clamp(present - deed.change, control) == now
         }
         guard let place else {

@@ -28,6 +28,11 @@ enum Sight {
 struct Owner: Hashable {
     var uid: UInt32
     var session: String?
+
+    /// Whether edits of `other` are this one's to take back: without a session all of the uid's.
+    func includes(_ other: Owner) -> Bool {
+        uid == other.uid && (session == nil || session == other.session)
+    }
 }
 
 /// A control as the oracle reads it from a definition's JSON.
@@ -132,10 +137,10 @@ struct OracleSibling: Equatable {
     func takenBack(isRedo: Bool, write: WriteID, by actor: Owner, scope: Owner?) -> Self? {
         let past: Past
         if isRedo {
-            guard let undone, scope == nil || scope == undone.by else { return nil }
+            guard let undone, scope?.includes(undone.by) ?? true else { return nil }
             past = undone.past
         } else {
-            guard owner != Self.nobody, scope == nil || scope == owner else { return nil }
+            guard owner != Self.nobody, scope?.includes(owner) ?? true else { return nil }
             past = previous
         }
         var result = Self(
@@ -196,6 +201,17 @@ struct OracleRegister: Equatable {
             ? standing?.previous ?? OracleSibling.Past(nil) : OracleSibling.Past(standing)
         siblings = kept + [new]
         return (dropped, !kept.isEmpty)
+    }
+}
+
+extension OracleRegister {
+    /// Puts `new` in the place of what stands; what was set beside that stays beside it. Whether
+    /// anything does.
+    mutating func takeBack(_ new: OracleSibling, _ policy: String) -> Bool {
+        guard let standing = standing(policy) else { return false }
+        let fate = write(new.value, new.write, .only([standing.write]), policy, new.owner)
+        siblings[siblings.count - 1] = new
+        return fate.isConcurrent
     }
 }
 

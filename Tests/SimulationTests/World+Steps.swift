@@ -129,7 +129,7 @@ extension World {
             sights[0] = shown.sight
         }
         let isStrict = context != nil && chance(10)
-        try edit(client, sights: sights, shown: sights.compactMap(\.self).flatMap(\.self)) { key in
+        try edit(client, sights: sights, shown: context?.sight ?? []) { key in
             .stateSet(
                 StateSet(
                     form: "sim", changes: changes, context: context?.token,
