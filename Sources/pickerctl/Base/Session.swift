@@ -23,7 +23,7 @@ final class Session {
     }
 
     /// The terminal that this runs on, as claimed to others: ttyname(3) without its allocation.
-    private static func terminal() -> String? {
+    static func terminal() -> String? {
         for descriptor in [STDIN_FILENO, STDERR_FILENO, STDOUT_FILENO]
         where isatty(descriptor) == 1 {
             var buffer = [UInt8](repeating: 0, count: 256)

@@ -40,6 +40,27 @@ struct Table {
 
 /// Moments for people, in the zone of this machine.
 enum LocalTime {
+    private static func parts(_ seconds: time_t) -> tm? {
+        var seconds = seconds
+        var parts = tm()
+        return localtime_r(&seconds, &parts) == nil ? nil : parts
+    }
+
+    /// Today, here.
+    static var today: CivilDate? {
+        parts(time(nil)).flatMap {
+            CivilDate(
+                year: Int($0.tm_year) + 1900, month: Int($0.tm_mon) + 1, day: Int($0.tm_mday))
+        }
+    }
+
+    /// `14:30:05` of today, with the date before it on other days.
+    static func clock(_ moment: Timestamp) -> String {
+        let whole = text(moment)
+        guard let today, whole.hasPrefix(today.description + " ") else { return whole }
+        return String(whole.dropFirst(today.description.count + 1))
+    }
+
     /// `2026-11-21 14:30:05`: localtime_r(3).
     static func text(_ moment: Timestamp) -> String {
         var seconds = time_t(moment.milliseconds / 1_000)

@@ -1,0 +1,303 @@
+// What a live form knows of its form: the definition, the daemon's values, what was asked for and
+// is not answered yet, and who else is there.
+//
+// Always holds: `fields` is what the daemon said last, the newest revision of each; what is shown
+// is that with the edits under way played over it, so that a key is seen at once, online or not;
+// `context` is the newest token of what was shown and of nothing that was not.
+
+internal import PickerSync
+internal import SyncCore
+internal import TerminalUI
+
+/// A form as one client sees it.
+struct FormMirror {
+    /// How it stands with the daemon.
+    enum Link: Equatable {
+        case connecting
+        case online
+        /// It went away, with what it said last.
+        case lost(String?)
+        /// The form is gone.
+        case deleted
+        /// There is no use in waiting.
+        case refused(String)
+    }
+
+    /// An edit that the daemon has not answered.
+    struct Pending {
+        var edit: Int
+        var write: FieldEdit
+        /// Its notification came before its answer: the daemon's value has it already.
+        var hasLanded = false
+    }
+
+    /// Somebody else who has the form open.
+    struct Other: Equatable {
+        var connection: Int64
+        var user: String
+        var tty: String?
+        var peer: LivePeer
+        var focus: String?
+        var draft: JSON?
+    }
+
+    /// A field that changed, for flashes and announcements.
+    struct Observed {
+        var field: String
+        var by: WireAuthor?
+        var isMine: Bool
+        var was: JSON?
+    }
+
+    let form: String
+    private(set) var definition: FormDefinition
+    /// Looked up by id, never gone through.
+    private(set) var fields: [String: FieldState] = [:]
+    private(set) var context: String?
+    private(set) var pending: [Pending] = []
+    private(set) var others: [Other] = []
+    private(set) var link = Link.connecting
+    private(set) var user: String?
+    private var connections: [Int64] = []
+
+    /// A mirror of a form of which only the definition is known.
+    init(_ definition: FormDefinition) {
+        self.definition = definition
+        form = definition.name
+    }
+
+    /// A mirror that begins with values.
+    init(_ definition: FormDefinition, _ snapshot: StateSnapshot) {
+        self.init(definition)
+        context = snapshot.context
+        take(snapshot.fields)
+    }
+}
+
+// MARK: - What is shown
+
+extension FormMirror {
+    /// What a control stores, as `FormDefinition.shown` asks for it.
+    func stored(_ index: Int) -> JSON {
+        let control = definition.controls[index]
+        var value = control.defaultValue
+        if let state = fields[control.id] {
+            value = state.isSecretSet.map { .bool($0) } ?? state.value
+        }
+        for edit in pending where edit.write.target == index && !edit.hasLanded {
+            value = applied(edit.write.edit, to: value, control: index)
+        }
+        return value
+    }
+
+    private func applied(_ edit: StoredEdit, to value: JSON, control index: Int) -> JSON {
+        switch edit {
+        case .set(let new): return new
+        case .setRows(let rows):
+            var object = value.objectValue ?? JSONObject()
+            for (name, tag) in rows.members { object[name] = tag }
+            return .object(object)
+        case .increment(let difference, let result):
+            guard let base = value.numberValue else { return .number(result) }
+            let control = definition.controls[index]
+            if case .stepper(let stepper) = control.kind, stepper.wraps { return .number(result) }
+            return .number(definition.counterValue(index, base: base, increments: difference))
+        case .addTags(let tags):
+            let present = value.arrayValue ?? []
+            return .array(present + tags.filter { !present.contains($0) })
+        case .removeTags(let tags):
+            return .array((value.arrayValue ?? []).filter { !tags.contains($0) })
+        case .seal: return .bool(true)
+        case .press:
+            return .members(("presses", .integer((value["presses"]?.integerValue ?? 0) + 1)))
+        case .unset: return definition.controls[index].defaultValue
+        }
+    }
+
+    /// What people see of a control.
+    func shown(_ index: Int) -> ShownValue { definition.shown(index, values: stored) }
+
+    /// The value in words.
+    func text(_ index: Int) -> String { definition.displayText(of: index, values: stored) }
+
+    /// Another value of the control in words.
+    func text(_ value: JSON, of index: Int) -> String {
+        if case .secure = definition.controls[index].kind { return Template.dash }
+        if case .button = definition.controls[index].kind { return "pressed" }
+        return definition.text(of: ShownValue(value), control: index)
+    }
+
+    func isVisible(_ index: Int) -> Bool { definition.isVisible(index, values: stored) }
+    func isEnabled(_ index: Int) -> Bool { definition.isEnabled(index, values: stored) }
+
+    /// The number of a control.
+    func index(_ field: String) -> Int? { definition.index(of: field) }
+
+    /// What the daemon said of a field.
+    func state(_ field: String) -> FieldState? { fields[field] }
+
+    /// Whether the author is this client.
+    func isMine(_ author: WireAuthor?) -> Bool {
+        author.map { connections.contains($0.connection) } ?? false
+    }
+
+    /// An author as a peer with a name and a colour; `nil` for oneself and for nobody.
+    func peer(_ author: WireAuthor?) -> LivePeer? {
+        guard let author, !isMine(author) else { return nil }
+        if let known = others.first(where: { $0.connection == author.connection }) {
+            return known.peer
+        }
+        let sameUser = others.first { $0.user == author.user }?.peer.number
+        return LivePeer(
+            name: Self.name(author.user, author.tty, isCommon: author.user == user),
+            number: sameUser ?? others.count)
+    }
+
+    /// A user, with the terminal where the user alone does not tell them apart.
+    private static func name(_ user: String, _ tty: String?, isCommon: Bool) -> String {
+        guard isCommon, let tty else { return user }
+        return "\(user) \(tty)"
+    }
+
+    /// Whether edits wait for the daemon.
+    var waitingEdits: Int {
+        var edits: [Int] = []
+        for edit in pending where edits.last != edit.edit { edits.append(edit.edit) }
+        return edits.count
+    }
+}
+
+// MARK: - What happens
+
+extension FormMirror {
+    /// Plays an edit over the daemon's values until it is answered; what is wrong with it is thrown.
+    mutating func edit(_ number: Int, _ change: Change) throws(InvalidValue) {
+        guard let index = index(change.field) else { return }
+        for write in try definition.edits(for: change.action, control: index, values: stored) {
+            pending.append(Pending(edit: number, write: write))
+        }
+    }
+
+    /// The daemon answered: its value counts from here on.
+    mutating func answered(_ edits: [Int]) {
+        pending.removeAll { edits.contains($0.edit) }
+    }
+
+    /// Takes fields that are newer than those known.
+    mutating func take(_ newer: [NamedField]) {
+        for field in newer {
+            if let known = fields[field.id], known.revision >= field.state.revision { continue }
+            fields[field.id] = field.state
+        }
+    }
+
+    mutating func greeted(_ greeting: HelloResult) {
+        link = .online
+        user = greeting.you.user
+        connections.append(greeting.you.connection)
+        others.removeAll { $0.connection == greeting.you.connection }
+    }
+
+    mutating func lost(_ reason: String?) {
+        if case .deleted = link { return }
+        if case .refused = link { return }
+        link = .lost(reason)
+        others = []
+    }
+
+    mutating func refused(_ error: WireError) {
+        link = error.kind == .notFound ? .deleted : .refused(error.message)
+    }
+
+    /// A fresh start; what differs from what was shown is told.
+    mutating func began(_ result: SubscribeResult) -> [Observed] {
+        let before = fields
+        context = result.context
+        link = .online
+        fields = [:]
+        take(result.fields ?? [])
+        var observed: [Observed] = []
+        for field in result.fields ?? [] {
+            guard let old = before[field.id], old.value != field.state.value else { continue }
+            observed.append(
+                Observed(
+                    field: field.id, by: field.state.by, isMine: isMine(field.state.by),
+                    was: old.value))
+        }
+        return observed
+    }
+
+    mutating func resumed() { link = .online }
+
+    /// A revision.
+    mutating func changed(_ changes: [FieldChange], context token: String?) -> [Observed] {
+        if let token { context = token }
+        var observed: [Observed] = []
+        for change in changes {
+            let mine = isMine(change.state.by)
+            take([NamedField(id: change.field, state: change.state)])
+            if mine { landed(change.field) }
+            observed.append(
+                Observed(
+                    field: change.field, by: change.state.by, isMine: mine, was: change.was))
+        }
+        return observed
+    }
+
+    private mutating func landed(_ field: String) {
+        guard let index = index(field) else { return }
+        let place = pending.firstIndex { $0.write.target == index && !$0.hasLanded }
+        if let place { pending[place].hasLanded = true }
+    }
+
+    /// Another definition; edits under way of controls that are gone go with them.
+    mutating func define(_ definition: FormDefinition) {
+        let old = self.definition
+        pending = pending.compactMap { edit in
+            guard let target = definition.index(of: old.controls[edit.write.target].id) else {
+                return nil
+            }
+            var edit = edit
+            edit.write.target = target
+            return edit
+        }
+        self.definition = definition
+    }
+
+    mutating func deleted() {
+        link = .deleted
+        pending = []
+    }
+
+    /// Who is here changed.
+    mutating func presence(_ change: PresenceChanged) {
+        for peer in change.peers where !connections.contains(peer.connection) {
+            let place = others.firstIndex { $0.connection == peer.connection }
+            if peer.isGone {
+                if let place { others.remove(at: place) }
+                continue
+            }
+            if let place {
+                others[place].focus = peer.focus
+                others[place].draft = peer.draft
+                continue
+            }
+            // The lowest colour that nobody has: whoever comes back is likely to have their own.
+            let number = (0...others.count).first { number in
+                !others.contains { $0.peer.number == number }
+            }
+            let isCommon = peer.user == user || others.contains { $0.user == peer.user }
+            others.append(
+                Other(
+                    connection: peer.connection, user: peer.user, tty: peer.tty,
+                    peer: LivePeer(
+                        name: Self.name(peer.user, peer.tty, isCommon: isCommon),
+                        number: number ?? 0),
+                    focus: peer.focus, draft: peer.draft))
+        }
+    }
+}
+
+/// The core has peers of its own, those of connections; here somebody with a name and a colour is
+/// meant.
+typealias LivePeer = TerminalUI.Peer

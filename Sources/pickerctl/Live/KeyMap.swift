@@ -1,0 +1,115 @@
+// Which key is which command, where keys are commands.
+
+internal import TerminalUI
+
+/// What a key does while nothing is held.
+enum KeyAction: String, CaseIterable {
+    case up, down, left, right, next, previous, first, last, pageUp, pageDown
+    case act, increase, decrease, edit, external, reset, undo, redo, find, help, people, fold
+    case leave, escape, suspend, redraw
+}
+
+/// Keys by what they do; a person may rebind them.
+struct KeyMap {
+    private var actions: [KeyEvent: KeyAction] = [:]
+
+    init() {
+        for (key, action) in Self.standard { actions[key] = action }
+    }
+
+    private static let standard: [(KeyEvent, KeyAction)] = [
+        (KeyEvent(.up), .up), (KeyEvent(.down), .down), (KeyEvent(.left), .left),
+        (KeyEvent(.right), .right), (KeyEvent(.character("k")), .up),
+        (KeyEvent(.character("j")), .down), (KeyEvent(.character("h")), .left),
+        (KeyEvent(.character("l")), .right), (KeyEvent(.tab), .next),
+        (KeyEvent(.tab, .shift), .previous), (KeyEvent(.home), .first), (KeyEvent(.end), .last),
+        (KeyEvent(.character("g")), .first), (KeyEvent(.character("G")), .last),
+        (KeyEvent(.pageUp), .pageUp), (KeyEvent(.pageDown), .pageDown),
+        (KeyEvent(.character("b"), .control), .pageUp),
+        (KeyEvent(.character("f"), .control), .pageDown),
+        (KeyEvent(.enter), .act), (KeyEvent(.character(" ")), .act),
+        (KeyEvent(.character("+")), .increase), (KeyEvent(.character("=")), .increase),
+        (KeyEvent(.character("-")), .decrease), (KeyEvent(.character("i")), .edit),
+        (KeyEvent(.character("e")), .external), (KeyEvent(.backspace), .reset),
+        (KeyEvent(.delete), .reset), (KeyEvent(.character("u")), .undo),
+        (KeyEvent(.character("U")), .redo), (KeyEvent(.character("r"), .control), .redo),
+        (KeyEvent(.character("/")), .find), (KeyEvent(.character("?")), .help),
+        (KeyEvent(.function(1)), .help), (KeyEvent(.character("w")), .people),
+        (KeyEvent(.character("c")), .fold), (KeyEvent(.character("q")), .leave),
+        (KeyEvent(.escape), .escape), (KeyEvent(.character("z"), .control), .suspend),
+        (KeyEvent(.character("l"), .control), .redraw),
+    ]
+
+    /// What a key does.
+    subscript(event: KeyEvent) -> KeyAction? {
+        if let action = actions[event] { return action }
+        // A capital comes with or without Shift, as terminals have it.
+        if case .character = event.key, event.modifiers == .shift {
+            return actions[KeyEvent(event.key)]
+        }
+        return nil
+    }
+
+    /// Gives an action the keys that are named, in place of its own.
+    mutating func bind(_ action: KeyAction, to keys: [KeyEvent]) {
+        actions = actions.filter { $0.value != action }
+        for key in keys { actions[key] = action }
+    }
+
+    /// A key as people write it: `u`, `ctrl-r`, `f1`, `space`, `page-up`.
+    static func key(named name: String) -> KeyEvent? {
+        var rest = name[...]
+        var modifiers: KeyModifiers = []
+        let prefixes: [(String, KeyModifiers)] = [
+            ("ctrl-", .control), ("alt-", .alt), ("shift-", .shift),
+        ]
+        while let (prefix, modifier) = prefixes.first(where: { rest.hasPrefix($0.0) }) {
+            rest = rest.dropFirst(prefix.count)
+            modifiers.insert(modifier)
+        }
+        if rest.count == 1, let character = rest.first {
+            return KeyEvent(.character(character), modifiers)
+        }
+        let named: [String: Key] = [
+            "space": .character(" "), "enter": .enter, "tab": .tab, "esc": .escape,
+            "backspace": .backspace, "delete": .delete, "up": .up, "down": .down, "left": .left,
+            "right": .right, "home": .home, "end": .end, "page-up": .pageUp,
+            "page-down": .pageDown,
+        ]
+        if let key = named[String(rest)] { return KeyEvent(key, modifiers) }
+        if rest.first == "f", let number = Int(rest.dropFirst()), (1...24).contains(number) {
+            return KeyEvent(.function(number), modifiers)
+        }
+        return nil
+    }
+}
+
+extension KeyMap {
+    /// The keys of an action as people write them, the standard ones in their order first.
+    func names(of action: KeyAction) -> [String] {
+        let known = Self.standard.map(\.0).filter { actions[$0] == action }
+        let others = actions.filter { $0.value == action && !known.contains($0.key) }.keys
+        return known.map(Self.name) + others.map(Self.name).sorted()
+    }
+
+    /// A key as the help page shows it.
+    static func name(_ event: KeyEvent) -> String {
+        let modifiers =
+            (event.modifiers.contains(.control) ? "^" : "")
+            + (event.modifiers.contains(.alt) ? "Alt-" : "")
+        switch event.key {
+        case .character(" "): return modifiers + "Space"
+        case .character(let character):
+            let isControl = event.modifiers.contains(.control)
+            return modifiers + (isControl ? character.uppercased() : String(character))
+        case .tab: return event.modifiers.contains(.shift) ? "Shift-Tab" : "Tab"
+        case .function(let number): return modifiers + "F\(number)"
+        case .pageUp: return modifiers + "PgUp"
+        case .pageDown: return modifiers + "PgDn"
+        case .escape: return modifiers + "Esc"
+        case .enter, .backspace, .up, .down, .left, .right, .home, .end, .insert, .delete:
+            let word = "\(event.key)"
+            return modifiers + word.prefix(1).uppercased() + word.dropFirst()
+        }
+    }
+}

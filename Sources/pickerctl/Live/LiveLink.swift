@@ -1,0 +1,87 @@
+// The daemon's socket and the client machine: bytes between the two, for a loop that polls.
+
+internal import Glibc
+internal import PickerSync
+internal import SyncCore
+
+/// A connection that comes back by itself.
+struct LiveLink {
+    private var machine: ClientMachine
+    private var socket: Socket?
+    private var unsent: ArraySlice<UInt8> = []
+    private let path: String
+
+    /// A socket that can be a member of a struct that is copied: closed with its last owner.
+    private final class Socket {
+        let stream: StreamSocket
+        init(_ stream: consuming StreamSocket) { self.stream = stream }
+    }
+
+    /// A link that follows a form.
+    init(path: String, form: String, tty: String?) {
+        self.path = path
+        var random = SystemRandomNumberGenerator()
+        let session = String(random.next() as UInt64, radix: 36)
+        machine = ClientMachine(
+            ClientMachine.Configuration(
+                client: "pickerctl/\(Version.current)", session: session, tty: tty,
+                keyPrefix: session, seed: random.next()),
+            at: MonotonicClock.now())
+        machine.subscribe(StateSubscribe(form: form, presence: true))
+    }
+
+    /// The socket, while there is one.
+    var descriptor: Int32? { socket?.stream.number }
+    /// Whether bytes wait for the socket to take them.
+    var isBlocked: Bool { !unsent.isEmpty }
+    /// When a connection is to be tried.
+    var deadline: UInt64? { machine.connectDeadline }
+
+    mutating func takeEvent() -> ClientEvent? { machine.takeEvent() }
+
+    mutating func submit(_ request: Request) -> Ticket { machine.submit(request) }
+
+    /// Tries to connect where it is time to.
+    mutating func connectIfDue(at now: UInt64) {
+        guard let due = machine.connectDeadline, due <= now else { return }
+        do throws(ConnectError) {
+            socket = Socket(
+                try StreamSocket.connect(path: path, deadline: now.adding(seconds: 0.1)))
+            unsent = []
+            machine.connectionOpened()
+            flush()
+        } catch {
+            machine.connectFailed(at: now)
+        }
+    }
+
+    /// Writes what the socket takes.
+    mutating func flush() {
+        unsent += machine.takeOutput()
+        while !unsent.isEmpty, let socket {
+            switch socket.stream.send(unsent) {
+            case .bytes(let count): unsent = unsent.dropFirst(count)
+            case .wouldBlock: return
+            // What the daemon said last is still to be read; the read finds the end.
+            case .closed: unsent = []
+            }
+        }
+    }
+
+    /// Reads what is there.
+    mutating func receive() {
+        guard let socket else { return }
+        switch socket.stream.receive() {
+        case .bytes(let bytes): machine.received(bytes, at: MonotonicClock.now())
+        case .wouldBlock: break
+        case .closed: drop()
+        }
+    }
+
+    /// Ends the connection; the machine tries again.
+    mutating func drop() {
+        socket = nil
+        unsent = []
+        machine.connectionLost(at: MonotonicClock.now())
+    }
+}

@@ -1,0 +1,269 @@
+// What keys and clicks do to controls, type by type.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    /// The options of a picker as they are shown: where nothing can be picked as well, that first.
+    static func choices(of control: Control) -> [PickerOption] {
+        guard case .picker(let picker) = control.kind else { return [] }
+        let none = picker.isOptional && !picker.isMultiple
+        return (none ? [PickerOption(tag: .null, label: "None")] : []) + picker.options.options
+    }
+
+    /// How a picker's options lie.
+    enum Shape { case lines, row, wheel, closed }
+
+    func shape(_ index: Int) -> Shape {
+        switch style(index) {
+        case .menu, .navigationLink: return .closed
+        case .segmented, .palette: return .row
+        case .wheel: return .wheel
+        case .radioGroup:
+            if case .picker(let picker) = mirror.definition.controls[index].kind,
+                picker.isHorizontal
+            {
+                return .row
+            }
+            return .lines
+        default: return .lines
+        }
+    }
+
+    /// The style that a control is drawn in; under the prompt several options are listed.
+    func style(_ index: Int) -> ControlStyle {
+        let style = mirror.definition.resolvedStyle(of: index)
+        if mode != .form, mirror.definition.controls[index].isMultiple,
+            style == .menu || style == .navigationLink
+        {
+            return .inline
+        }
+        return style
+    }
+
+    /// The number of the control that the keys are at.
+    var focusedIndex: Int? { focusedField.flatMap { mirror.index($0) } }
+
+    // MARK: Arrows
+
+    mutating func vertical(_ step: Int, _ commands: inout [LiveCommand]) {
+        if let index = focusedIndex {
+            let control = mirror.definition.controls[index]
+            if case .picker = control.kind, shape(index) == .lines, moveCursor(step, index) {
+                followsFocus = true
+                return
+            }
+            if let hold, hold.field == control.id, case .value(_, settles: nil) = hold.kind {
+                return turnVertically(step, index, &commands)
+            }
+        }
+        guard mode == .form else { return }
+        moveFocus(by: step, &commands)
+    }
+
+    /// What lies above on a wheel comes before; a number above is a greater one.
+    private mutating func turnVertically(
+        _ step: Int, _ index: Int, _ commands: inout [LiveCommand]
+    ) {
+        switch mirror.definition.controls[index].kind {
+        case .picker, .wheels: turn(step, &commands)
+        case .date: turn(style(index) == .wheel ? step : -step, &commands)
+        default: turn(-step, &commands)
+        }
+    }
+
+    mutating func horizontal(_ step: Int, _ commands: inout [LiveCommand]) {
+        if case .section(let section)? = focus {
+            if step > 0 { fold(section) }
+            return
+        }
+        guard let index = focusedIndex else { return }
+        let control = mirror.definition.controls[index]
+        switch control.kind {
+        case .picker(let picker):
+            switch shape(index) {
+            case .row, .wheel:
+                if picker.isMultiple {
+                    _ = moveCursor(step, index)
+                } else {
+                    turn(step, &commands)
+                }
+            case .lines, .closed: break
+            }
+        case .slider, .stepper, .gauge: turn(step, &commands)
+        case .toggle: if mode != .form { turn(step, &commands) }
+        case .wheels(let wheels): movePart(step, control.id, of: wheels.components.count)
+        case .date(let date):
+            movePart(
+                step, control.id, of: date.mode.parts(minuteInterval: date.minuteInterval).count)
+        case .text, .secure, .button, .label: break
+        }
+    }
+
+    private mutating func movePart(_ step: Int, _ field: String, of count: Int) {
+        parts[field] = min(max((parts[field] ?? 0) + step, 0), count - 1)
+    }
+
+    /// Moves the option that the keys are at; `false` at an end.
+    private mutating func moveCursor(_ step: Int, _ index: Int) -> Bool {
+        let control = mirror.definition.controls[index]
+        let options = Self.choices(of: control)
+        let here = cursor(index) ?? 0
+        let next = here + step
+        guard options.indices.contains(next) else { return false }
+        cursors[control.id] = options[next].tag
+        return true
+    }
+
+    /// The option that the keys are at.
+    func cursor(_ index: Int) -> Int? {
+        let control = mirror.definition.controls[index]
+        let options = Self.choices(of: control)
+        if let tag = cursors[control.id], let place = options.firstIndex(where: { $0.tag == tag }) {
+            return place
+        }
+        let value = shown(index).value
+        let tags = value.arrayValue ?? [value]
+        return options.firstIndex { tags.contains($0.tag) }
+    }
+
+    // MARK: Acting
+
+    mutating func act(_ commands: inout [LiveCommand]) {
+        if case .section(let section)? = focus { return fold(section) }
+        guard let index = focusedIndex else { return }
+        let control = mirror.definition.controls[index]
+        guard mayEdit(control.id) else { return }
+        switch control.kind {
+        case .toggle:
+            let isOn = shown(index).value.boolValue ?? false
+            send(control.id, .value(.bool(!isOn)), &commands)
+        case .button(let button):
+            guard button.confirm != nil else { return press(control.id, &commands) }
+            take(control.id, .confirm(onConfirm: false))
+        case .picker(let picker):
+            if shape(index) == .closed { return openList(index) }
+            let options = Self.choices(of: control)
+            guard let place = cursor(index) else { return }
+            if shape(index) == .lines || picker.isMultiple {
+                return choose(options[place].tag, in: control.id, &commands)
+            }
+            take(control.id, .value(shown(index).value, settles: nil))
+        case .slider, .stepper, .gauge: typeNumber(index)
+        case .date: takeDate(index)
+        case .wheels: take(control.id, .value(shown(index).value, settles: nil))
+        case .text, .secure: editText()
+        case .label: break
+        }
+    }
+
+    private mutating func takeDate(_ index: Int) {
+        let control = mirror.definition.controls[index]
+        guard case .date(let date) = control.kind else { return }
+        let value = DateValue(shown(index).value, mode: date.mode) ?? startOfDate(date)
+        if style(index) == .graphical, let day = Self.day(of: value) {
+            months[control.id] = day.yearMonth
+            return take(control.id, .calendar(day))
+        }
+        take(control.id, .value(value.json, settles: nil))
+    }
+
+    mutating func openList(_ index: Int) {
+        let control = mirror.definition.controls[index]
+        let options = Self.choices(of: control)
+        cursors[control.id] = nil
+        let isPage = style(index) == .navigationLink
+        let room = max(1, size.lines - (isPage ? 5 : 6))
+        take(
+            control.id,
+            .list(
+                OpenList(
+                    options: options, at: cursor(index) ?? 0,
+                    linesMax: isPage ? room : min(8, room))))
+    }
+
+    /// Picks an option; where several can be picked it is added or taken out.
+    mutating func choose(_ tag: JSON, in field: String, _ commands: inout [LiveCommand]) {
+        guard let index = mirror.index(field), mayEdit(field) else { return }
+        let control = mirror.definition.controls[index]
+        let option = Self.choices(of: control).first { $0.tag == tag }
+        if option?.isDisabled == true { return say("\(option?.label ?? "it") is unavailable") }
+        cursors[field] = tag
+        guard control.isMultiple else {
+            if hold?.field == field { return finish(.value(tag), &commands) }
+            let shown = shown(index)
+            let isSettled = (mirror.state(field)?.conflict ?? []).isEmpty
+            if shown.value == tag, !shown.isMixed, isSettled, mode == .form { return }
+            send(field, .value(tag), &commands)
+            return
+        }
+        let picked = shown(index).value.arrayValue ?? []
+        if mode != .form {
+            let next = picked.contains(tag) ? picked.filter { $0 != tag } : picked + [tag]
+            return take(field, .value(.array(next), settles: nil))
+        }
+        send(
+            field, picked.contains(tag) ? .remove([tag]) : .add([tag]), context: hold?.context,
+            &commands)
+        // A list stays open for the next, and shows what was picked in it.
+        if let hold, case .list = hold.kind {
+            self.hold = nil
+            take(field, hold.kind)
+        }
+    }
+
+    mutating func press(_ field: String, _ commands: inout [LiveCommand]) {
+        let context = hold?.context
+        if hold?.field == field { hold = nil }
+        if send(field, .press, context: context, &commands) {
+            pressed = (field, now &+ Span.press)
+        }
+    }
+
+    // MARK: Digits
+
+    /// A digit: a pick of a conflict, an option, or the beginning of a number.
+    mutating func typed(_ digit: Int, _ commands: inout [LiveCommand]) {
+        guard let index = focusedIndex else { return }
+        let control = mirror.definition.controls[index]
+        if hold == nil, digit > 0, conflict(index).count >= digit {
+            return takePick(digit - 1, of: index, &commands)
+        }
+        switch control.kind {
+        case .picker:
+            let options = Self.choices(of: control)
+            guard digit > 0, options.indices.contains(digit - 1) else { return }
+            if shape(index) == .closed { return }
+            if mode == .form { letGo(&commands) }
+            choose(options[digit - 1].tag, in: control.id, &commands)
+        case .slider, .stepper, .gauge:
+            guard mayEdit(control.id) else { return }
+            take(control.id, .number(TextEditor(String(digit))))
+        case .date: typePart(digit, index)
+        default: break
+        }
+    }
+
+    /// The picks of a conflict that nobody has settled: what stands, then the others.
+    func conflict(_ index: Int) -> [PeerValue] {
+        let control = mirror.definition.controls[index]
+        guard let state = mirror.state(control.id), !state.conflict.isEmpty,
+            (settled[control.id] ?? 0) < state.revision
+        else { return [] }
+        let standing = Sibling(value: state.value, by: state.by, at: state.at)
+        return ([standing] + state.conflict).prefix(9).map { pick in
+            PeerValue(
+                value: pick.value, text: mirror.text(pick.value, of: index),
+                by: mirror.peer(pick.by), when: pick.at.map { around.localTime($0) })
+        }
+    }
+
+    mutating func takePick(_ number: Int, of index: Int, _ commands: inout [LiveCommand]) {
+        let picks = conflict(index)
+        guard picks.indices.contains(number) else { return }
+        let field = mirror.definition.controls[index].id
+        if send(field, .value(picks[number].value), &commands) {
+            settled[field] = mirror.state(field)?.revision ?? 0
+        }
+    }
+}

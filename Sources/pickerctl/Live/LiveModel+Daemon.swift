@@ -1,0 +1,250 @@
+// What goes to the daemon and what comes from it.
+
+internal import PickerSync
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    // MARK: Asking
+
+    /// Sends an edit and shows it at once; `false` where the form itself refuses it.
+    ///
+    /// `context` is the token of what was shown when the control was taken; else the newest.
+    @discardableResult
+    mutating func send(
+        _ field: String, _ action: Change.Action, context: String? = nil,
+        _ commands: inout [LiveCommand]
+    ) -> Bool {
+        guard let index = mirror.index(field), mayEdit(field) else { return false }
+        problems[field] = nil
+        asksToLeave = false
+        let change = Change(field: field, context: context ?? mirror.context, action)
+        let number = lastEdit + 1
+        do throws(InvalidValue) {
+            // What is locked is the daemon's to judge, so it is not shown before it has.
+            if mirror.definition.controls[index].isLocked {
+                _ = try mirror.definition.edits(
+                    for: action, control: index, values: mirror.stored)
+            } else {
+                try mirror.edit(number, change)
+            }
+        } catch {
+            problems[field] = Self.problem(error)
+            return false
+        }
+        if case .pick(_, sets: false) = mode {
+            picked = value(of: action, index)
+            commands.append(.quit(.done))
+            return true
+        }
+        request(
+            .stateSet(StateSet(form: mirror.form, changes: [change])), .edit(field), &commands)
+        if !isOnline, mode == .form {
+            say("kept here; it is set when the daemon is back")
+        }
+        return true
+    }
+
+    private func value(of action: Change.Action, _ index: Int) -> JSON {
+        if case .value(let value) = action {
+            return
+                (try? mirror.definition.admit(value, control: index, values: mirror.stored))
+                ?? value
+        }
+        return mirror.shown(index).value
+    }
+
+    static func problem(_ error: InvalidValue) -> String {
+        let expected = error.expected
+        return expected.isEmpty || error.message.contains(expected)
+            ? error.message : "\(error.message); expected \(expected)"
+    }
+
+    mutating func request(
+        _ request: Request, _ purpose: Purpose, _ commands: inout [LiveCommand]
+    ) {
+        lastEdit += 1
+        purposes[lastEdit] = purpose
+        commands.append(.request(lastEdit, request))
+    }
+
+    /// Whether keys change a control; where not, why is said.
+    mutating func mayEdit(_ field: String) -> Bool {
+        guard let index = mirror.index(field) else { return false }
+        let control = mirror.definition.controls[index]
+        if mirror.link == .deleted {
+            say("the form was deleted", isError: true)
+            return false
+        }
+        if control.isReadOnly {
+            say("\(control.title) is only read here")
+            return false
+        }
+        if !mirror.isEnabled(index) {
+            say("\(control.title) is disabled now")
+            return false
+        }
+        return true
+    }
+
+    // MARK: Answers
+
+    mutating func answered(
+        _ numbers: [Int], _ outcome: RequestOutcome, _ commands: inout [LiveCommand]
+    ) {
+        mirror.answered(numbers)
+        for number in numbers {
+            guard let purpose = purposes.removeValue(forKey: number) else { continue }
+            answered(purpose, outcome, &commands)
+        }
+    }
+
+    private mutating func answered(
+        _ purpose: Purpose, _ outcome: RequestOutcome, _ commands: inout [LiveCommand]
+    ) {
+        switch (purpose, outcome) {
+        case (.definition, .result(let json)):
+            guard let result = try? FormResult(decoding: json) else { return }
+            define(result.definition)
+        case (.edit(let field), .result(let json)):
+            if let result = try? SetResult(decoding: json) { mirror.take(result.fields) }
+            finishPick(field, &commands)
+        case (.undo, .result(let json)), (.redo, .result(let json)):
+            guard let result = try? SetResult(decoding: json) else { return }
+            mirror.take(result.fields)
+            sayTurned(purpose == .undo ? "undone" : "done again", result)
+        case (.edit(let field), .refused(let error)):
+            refused(field, error)
+        case (.undo, .refused(let error)):
+            say(error.kind == .conflict ? "nothing of yours to undo" : error.message)
+        case (.redo, .refused(let error)):
+            say(error.kind == .conflict ? "nothing of yours to redo" : error.message)
+        case (.edit(let field), .lost):
+            problems[field] = "whether it was set is not known"
+        case (.definition, .refused), (_, .superseded), (_, .lost): break
+        }
+    }
+
+    private mutating func refused(_ field: String, _ error: WireError) {
+        mirror.take(error.fields)
+        let subject = error.field ?? field
+        var text = error.message
+        if let expected = error.expected, !text.contains(expected) {
+            text += "; expected \(expected)"
+        }
+        problems[subject] = text
+    }
+
+    private mutating func sayTurned(_ verb: String, _ result: SetResult) {
+        let names = result.fields.map { title(of: $0.id) }.joined(separator: ", ")
+        var text = names.isEmpty ? verb : "\(verb): \(names)"
+        if let skipped = result.skipped, !skipped.isEmpty {
+            let names = skipped.map { title(of: $0) }.joined(separator: ", ")
+            text += " (changed by others since, left: \(names))"
+        }
+        say(text)
+        if let first = result.fields.first, mirror.index(first.id) != nil {
+            moveFocus(to: .control(first.id))
+        }
+    }
+
+    func title(of field: String) -> String {
+        mirror.index(field).map { mirror.definition.controls[$0].title } ?? field
+    }
+
+    // MARK: Events
+
+    mutating func take(_ event: ClientEvent, _ commands: inout [LiveCommand]) {
+        switch event {
+        case .greeted(let greeting):
+            let wasLost = mirror.link != .connecting && mirror.link != .online
+            mirror.greeted(greeting)
+            told = nil
+            if wasLost { say("the daemon is back") }
+        case .disconnected: mirror.lost(nil)
+        case .goodbye(let goodbye): mirror.lost(goodbye.reason.text)
+        case .incompatible(let error): mirror.refused(error)
+        case .violation(let reason): mirror.lost("it sent what no daemon sends (\(reason))")
+        case .subscriptionRefused(_, let error):
+            mirror.refused(error)
+        case .snapshot(let result, _):
+            flash(mirror.began(result))
+            told = nil
+            // The definition may be another since it was read.
+            request(.formGet(form: mirror.form), .definition, &commands)
+        case .resumed:
+            mirror.resumed()
+            told = nil
+        case .changed(let change):
+            flash(mirror.changed(change.changes, context: change.context))
+        case .formChanged(let change): formChanged(change)
+        case .presence(let change): mirror.presence(change)
+        case .forms, .answered: break
+        }
+    }
+
+    private mutating func flash(_ observed: [FormMirror.Observed]) {
+        for change in observed {
+            if change.isMine { continue }
+            if let hold, hold.field == change.field { continue }
+            problems[change.field] = nil
+            guard let peer = mirror.peer(change.by) else { continue }
+            flashes[change.field] = Flash(peer: peer, until: now &+ Span.flash)
+        }
+    }
+
+    private mutating func formChanged(_ change: FormChanged) {
+        switch change.content {
+        case .deleted:
+            mirror.deleted()
+            hold = nil
+        case .defined(let content):
+            define(content.definition)
+            flash(mirror.changed(content.changes, context: content.context))
+        }
+    }
+
+    /// Another definition: what is held stays in the hand while its control is there.
+    mutating func define(_ json: JSON) {
+        guard json != mirror.definition.json else { return }
+        let parsed = try? FormDefinition.parse(
+            json, limits: FormLimits(), compile: around.compile)
+        guard let definition = parsed else {
+            return say("the form changed to one that this pickerctl cannot show", isError: true)
+        }
+        let old = mirror.definition
+        folded = Set(
+            definition.sections.enumerated().compactMap { index, section in
+                let before = old.sections.firstIndex { $0.title == section.title }
+                let isFolded = before.map { folded.contains($0) } ?? section.isCollapsed
+                return isFolded ? index : nil
+            })
+        mirror.define(definition)
+        if let hold {
+            guard let index = mirror.index(hold.field),
+                definition.controls[index].type
+                    == old.index(of: hold.field).map({ old.controls[$0].type })
+            else {
+                setAside()
+                return say("the form changed, and \(hold.field) with it", isError: true)
+            }
+            if case .list(var list) = hold.kind, case .picker = definition.controls[index].kind {
+                keepList(&list, of: index, old: old)
+                self.hold?.kind = .list(list)
+            }
+        }
+        say("the form changed")
+    }
+
+    /// Other options in an open list: the keys stay at theirs by its tag.
+    private func keepList(_ list: inout OpenList, of index: Int, old: FormDefinition) {
+        let field = mirror.definition.controls[index].id
+        let before = old.index(of: field).map { LiveModel.choices(of: old.controls[$0]) } ?? []
+        let place = list.matches.indices.contains(list.cursor) ? list.matches[list.cursor].index : 0
+        let tag = before.indices.contains(place) ? before[place].tag : .null
+        let options = LiveModel.choices(of: mirror.definition.controls[index])
+        list.refilter(options)
+        let now = options.firstIndex { $0.tag == tag }
+        list.cursor = list.matches.firstIndex { $0.index == now } ?? 0
+    }
+}

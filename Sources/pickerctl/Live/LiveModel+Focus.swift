@@ -1,0 +1,128 @@
+// Where the keys are, and how they get elsewhere.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    /// What the keys can be at, in the order of the form.
+    var focusable: [Focus] {
+        var list: [Focus] = []
+        let definition = mirror.definition
+        if case .pick(let field, _) = mode { return [.control(field)] }
+        for (number, section) in definition.sections.enumerated() {
+            let visible = section.fields.filter { mirror.isVisible($0) }
+            if visible.isEmpty { continue }
+            if folded.contains(number) {
+                list.append(.section(number))
+                continue
+            }
+            for index in visible {
+                if case .label = definition.controls[index].kind { continue }
+                list.append(.control(definition.controls[index].id))
+            }
+        }
+        return list
+    }
+
+    /// The focus stays where it was by identity; where that is gone it goes to the nearest.
+    mutating func keepFocus() {
+        let all = focusable
+        if let hold {
+            if all.contains(.control(hold.field)) { return }
+            // The control was hidden or folded under the hand.
+            setAside()
+        }
+        guard let focus else {
+            self.focus = all.first
+            return
+        }
+        if all.contains(focus) { return }
+        followsFocus = true
+        let section: Int? =
+            switch focus {
+            case .section(let number): number
+            case .control(let field):
+                mirror.index(field).map { mirror.definition.controls[$0].section }
+            }
+        self.focus =
+            all.first { candidate in
+                switch candidate {
+                case .section(let number): number == section
+                case .control(let field):
+                    mirror.index(field).map { mirror.definition.controls[$0].section } == section
+                }
+            } ?? all.first
+    }
+
+    mutating func moveFocus(to focus: Focus) {
+        self.focus = focus
+        followsFocus = true
+    }
+
+    /// To the next control or the one before; stops at the ends.
+    mutating func moveFocus(by steps: Int, _ commands: inout [LiveCommand]) {
+        letGo(&commands)
+        let all = focusable
+        guard !all.isEmpty else { return }
+        let here = focus.flatMap { all.firstIndex(of: $0) } ?? 0
+        moveFocus(to: all[min(max(here + steps, 0), all.count - 1)])
+    }
+
+    /// To the control that lies about a page further.
+    mutating func movePage(_ direction: Int, _ commands: inout [LiveCommand]) {
+        letGo(&commands)
+        let all = focusable
+        guard let focus, let here = all.firstIndex(of: focus),
+            let frame = frame(of: focus)
+        else { return }
+        let goal = frame.y + direction * max(1, geometry.window.lines - 2)
+        var best = here
+        var index = here + direction
+        while all.indices.contains(index) {
+            guard let place = self.frame(of: all[index]) else { break }
+            best = index
+            if direction > 0 ? place.y >= goal : place.y <= goal { break }
+            index += direction
+        }
+        moveFocus(to: all[best])
+    }
+
+    private func frame(of focus: Focus) -> Rect? {
+        geometry.frames.first { $0.owner == Self.owner(of: focus) }?.rect
+    }
+
+    /// What a place of the screen is called that belongs to the focus.
+    static func owner(of focus: Focus) -> String {
+        switch focus {
+        case .control(let field): field
+        case .section(let number): "#\(number)"
+        }
+    }
+
+    /// The focus that a place of the screen stands for; ids have no `#`.
+    static func focus(of owner: String) -> Focus {
+        if owner.hasPrefix("#"), let number = Int(owner.dropFirst()) { return .section(number) }
+        return .control(owner)
+    }
+
+    mutating func fold(_ section: Int) {
+        if folded.contains(section) {
+            folded.remove(section)
+            let first = mirror.definition.sections[section].fields.first { mirror.isVisible($0) }
+            if let first { moveFocus(to: .control(mirror.definition.controls[first].id)) }
+        } else {
+            folded.insert(section)
+            moveFocus(to: .section(section))
+        }
+    }
+
+    /// The section that the focus is in.
+    var focusedSection: Int? {
+        switch focus {
+        case .section(let number)?: number
+        case .control(let field)?:
+            mirror.index(field).map { mirror.definition.controls[$0].section }
+        case nil: nil
+        }
+    }
+}

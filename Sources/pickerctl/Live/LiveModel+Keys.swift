@@ -1,0 +1,196 @@
+// Keys: first to what is held, then as commands.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    mutating func take(_ input: InputEvent, _ commands: inout [LiveCommand]) {
+        switch input {
+        case .key(let event): key(event, &commands)
+        case .mouse(let event): mouse(event, &commands)
+        case .paste(let text, let isCut): paste(text, isCut: isCut, &commands)
+        case .reply(.background(let red, let green, let blue)):
+            guard around.choosesTheme else { return }
+            let isDark = TerminalReply.isDark(red: red, green: green, blue: blue)
+            around.environment.theme = Theme.automatic(isDark: isDark)
+        case .attention, .reply: break
+        }
+    }
+
+    private mutating func key(_ event: KeyEvent, _ commands: inout [LiveCommand]) {
+        if event == KeyEvent(.character("c"), .control) {
+            commands.append(.quit(.interrupted))
+            return
+        }
+        switch event {
+        case KeyEvent(.character("z"), .control): return commands.append(.suspend)
+        case KeyEvent(.character("l"), .control): return commands.append(.redraw)
+        default: break
+        }
+        switch page {
+        case .help(let scroll): helpKey(event, scroll)
+        case .people: page = .form
+        case .find(let list): findKey(event, list, &commands)
+        case .form:
+            if hold != nil { return heldKey(event, &commands) }
+            if let digit = Self.digit(event) { return typed(digit, &commands) }
+            if let action = around.keys[event] { perform(action, &commands) }
+        }
+    }
+
+    static func digit(_ event: KeyEvent) -> Int? {
+        guard event.modifiers.isEmpty, case .character(let character) = event.key,
+            character.isASCII
+        else { return nil }
+        return character.wholeNumberValue
+    }
+
+    // MARK: Commands
+
+    mutating func perform(_ action: KeyAction, _ commands: inout [LiveCommand]) {
+        if action != .leave { asksToLeave = false }
+        switch action {
+        case .up, .down: vertical(action == .up ? -1 : 1, &commands)
+        case .left, .right: horizontal(action == .left ? -1 : 1, &commands)
+        case .next: moveFocus(by: 1, &commands)
+        case .previous: moveFocus(by: -1, &commands)
+        case .first: moveFocus(by: -focusable.count, &commands)
+        case .last: moveFocus(by: focusable.count, &commands)
+        case .pageUp: movePage(-1, &commands)
+        case .pageDown: movePage(1, &commands)
+        case .act: act(&commands)
+        case .increase, .decrease: turn(action == .increase ? 1 : -1, &commands)
+        case .edit: editText()
+        case .external: editOutside(&commands)
+        case .reset: reset(&commands)
+        case .undo, .redo: takeBack(action, &commands)
+        case .find: openFind()
+        case .help: page = .help(ScrollState())
+        case .people: page = .people
+        case .fold: if let section = focusedSection { fold(section) }
+        case .leave: leave(&commands)
+        case .escape: escape(&commands)
+        case .suspend: commands.append(.suspend)
+        case .redraw: commands.append(.redraw)
+        }
+    }
+
+    private mutating func takeBack(_ action: KeyAction, _ commands: inout [LiveCommand]) {
+        guard mode == .form else { return }
+        let undo = StateUndo(form: mirror.form)
+        if action == .undo {
+            request(.stateUndo(undo), .undo, &commands)
+        } else {
+            request(.stateRedo(undo), .redo, &commands)
+        }
+        if !isOnline { say("the daemon is asked when it is back") }
+    }
+
+    private mutating func leave(_ commands: inout [LiveCommand]) {
+        let waiting = mirror.waitingEdits
+        if !asksToLeave, !drafts.isEmpty {
+            let names = drafts.keys.sorted().map { title(of: $0) }.joined(separator: ", ")
+            say("\(names): typed and not set; q again leaves without it", isError: true)
+        } else if !asksToLeave, !isOnline, waiting > 0, mirror.link != .deleted {
+            say("\(waiting) edits wait for the daemon; q again leaves without them", isError: true)
+        } else {
+            return commands.append(.quit(.done))
+        }
+        asksToLeave = true
+    }
+
+    private mutating func escape(_ commands: inout [LiveCommand]) {
+        if case .pick = mode { return commands.append(.quit(.notMet)) }
+        guard let field = focusedField else { return }
+        problems[field] = nil
+        message = nil
+        if let state = mirror.state(field), !state.conflict.isEmpty {
+            settled[field] = state.revision
+        }
+    }
+
+    private mutating func reset(_ commands: inout [LiveCommand]) {
+        guard let field = focusedField, let index = mirror.index(field) else { return }
+        if drafts[field] != nil {
+            drafts[field] = nil
+            return
+        }
+        switch mirror.definition.controls[index].kind {
+        case .button, .label: return
+        default: break
+        }
+        if send(field, .reset, &commands) { say("back to the default; u takes it back") }
+    }
+
+    // MARK: Other pages
+
+    private mutating func helpKey(_ event: KeyEvent, _ scroll: ScrollState) {
+        var scroll = scroll
+        let content = HelpPage.lines(around.keys).count
+        let window = max(1, size.lines - 2)
+        switch around.keys[event] {
+        case .up?: scroll.scroll(by: -1, content: content, window: window)
+        case .down?: scroll.scroll(by: 1, content: content, window: window)
+        case .pageUp?: scroll.scroll(by: -window, content: content, window: window)
+        case .pageDown?, .act?: scroll.scroll(by: window, content: content, window: window)
+        default:
+            page = .form
+            return
+        }
+        page = .help(scroll)
+    }
+
+    /// The controls that can be found, as options.
+    var findable: [PickerOption] {
+        focusable.compactMap { focus in
+            guard case .control(let field) = focus else { return nil }
+            return PickerOption(tag: .string(field), label: title(of: field))
+        }
+    }
+
+    private mutating func openFind() {
+        guard mode == .form else { return }
+        let options = findable
+        let here = options.firstIndex { $0.tag.stringValue == focusedField } ?? 0
+        page = .find(OpenList(options: options, at: here, linesMax: max(1, size.lines - 4)))
+    }
+
+    private mutating func findKey(
+        _ event: KeyEvent, _ list: OpenList, _ commands: inout [LiveCommand]
+    ) {
+        var list = list
+        let options = findable
+        switch event.key {
+        case .enter:
+            page = .form
+            guard list.matches.indices.contains(list.cursor) else { return }
+            let option = list.matches[list.cursor].index
+            if options.indices.contains(option), let field = options[option].tag.stringValue {
+                moveFocus(to: .control(field))
+            }
+            return
+        case .escape:
+            page = .form
+            return
+        default: list.take(event, options)
+        }
+        page = .find(list)
+    }
+}
+
+extension OpenList {
+    /// A key that filters the list or moves in it.
+    mutating func take(_ event: KeyEvent, _ options: [PickerOption]) {
+        let last = max(0, matches.count - 1)
+        switch (event.key, event.modifiers) {
+        case (.up, _), (.character("p"), .control), (.tab, .shift): cursor = max(0, cursor - 1)
+        case (.down, _), (.character("n"), .control), (.tab, []): cursor = min(last, cursor + 1)
+        case (.pageUp, _): cursor = max(0, cursor - linesMax)
+        case (.pageDown, _): cursor = min(last, cursor + linesMax)
+        case (.home, []) where filter.text.isEmpty: cursor = 0
+        case (.end, []) where filter.text.isEmpty: cursor = last
+        default:
+            if filter.apply(event) == .edited { refilter(options) }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// The mouse: clicks, drags and the wheel, through the regions of what was drawn.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    mutating func mouse(_ event: MouseEvent, _ commands: inout [LiveCommand]) {
+        switch event.kind {
+        case .press(.left): pressed(at: event.point, &commands)
+        case .drag(.left):
+            guard let drag, let owner = drag.owner else { return }
+            switch drag.action(at: event.point) {
+            case .track(let position, let last): track(owner, position, last)
+            case .cursor(let offset): moveTextCursor(to: offset, extending: true)
+            default: break
+            }
+        case .release:
+            guard let drag else { return }
+            self.drag = nil
+            if case .track = drag.target, mode == .form { letGo(&commands) }
+        case .wheelUp: wheel(-1, at: event.point, &commands)
+        case .wheelDown: wheel(1, at: event.point, &commands)
+        case .press, .drag, .move, .wheelLeft, .wheelRight: break
+        }
+    }
+
+    private mutating func pressed(at point: Point, _ commands: inout [LiveCommand]) {
+        switch page {
+        case .help, .people: page = .form
+        case .find: page = .form
+        case .form: break
+        }
+        guard let region = geometry.region(at: point), let owner = region.owner else {
+            if mode == .form { letGo(&commands) }
+            return
+        }
+        let target = Self.focus(of: owner)
+        if mode == .form, hold.map({ .control($0.field) != target }) ?? false { letGo(&commands) }
+        if mode == .form, focusable.contains(target), focus != target {
+            focus = target
+            // A click is where the hand is: the screen stays.
+            followsFocus = false
+        }
+        guard let field = focusedField, field == owner else {
+            if case .section(let section) = target { fold(section) }
+            return
+        }
+        apply(region.action(at: point), to: field, &commands)
+        switch region.target {
+        case .track, .text: drag = region
+        case .action: break
+        }
+    }
+
+    /// What a click means.
+    private mutating func apply(
+        _ action: ControlAction, to field: String, _ commands: inout [LiveCommand]
+    ) {
+        guard let index = mirror.index(field) else { return }
+        switch action {
+        case .focus, .fold: break
+        case .option(let tag): choose(tag, in: field, &commands)
+        case .open: if mayEdit(field) { openList(index) }
+        case .close: putBack()
+        case .toggle: act(&commands)
+        case .press: act(&commands)
+        case .confirm: press(field, &commands)
+        case .cancel: putBack()
+        case .increment: turn(1, &commands)
+        case .decrement: turn(-1, &commands)
+        case .track(let position, let last): track(field, position, last)
+        case .cursor(let offset):
+            if hold == nil { editText() }
+            moveTextCursor(to: offset, extending: false)
+        case .row(let part, let tag): pickRow(part, tag, index, &commands)
+        case .part(let part): parts[field] = part
+        case .day(let day):
+            months[field] = nil
+            pickDay(day, in: field, &commands)
+        case .turn(let count): turnCalendar(index, by: count)
+        case .scroll(let step):
+            for _ in 0..<6 { horizontal(step, &commands) }
+        case .take(let number): takePick(number, of: index, &commands)
+        }
+    }
+
+    /// The thumb follows the mouse; it is set when the button is let go.
+    private mutating func track(_ field: String, _ position: Int, _ last: Int) {
+        guard let index = mirror.index(field), mayEdit(field),
+            let domain = mirror.definition.controls[index].numberDomain,
+            let range = TrackRange(domain), let number = range.value(at: position, last: last),
+            let snapped = domain.snapped(number)
+        else { return }
+        take(field, .value(.number(snapped), settles: nil))
+    }
+
+    private mutating func moveTextCursor(to offset: Int, extending: Bool) {
+        switch hold?.kind {
+        case .text(var editor)?:
+            editor.move(to: offset, extending: extending)
+            hold?.kind = .text(editor)
+        case .number(var editor)?:
+            editor.move(to: offset, extending: extending)
+            hold?.kind = .number(editor)
+        case .list(var list)?:
+            list.filter.move(to: offset, extending: extending)
+            hold?.kind = .list(list)
+        default: break
+        }
+    }
+
+    private mutating func pickRow(
+        _ part: Int, _ tag: JSON, _ index: Int, _ commands: inout [LiveCommand]
+    ) {
+        let control = mirror.definition.controls[index]
+        parts[control.id] = part
+        switch control.kind {
+        case .wheels(let wheels) where wheels.components.indices.contains(part):
+            let rows = JSON.members((wheels.components[part].id, tag))
+            if hold?.field == control.id { hold = nil }
+            send(control.id, .value(rows), &commands)
+        case .date:
+            if mayEdit(control.id) { turnTo(control.id, tag) }
+        default: break
+        }
+    }
+
+    private mutating func turnCalendar(_ index: Int, by count: Int) {
+        let control = mirror.definition.controls[index]
+        guard case .date(let date) = control.kind else { return }
+        let value = DateValue(shown(index).value, mode: date.mode) ?? startOfDate(date)
+        let month = months[control.id] ?? Self.day(of: value)?.yearMonth
+        guard let next = month?.adding(months: count) else { return }
+        months[control.id] = next
+        if let hold, case .calendar(let day) = hold.kind, let moved = day.adding(months: count) {
+            self.hold?.kind = .calendar(moved)
+        }
+    }
+
+    // MARK: The wheel
+
+    private mutating func wheel(_ step: Int, at point: Point, _ commands: inout [LiveCommand]) {
+        if case .list(var list)? = hold?.kind {
+            list.cursor = min(max(list.cursor + step, 0), max(0, list.matches.count - 1))
+            hold?.kind = .list(list)
+            return
+        }
+        if case .help(var scroll) = page {
+            scroll.scroll(
+                by: step * 3, content: HelpPage.lines(around.keys).count,
+                window: max(1, size.lines - 2))
+            page = .help(scroll)
+            return
+        }
+        // Over a wheel that has the focus it turns it; elsewhere it moves the page.
+        if let owner = geometry.region(at: point)?.owner, owner == focusedField,
+            let index = mirror.index(owner), isWheel(index)
+        {
+            return turn(step, &commands)
+        }
+        followsFocus = false
+        scroll.scroll(
+            by: step * 3, content: geometry.contentLines, window: geometry.window.lines)
+    }
+
+    private func isWheel(_ index: Int) -> Bool {
+        switch mirror.definition.controls[index].kind {
+        case .wheels: true
+        case .picker, .date: style(index) == .wheel
+        default: false
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// Texts, secrets, and one control under the prompt.
+
+internal import PickerSync
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    /// Begins to type into the focused text; a draft goes on where it was left.
+    ///
+    /// `isAutomatic`: Tab came from another text, and a control that is no text stays as it is.
+    mutating func editText(isAutomatic: Bool = false) {
+        guard let index = focusedIndex else { return }
+        let control = mirror.definition.controls[index]
+        switch control.kind {
+        case .text(let text):
+            if isAutomatic, control.isReadOnly || !mirror.isEnabled(index) { return }
+            guard mayEdit(control.id) else { return }
+            let present = mirror.shown(index).value.stringValue ?? ""
+            let fresh = TextEditor(
+                present, isMultiline: text.isMultiline, maxLength: text.maxLength)
+            take(control.id, .text(drafts[control.id] ?? fresh))
+        case .secure(let secure):
+            guard mayEdit(control.id) else { return }
+            take(control.id, .text(TextEditor(maxLength: secure.maxLength)))
+        case .slider, .stepper:
+            if !isAutomatic { typeNumber(index) }
+        default: break
+        }
+    }
+
+    /// Gives the text to the person's own editor.
+    mutating func editOutside(_ commands: inout [LiveCommand]) {
+        guard let index = focusedIndex else { return }
+        let control = mirror.definition.controls[index]
+        guard case .text = control.kind, mayEdit(control.id) else { return }
+        if hold == nil { editText() }
+        guard case .text(let editor)? = hold?.kind else { return }
+        commands.append(.edit(field: control.id, text: editor.text))
+    }
+
+    mutating func edited(_ field: String, _ text: String?, _ commands: inout [LiveCommand]) {
+        guard let hold, hold.field == field, case .text(let editor) = hold.kind else { return }
+        guard let text else { return say("the editor left no text", isError: true) }
+        var fresh = TextEditor(
+            "", isMultiline: editor.isMultiline, maxLength: editor.maxLength)
+        if fresh.insert(text) == .refused, !text.isEmpty {
+            say("not all of it fits", isError: true)
+        }
+        self.hold?.kind = .text(fresh)
+        letGo(&commands)
+    }
+
+    // MARK: Under the prompt
+
+    /// Takes the one control into the hand: Enter ends with its value.
+    mutating func beginPick(_ field: String) {
+        guard let index = mirror.index(field) else { return }
+        let control = mirror.definition.controls[index]
+        switch control.kind {
+        case .picker where shape(index) == .closed: openList(index)
+        case .text, .secure: editText()
+        case .date where style(index) == .graphical: takeDate(index)
+        case .date(let date):
+            let value = DateValue(shown(index).value, mode: date.mode) ?? startOfDate(date)
+            take(field, .value(value.json, settles: nil))
+        default: take(field, .value(shown(index).value, settles: nil))
+        }
+    }
+
+    private mutating func takeDate(_ index: Int) {
+        var none: [LiveCommand] = []
+        act(&none)
+        if hold == nil, let field = focusedField {
+            take(field, .value(shown(index).value, settles: nil))
+        }
+    }
+
+    /// Space under the prompt: ticks an option, turns a toggle. `false` for others.
+    mutating func tick(_ commands: inout [LiveCommand]) -> Bool {
+        guard let index = focusedIndex else { return false }
+        let control = mirror.definition.controls[index]
+        switch control.kind {
+        case .toggle:
+            take(control.id, .value(.bool(!(shown(index).value.boolValue ?? false)), settles: nil))
+            return true
+        case .picker(let picker) where picker.isMultiple:
+            let options = Self.choices(of: control)
+            if let place = cursor(index) { choose(options[place].tag, in: control.id, &commands) }
+            return true
+        default: return false
+        }
+    }
+
+    /// Enter under the prompt picks the option that the keys are at.
+    mutating func pickAtCursor(_ commands: inout [LiveCommand]) -> Bool {
+        guard let index = focusedIndex, shape(index) == .lines, let place = cursor(index) else {
+            return false
+        }
+        let control = mirror.definition.controls[index]
+        guard case .picker(let picker) = control.kind, !picker.isMultiple else { return false }
+        choose(Self.choices(of: control)[place].tag, in: control.id, &commands)
+        return true
+    }
+
+    mutating func finishPick(_ field: String, _ commands: inout [LiveCommand]) {
+        guard case .pick(field, sets: true) = mode, let index = mirror.index(field) else { return }
+        picked = mirror.shown(index).value
+        commands.append(.quit(.done))
+    }
+}

@@ -1,0 +1,214 @@
+// Values that are turned step by step, and numbers and dates that are typed.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    /// Turns the value by one step: it is a draft that everybody sees, and is set when nothing
+    /// more comes for a while.
+    mutating func turn(_ step: Int, _ commands: inout [LiveCommand]) {
+        guard let index = focusedIndex else { return }
+        let control = mirror.definition.controls[index]
+        guard mayEdit(control.id) else { return }
+        if case .stepper(let stepper) = control.kind, mode == .form {
+            // Steps of several people add up, so each is sent as what it is.
+            if hold?.field == control.id { letGo(&commands) }
+            let width = stepper.domain.step ?? DecimalNumber(1)
+            if let amount = step < 0 ? width.negated : width {
+                send(control.id, .increment(amount), &commands)
+            }
+            return
+        }
+        guard let next = turned(index, by: step) else { return }
+        turnTo(control.id, next)
+    }
+
+    /// Holds a value; one that was taken explicitly stays until it is let go.
+    mutating func turnTo(_ field: String, _ value: JSON) {
+        var settles: UInt64? = mode == .form ? now &+ Span.settle : nil
+        if let hold, hold.field == field {
+            switch hold.kind {
+            case .value(_, settles: nil), .part: settles = nil
+            default: break
+            }
+        }
+        take(field, .value(value, settles: settles))
+    }
+
+    /// The value one step further; `nil` at an end.
+    private func turned(_ index: Int, by step: Int) -> JSON? {
+        let control = mirror.definition.controls[index]
+        let value = shown(index).value
+        switch control.kind {
+        case .picker(let picker):
+            return picker.isMultiple ? nil : turnedOption(Self.choices(of: control), value, step)
+        case .toggle: return .bool(step > 0)
+        case .slider(let slider): return turnedNumber(slider.domain, value, step)
+        case .stepper(let stepper):
+            let width = stepper.domain.step ?? DecimalNumber(1)
+            guard let amount = step < 0 ? width.negated : width,
+                let sum = (value.numberValue ?? .zero).adding(amount)
+            else { return nil }
+            return .number(stepper.domain.withPrecision(stepper.domain.clamped(sum)))
+        case .gauge(let gauge): return turnedNumber(gauge.domain, value, step)
+        case .wheels(let wheels): return turnedWheel(wheels, control.id, value, step)
+        case .date(let date):
+            guard let present = DateValue(value, mode: date.mode) else {
+                return startOfDate(date).json
+            }
+            let list = date.mode.parts(minuteInterval: date.minuteInterval)
+            let part = list[min(parts[control.id] ?? 0, list.count - 1)]
+            return present.turned(
+                part, by: step, minuteInterval: date.minuteInterval, min: date.min, max: date.max)?
+                .json
+        case .text, .secure, .button, .label: return nil
+        }
+    }
+
+    private func turnedOption(_ options: [PickerOption], _ value: JSON, _ step: Int) -> JSON? {
+        var place = options.firstIndex { $0.tag == value } ?? (step > 0 ? -1 : options.count)
+        place += step
+        while options.indices.contains(place), options[place].isDisabled { place += step }
+        return options.indices.contains(place) ? options[place].tag : nil
+    }
+
+    private func turnedNumber(_ domain: NumberDomain, _ value: JSON, _ step: Int) -> JSON? {
+        let present = value.numberValue ?? domain.min ?? .zero
+        if let width = domain.step {
+            guard let amount = step < 0 ? width.negated : width,
+                let sum = present.adding(amount)
+            else { return nil }
+            return domain.snapped(domain.clamped(sum), step < 0 ? .down : .up).map { .number($0) }
+        }
+        guard let range = TrackRange(domain) else { return nil }
+        let place = range.position(of: present, last: 20) + step
+        return range.value(at: place, last: 20).map { .number(domain.withPrecision($0)) }
+    }
+
+    private func turnedWheel(
+        _ wheels: WheelsAttributes, _ field: String, _ value: JSON, _ step: Int
+    ) -> JSON? {
+        guard var rows = value.objectValue else { return nil }
+        let component = min(parts[field] ?? 0, wheels.components.count - 1)
+        let options = wheels.rows(of: component, selection: rows).options
+        let id = wheels.components[component].id
+        guard let tag = turnedOption(options, rows[id] ?? .null, step) else { return nil }
+        rows[id] = tag
+        // Rows that depend on this one begin at their first where theirs is gone.
+        for other in wheels.evaluationOrder where other != component {
+            let list = wheels.rows(of: other, selection: rows)
+            let otherID = wheels.components[other].id
+            if list.index(of: rows[otherID] ?? .null) == nil {
+                rows[otherID] = list.options[list.firstEnabled].tag
+            }
+        }
+        return .object(rows)
+    }
+
+    /// To the least or the greatest.
+    mutating func toEnd(_ direction: Int) {
+        guard let index = focusedIndex else { return }
+        let control = mirror.definition.controls[index]
+        if let domain = control.numberDomain, let end = direction < 0 ? domain.min : domain.max {
+            return turnTo(control.id, .number(end))
+        }
+        var next = turned(index, by: direction)
+        var steps = 0
+        while let value = next, steps < 1_000, case .picker = control.kind {
+            turnTo(control.id, value)
+            next = turned(index, by: direction)
+            steps += 1
+        }
+    }
+
+    // MARK: Typing numbers
+
+    mutating func typeNumber(_ index: Int) {
+        let control = mirror.definition.controls[index]
+        guard mayEdit(control.id) else { return }
+        let number = shown(index).value.numberValue
+        let text = number?.formatted(fractionDigits: control.numberDomain?.fractionDigits ?? 0)
+        var editor = TextEditor(text ?? "")
+        // What is typed first takes its place.
+        editor.selectAll()
+        take(control.id, .number(editor))
+    }
+
+    // MARK: Dates
+
+    /// What a date begins with that has none.
+    func startOfDate(_ date: DateAttributes) -> DateValue {
+        let day =
+            around.today ?? CivilDate(daysSince1970: 0) ?? CivilDate(year: 2000, month: 1, day: 1)
+        let noon = CivilTime(minutesAfterMidnight: 720)
+        let value: DateValue? =
+            switch date.mode {
+            case .date: day.map { .date($0) }
+            case .time: .time(noon)
+            case .dateAndTime: day.map { .dateAndTime(CivilDateTime(date: $0, time: noon)) }
+            case .countdown: .countdown(60 * date.minuteInterval)
+            case .yearAndMonth: day.map { .yearAndMonth($0.yearMonth) }
+            }
+        return (value ?? .countdown(0)).clamped(min: date.min, max: date.max)
+    }
+
+    static func day(of value: DateValue) -> CivilDate? {
+        switch value {
+        case .date(let day): day
+        case .dateAndTime(let moment): moment.date
+        case .time, .countdown, .yearAndMonth: nil
+        }
+    }
+
+    /// Sets the day and keeps the time.
+    mutating func pickDay(_ day: CivilDate, in field: String, _ commands: inout [LiveCommand]) {
+        guard let index = mirror.index(field),
+            case .date(let date) = mirror.definition.controls[index].kind
+        else { return }
+        let present = DateValue(shown(index).value, mode: date.mode) ?? startOfDate(date)
+        let value: DateValue =
+            if case .dateAndTime(let moment) = present {
+                .dateAndTime(CivilDateTime(date: day, time: moment.time))
+            } else {
+                .date(day)
+            }
+        let clamped = value.clamped(min: date.min, max: date.max)
+        if hold?.field == field { return finish(.value(clamped.json), &commands) }
+        send(field, .value(clamped.json), &commands)
+    }
+
+    /// A digit into the part of a date that the keys are at.
+    mutating func typePart(_ digit: Int, _ index: Int) {
+        let control = mirror.definition.controls[index]
+        guard mayEdit(control.id), case .date(let date) = control.kind else { return }
+        let list = date.mode.parts(minuteInterval: date.minuteInterval)
+        let part = list[min(parts[control.id] ?? 0, list.count - 1)]
+        var typed = ""
+        var value = shown(index).value
+        if let hold, hold.field == control.id, case .part(let text, let present) = hold.kind {
+            (typed, value) = (text, present)
+        }
+        if DateValue(value, mode: date.mode) == nil { value = startOfDate(date).json }
+        typed += String(digit)
+        take(control.id, .part(typed: typed, value))
+        if typed.count >= (part == .year ? 4 : 2) { takePart(typed, value) }
+    }
+
+    /// Puts typed digits into the part, and the keys at the next part.
+    mutating func takePart(_ typed: String, _ value: JSON) {
+        guard let hold, let index = mirror.index(hold.field),
+            case .date(let date) = mirror.definition.controls[index].kind
+        else { return }
+        let list = date.mode.parts(minuteInterval: date.minuteInterval)
+        let place = min(parts[hold.field] ?? 0, list.count - 1)
+        guard let number = Int(typed),
+            let next = DateValue(value, mode: date.mode)?.setting(list[place], to: number)
+        else {
+            problems[hold.field] = "there is no \(typed) in a \(list[place])"
+            self.hold?.kind = .value(value, settles: nil)
+            return
+        }
+        self.hold?.kind = .value(next.json, settles: nil)
+        if place + 1 < list.count { parts[hold.field] = place + 1 }
+    }
+}

@@ -1,0 +1,199 @@
+// The loop of a live form: poll(2) over the terminal, the daemon's socket and the signals' pipe.
+//
+// Always holds: one thread; the model decides, this moves bytes; everything that is ready is taken
+// before the screen is drawn, and a frame is one write.
+
+internal import Glibc
+internal import PickerSync
+internal import SyncCore
+internal import TerminalUI
+
+/// Runs a model on a terminal and a daemon.
+struct LiveRuntime {
+    private var model: LiveModel
+    private var link: LiveLink
+    private let terminal: Terminal
+    private var decoder = KeyDecoder()
+    private var encoder: FrameEncoder
+    private var numbers: [Ticket: Int] = [:]
+    private var ending: ExitStatus?
+    private let addressing: FrameEncoder.Addressing
+    private let charset: Charset
+    private let depth: ColorDepth
+    /// When an unfinished escape sequence is taken for the Escape key.
+    private var escapeDue: UInt64?
+
+    /// Nanoseconds that the rest of an escape sequence has to come in.
+    private static let escapeSpan: UInt64 = 40_000_000
+
+    init(_ model: LiveModel, _ link: LiveLink, _ terminal: Terminal, charset: Charset) {
+        self.model = model
+        self.link = link
+        self.terminal = terminal
+        self.charset = charset
+        depth = model.around.environment.depth
+        addressing = model.mode == .form ? .screen : .inline
+        encoder = FrameEncoder(
+            options: .init(depth: depth, charset: charset, addressing: addressing))
+    }
+
+    /// Runs to the end: the status, and what `pick` picked.
+    mutating func run() -> (status: ExitStatus, model: LiveModel) {
+        let asks = addressing == .screen && environmentVariable("TERM") != "linux"
+        terminal.enter(asking: asks)
+        defer {
+            terminal.leave()
+            terminal.releaseSignals()
+        }
+        feed(.resized(terminal.size))
+        draw()
+        while ending == nil {
+            wait()
+            takeClientEvents()
+            let now = MonotonicClock.now()
+            if let deadline = model.deadline, deadline <= now { feed(.tick) }
+            link.flush()
+            if ending == nil { draw() }
+        }
+        link.flush()
+        finish()
+        return (ending ?? .done, model)
+    }
+
+    /// What `pick` leaves on the screen: one line, or nothing where nothing was picked.
+    private mutating func finish() {
+        guard addressing == .inline else { return }
+        var lines = 0
+        if ending == .done {
+            var canvas = Canvas(columns: model.size.columns, lines: 1)
+            model.summary.render(into: &canvas, in: canvas.clip)
+            terminal.write(encoder.encode(canvas.buffer, cursor: nil))
+            lines = 1
+        }
+        if lines == 0 {
+            terminal.write(
+                encoder.encode(CellBuffer(columns: model.size.columns, lines: 1), cursor: nil))
+            terminal.write([0x0D])
+            _ = encoder.leave()
+        } else {
+            terminal.write(encoder.leave())
+        }
+    }
+
+    private mutating func draw() {
+        let canvas = model.draw()
+        let bytes = encoder.encode(canvas.buffer, cursor: canvas.cursor)
+        if !bytes.isEmpty { terminal.write(bytes) }
+    }
+
+    // MARK: Waiting
+
+    private mutating func wait() {
+        let now = MonotonicClock.now()
+        var deadline = model.deadline
+        for other in [link.deadline, escapeDue] {
+            if let other { deadline = min(deadline ?? other, other) }
+        }
+        var entries = [
+            pollfd(fd: terminal.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: terminal.signals, events: Int16(POLLIN), revents: 0),
+        ]
+        if let socket = link.descriptor {
+            let events = link.isBlocked ? POLLIN | POLLOUT : POLLIN
+            entries.append(pollfd(fd: socket, events: Int16(events), revents: 0))
+        }
+        let span = deadline.map { $0 <= now ? 0 : ($0 - now + 999_999) / 1_000_000 }
+        poll(&entries, nfds_t(entries.count), span.map { Int32(clamping: $0) } ?? -1)
+        if entries[1].revents != 0 { takeSignals() }
+        if entries[0].revents != 0 { takeInput() }
+        if entries.count > 2, entries[2].revents & ~Int16(POLLOUT) != 0 { link.receive() }
+        let then = MonotonicClock.now()
+        if let escapeDue, escapeDue <= then {
+            self.escapeDue = nil
+            for event in decoder.timeout() { feed(.input(event)) }
+        }
+        link.connectIfDue(at: then)
+    }
+
+    private mutating func takeInput() {
+        let bytes = terminal.read()
+        // A terminal that is gone reads as the end of a file.
+        guard !bytes.isEmpty else { return ending = .hungUp }
+        for event in decoder.decode(bytes) {
+            switch event {
+            case .reply(.attributes): terminal.answered()
+            case .reply(.mode(2026, let state)) where state.isUsable: synchronize()
+            default: break
+            }
+            feed(.input(event))
+        }
+        escapeDue = decoder.isWaiting ? MonotonicClock.now() + Self.escapeSpan : nil
+    }
+
+    /// The terminal shows frames whole.
+    private mutating func synchronize() {
+        encoder = FrameEncoder(
+            options: .init(
+                depth: depth, charset: charset, isSynchronized: true, addressing: addressing))
+    }
+
+    private mutating func takeSignals() {
+        for signal in terminal.takeSignals() {
+            switch signal {
+            case SIGWINCH:
+                encoder.invalidate()
+                feed(.resized(terminal.size))
+            case SIGTSTP: suspend()
+            case SIGCONT: comeBack()
+            case SIGINT: ending = .interrupted
+            case SIGTERM: ending = .terminated
+            case SIGHUP: ending = .hungUp
+            default: break
+            }
+        }
+    }
+
+    private mutating func suspend() {
+        terminal.suspend()
+        comeBack()
+    }
+
+    private mutating func comeBack() {
+        terminal.enter(asking: false)
+        encoder.invalidate()
+        feed(.resized(terminal.size))
+    }
+
+    // MARK: The model
+
+    private mutating func takeClientEvents() {
+        while let event = link.takeEvent() {
+            if case .answered(let tickets, let outcome) = event {
+                let answered = tickets.compactMap { numbers.removeValue(forKey: $0) }
+                if !answered.isEmpty { feed(.answered(answered, outcome)) }
+            } else {
+                feed(.client(event))
+                if case .violation = event { link.drop() }
+            }
+        }
+    }
+
+    private mutating func feed(_ event: LiveEvent) {
+        for command in model.handle(event, at: MonotonicClock.now()) { carryOut(command) }
+    }
+
+    private mutating func carryOut(_ command: LiveCommand) {
+        switch command {
+        case .request(let number, let request): numbers[link.submit(request)] = number
+        case .presence(let update): _ = link.submit(.presenceUpdate(update))
+        case .quit(let status): ending = ending ?? status
+        case .suspend: suspend()
+        case .redraw: encoder.invalidate()
+        case .edit(let field, let text):
+            terminal.leave()
+            let edited = ExternalEditor.edit(text)
+            comeBack()
+            feed(.edited(field: field, text: edited))
+        }
+    }
+}

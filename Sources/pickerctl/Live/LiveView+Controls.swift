@@ -1,0 +1,223 @@
+// A control of the form as a view of TerminalUI: its configuration filled from the model.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    /// The states that all controls share.
+    func state(_ index: Int) -> ControlState {
+        let control = mirror.definition.controls[index]
+        let field = control.id
+        let shown = shown(index)
+        var state = ControlState(isFocused: focusedField == field && page == .form)
+        state.availability = availability(index)
+        state.isMixed = shown.isMixed
+        if let problem = problems[field] {
+            state.validity = .invalid(problem)
+        } else if shown.isMissing, hold?.field != field {
+            state.validity = .missing
+        } else if shown.isInvalid, hold?.field != field {
+            state.validity = .invalid("the form does not take this value any more; pick another")
+        }
+        state.conflict = hold?.field == field ? [] : conflict(index)
+        state.held = waiting(field)
+        if let other = mirror.others.first(where: { $0.focus == field && $0.draft != nil }),
+            let draft = other.draft
+        {
+            state.ghost = PeerValue(
+                value: draft, text: mirror.text(draft, of: index), by: other.peer)
+        }
+        state.flash = flashes[field]?.peer
+        let ghost = state.ghost?.by
+        state.peers = mirror.others.filter { $0.focus == field && $0.peer != ghost }.map(\.peer)
+        return state
+    }
+
+    private func availability(_ index: Int) -> ControlState.Availability {
+        let control = mirror.definition.controls[index]
+        switch control.kind {
+        // People read them; there is nothing remarkable in it.
+        case .gauge where control.isReadOnly, .label: return .editable
+        default: break
+        }
+        if mirror.link == .deleted || !mirror.isEnabled(index) { return .disabled }
+        if control.isReadOnly { return .readOnly }
+        return control.isLocked ? .locked : .editable
+    }
+
+    /// The value in words, the one in the hand included.
+    func valueText(_ index: Int) -> String {
+        let definition = mirror.definition
+        guard let hold, hold.field == definition.controls[index].id else {
+            return mirror.text(index)
+        }
+        let value = shown(index).value
+        let targets = definition.targets[index]
+        return definition.displayText(of: index) {
+            targets.contains($0) ? value : mirror.stored($0)
+        }
+    }
+
+    /// The control as it is drawn.
+    func view(_ index: Int, _ environment: StyleEnvironment) -> any Block {
+        let control = mirror.definition.controls[index]
+        let environment = environment.styled(style(index), for: control.type)
+        let block = controlView(index, environment).block(in: environment)
+        guard let draft = drafts[control.id], hold?.field != control.id else { return block }
+        let roles = environment.roles
+        let text = draft.text.split(separator: "\n").first.map(String.init) ?? ""
+        return Column {
+            AnyBlock(block)
+            StyledText("    \(environment.glyphs.held) typed, not set: ", roles.warning)
+                .appending(text, roles.text).truncated()
+            StyledText("      Enter goes on, Backspace drops it", roles.dim).truncated()
+        }
+    }
+
+    private func controlView(_ index: Int, _ environment: StyleEnvironment) -> any ControlView {
+        let control = mirror.definition.controls[index]
+        let label = ControlLabel(control)
+        let state = state(index)
+        let value = shown(index)
+        switch control.kind {
+        case .picker(let picker): return pickerView(index, picker, state, environment)
+        case .wheels(let wheels):
+            return WheelsView(
+                label: label, components: components(wheels, value.value),
+                active: parts[control.id] ?? 0, state: state)
+        case .toggle:
+            return ToggleView(
+                ToggleStyleConfiguration(
+                    label: label, isOn: value.value.boolValue ?? false, state: state))
+        case .slider(let slider): return sliderView(index, slider, label, state)
+        case .stepper(let stepper):
+            let number = value.value.numberValue
+            var view = StepperView(
+                label: label, valueText: number == nil ? nil : valueText(index), state: state)
+            view.typing = typing(control.id)
+            if let number, !stepper.wraps {
+                view.canDecrement = stepper.domain.min.map { number > $0 } ?? true
+                view.canIncrement = stepper.domain.max.map { number < $0 } ?? true
+            }
+            return view
+        case .date(let date): return dateView(index, date, label, state)
+        case .text(let text): return textView(index, text, label, state)
+        case .secure(let secure):
+            return SecureView(
+                label: label, isSet: mirror.state(control.id)?.isSecretSet ?? false,
+                editor: typing(control.id), prompt: secure.prompt, state: state)
+        case .gauge(let gauge):
+            return GaugeView(
+                GaugeStyleConfiguration(
+                    label: label, value: value.value.numberValue,
+                    range: TrackRange(gauge.domain)
+                        ?? TrackRange(min: .zero, max: DecimalNumber(1)),
+                    valueText: valueText(index), minLabel: gauge.minLabel,
+                    maxLabel: gauge.maxLabel, thresholds: gauge.thresholds, state: state))
+        case .button(let button):
+            return ButtonView(
+                PrimitiveButtonStyleConfiguration(
+                    label: label, role: button.role, confirm: button.confirm,
+                    phase: phase(control.id), state: state))
+        case .label:
+            return LabelView(
+                label: control.label == nil ? nil : label, text: mirror.text(index), state: state)
+        }
+    }
+
+    private func phase(_ field: String) -> PrimitiveButtonStyleConfiguration.Phase {
+        if let hold, hold.field == field, case .confirm(let onConfirm) = hold.kind {
+            return .confirming(onConfirm: onConfirm)
+        }
+        return pressed?.field == field ? .pressed : .idle
+    }
+
+    /// What is typed into a control, where something is.
+    private func typing(_ field: String) -> TextEditor? {
+        guard let hold, hold.field == field else { return nil }
+        switch hold.kind {
+        case .text(let editor), .number(let editor): return editor
+        default: return nil
+        }
+    }
+
+    private func pickerView(
+        _ index: Int, _ picker: PickerAttributes, _ state: ControlState,
+        _ environment: StyleEnvironment
+    ) -> PickerView {
+        let control = mirror.definition.controls[index]
+        var configuration = PickerStyleConfiguration(
+            control, picker, value: shown(index), valueText: valueText(index), state: state,
+            environment: environment)
+        if let template = picker.currentValueLabel {
+            configuration.currentValue = mirror.definition.render(
+                template, of: index, values: mirror.stored)
+        }
+        if state.isFocused, shape(index) == .lines || picker.isMultiple {
+            configuration.cursor = cursor(index)
+        }
+        if let hold, hold.field == control.id, case .list(let list) = hold.kind {
+            configuration.presentation = .open(list)
+        }
+        return PickerView(configuration)
+    }
+
+    private func components(_ wheels: WheelsAttributes, _ value: JSON) -> [WheelsView.Component] {
+        let rows = value.objectValue ?? JSONObject()
+        return wheels.components.indices.map { number in
+            let component = wheels.components[number]
+            let options = wheels.rows(of: number, selection: rows)
+            return WheelsView.Component(
+                label: component.label, width: component.width, options: options.options,
+                selected: rows[component.id].flatMap { options.index(of: $0) })
+        }
+    }
+
+    private func sliderView(
+        _ index: Int, _ slider: SliderAttributes, _ label: ControlLabel, _ state: ControlState
+    ) -> SliderView {
+        let control = mirror.definition.controls[index]
+        var configuration = SliderStyleConfiguration(
+            label: label, value: shown(index).value.numberValue,
+            range: TrackRange(slider.domain) ?? TrackRange(min: .zero, max: DecimalNumber(1)),
+            valueText: valueText(index), minLabel: slider.minLabel, maxLabel: slider.maxLabel,
+            ticks: SliderStyleConfiguration.ticks(slider.ticks, domain: slider.domain),
+            state: state)
+        configuration.typing = typing(control.id)
+        return SliderView(configuration)
+    }
+
+    private func textView(
+        _ index: Int, _ text: TextAttributes, _ label: ControlLabel, _ state: ControlState
+    ) -> TextView {
+        let control = mirror.definition.controls[index]
+        let typed = typing(control.id)
+        let present = TextEditor(
+            shown(index).value.stringValue ?? "", isMultiline: text.isMultiline,
+            maxLength: text.maxLength)
+        return TextView(
+            label: label, editor: typed ?? present, prompt: text.prompt,
+            isEditing: typed != nil, linesMax: max(3, min(6, size.lines - 6)), state: state)
+    }
+
+    private func dateView(
+        _ index: Int, _ date: DateAttributes, _ label: ControlLabel, _ state: ControlState
+    ) -> DatePickerView {
+        let control = mirror.definition.controls[index]
+        let value = shown(index)
+        var configuration = DatePickerStyleConfiguration(
+            label: label, mode: date.mode, value: DateValue(value.value, mode: date.mode),
+            min: date.min, max: date.max, minuteInterval: date.minuteInterval, zone: date.zone,
+            part: parts[control.id] ?? 0, state: state)
+        if configuration.value == nil, !value.value.isNull {
+            configuration.invalidText = valueText(index)
+        }
+        configuration.today = around.today
+        configuration.month = months[control.id]
+        if let hold, hold.field == control.id {
+            if case .part(let typed, _) = hold.kind { configuration.typing = typed }
+            if case .calendar(let day) = hold.kind { configuration.cursor = day }
+        }
+        return DatePickerView(configuration)
+    }
+}

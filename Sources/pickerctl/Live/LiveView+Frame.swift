@@ -1,0 +1,288 @@
+// What stands around the form: its title and the people, banners, hints, and the pages of help.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    // MARK: Above
+
+    func header(_ environment: StyleEnvironment) -> Row {
+        let roles = environment.roles
+        let title = StyledText(
+            " " + (mirror.definition.title ?? mirror.form), roles.heading)
+        return Row {
+            Fitted(title.truncated())
+            Spacer(minimum: 1)
+            presence(environment, room: size.columns - title.columns - 4).truncated()
+            StyledText("")
+        }
+    }
+
+    /// Who is here, by name where there is room.
+    private func presence(_ environment: StyleEnvironment, room: Int) -> StyledText {
+        let roles = environment.roles
+        let glyphs = environment.glyphs
+        switch mirror.link {
+        case .connecting: return StyledText("connecting \(glyphs.more)", roles.dim)
+        case .lost: return StyledText("offline", roles.warning)
+        case .deleted, .refused: return StyledText("")
+        case .online: break
+        }
+        if mirror.others.isEmpty { return StyledText("only you", roles.dim) }
+        var names = StyledText("")
+        for (number, other) in mirror.others.enumerated() {
+            if number > 0 { names = names.appending("  ") }
+            names = names.appending(
+                "\(glyphs.dot) \(other.peer.name)", roles.peer(other.peer.number))
+        }
+        if names.columns <= room { return names }
+        return StyledText("\(glyphs.dot) \(mirror.others.count) others", roles.peer(0))
+    }
+
+    /// What everybody has to know at once.
+    func banner(_ environment: StyleEnvironment) -> StyledText? {
+        let roles = environment.roles
+        let style = roles.warning.adding([.bold, .reverse])
+        let text: String
+        switch mirror.link {
+        case .connecting, .online: return nil
+        case .lost(let reason):
+            let waiting = mirror.waitingEdits
+            let why = reason.map { " (\($0))" } ?? ""
+            text =
+                "the daemon is away\(why): go on, "
+                + (waiting == 0
+                    ? "edits merge when it is back"
+                    : waiting == 1
+                        ? "1 edit merges when it is back"
+                        : "\(waiting) edits merge when it is back")
+        case .deleted: text = "this form was deleted; q leaves"
+        case .refused(let reason): text = reason
+        }
+        return StyledText(" " + text + " ", style).truncated()
+    }
+
+    // MARK: Below
+
+    func footer(_ environment: StyleEnvironment, isRoomy: Bool) -> Column {
+        let roles = environment.roles
+        guard isRoomy else {
+            return Column {
+                if let message { said(message, environment) } else { hintLine(environment) }
+            }
+        }
+        let rule = String(repeating: environment.glyphs.rule, count: size.columns)
+        return Column {
+            StyledText(rule, roles.border).truncated()
+            if let message {
+                said(message, environment)
+            } else {
+                StyledText(" " + (help ?? ""), roles.dim).truncated()
+            }
+            hintLine(environment)
+        }
+    }
+
+    func said(_ message: Message, _ environment: StyleEnvironment) -> StyledText {
+        let roles = environment.roles
+        return StyledText(
+            " " + message.text, message.isError ? roles.error : roles.accent
+        ).truncated()
+    }
+
+    /// The help of the focused control, or who set it when.
+    private var help: String? {
+        guard let index = focusedIndex else { return nil }
+        let control = mirror.definition.controls[index]
+        if let help = control.help { return help }
+        guard let state = mirror.state(control.id), let by = state.by else { return nil }
+        let who = mirror.peer(by)?.name ?? "you"
+        let when = state.at.map { " · \(around.localTime($0))" } ?? ""
+        return "set by \(who)\(when)"
+    }
+
+    func hintLine(_ environment: StyleEnvironment) -> StyledText {
+        let roles = environment.roles
+        var line = StyledText(" ")
+        for (key, what) in hints {
+            let more = StyledText(key, roles.accent).appending(" \(what)  ", roles.dim)
+            if line.columns + more.columns > size.columns { break }
+            line = line + more
+        }
+        return line.truncated()
+    }
+
+    /// What the keys do now, the most useful first.
+    private var hints: [(String, String)] {
+        switch page {
+        case .help, .people: return [("any key", "back")]
+        case .find: return [("Enter", "go there"), ("Esc", "back")]
+        case .form: break
+        }
+        if case .pick = mode { return pickHints }
+        guard let hold else { return freeHints }
+        switch hold.kind {
+        case .list: return [("Enter", "pick"), ("type", "to filter"), ("Esc", "close")]
+        case .text(let editor):
+            return editor.isMultiline
+                ? [("Tab", "set"), ("Esc", "leave as draft"), ("^O", "$EDITOR")]
+                : [("Enter", "set"), ("Esc", "leave as draft"), ("Tab", "set, next")]
+        case .number: return [("Enter", "set"), ("Esc", "put back")]
+        case .value(_, let settles):
+            return settles == nil
+                ? [("arrows", "turn"), ("Enter", "set"), ("Esc", "put back")]
+                : [("Enter", "set now"), ("Esc", "put back")]
+        case .part: return [("digits", "type"), ("Enter", "set"), ("Esc", "put back")]
+        case .calendar:
+            return [("arrows", "day"), ("PgUp/PgDn", "month"), ("Enter", "pick"), ("Esc", "back")]
+        case .confirm: return [("y", "yes"), ("n", "no"), ("Esc", "back")]
+        }
+    }
+
+    private var pickHints: [(String, String)] {
+        guard let index = focusedIndex else { return [] }
+        let control = mirror.definition.controls[index]
+        let leave = ("Esc", "leave")
+        switch control.kind {
+        case .picker(let picker):
+            if case .list? = hold?.kind {
+                return [("Enter", "pick"), ("type", "to filter"), leave]
+            }
+            if picker.isMultiple { return [("Space", "tick"), ("Enter", "done"), leave] }
+            return [("arrows", "choose"), ("Enter", "pick"), leave]
+        case .toggle: return [("Space", "toggle"), ("Enter", "done"), leave]
+        case .text, .secure: return [("Enter", "set"), leave]
+        default: return [("arrows", "turn"), ("Enter", "set"), leave]
+        }
+    }
+
+    private var freeHints: [(String, String)] {
+        var list: [(String, String)] = []
+        if case .section? = focus {
+            list.append(("Enter", "unfold"))
+        } else if let index = focusedIndex {
+            let control = mirror.definition.controls[index]
+            let picks = conflict(index).count
+            if picks > 0 { list.append(("1-\(picks)", "take that pick")) }
+            switch control.kind {
+            case .picker(let picker):
+                switch shape(index) {
+                case .closed: list.append(("Enter", "open"))
+                case .lines: list.append(("Space", picker.isMultiple ? "tick" : "pick"))
+                case .row, .wheel:
+                    list.append(
+                        (picker.isMultiple ? "Space" : "←→", picker.isMultiple ? "tick" : "pick"))
+                }
+            case .toggle: list.append(("Space", "toggle"))
+            case .slider: list += [("←→", "drag"), ("Enter", "type")]
+            case .stepper: list += [("←→", "step"), ("Enter", "type")]
+            case .wheels: list += [("Enter", "take"), ("←→", "wheel")]
+            case .date:
+                list.append(("Enter", "take"))
+                if style(index) != .graphical { list += [("←→", "part"), ("+-", "turn")] }
+            case .text(let text):
+                list.append(("Enter", "type"))
+                if text.isMultiline { list.append(("e", "$EDITOR")) }
+            case .secure: list.append(("Enter", "type"))
+            case .button: list.append(("Enter", "press"))
+            case .gauge, .label: break
+            }
+        }
+        list += [("↑↓", "move"), ("?", "keys"), ("q", "leave")]
+        list += [("u", "undo"), ("/", "find"), ("w", "who")]
+        let isPlain = !around.environment.glyphs.hasBraille
+        let words = ["←→": "left/right", "↑↓": "up/down"]
+        return isPlain ? list.map { (words[$0.0] ?? $0.0, $0.1) } : list
+    }
+
+    // MARK: Other pages
+
+    func people(_ environment: StyleEnvironment) -> Column {
+        let roles = environment.roles
+        return Column {
+            StyledText("Who is here", roles.heading)
+            StyledText("  you" + (mirror.user.map { " (\($0))" } ?? ""), roles.text)
+            for other in mirror.others {
+                let place = other.focus.map { "at \(title(of: $0))" } ?? ""
+                let tty = other.tty.map { " on \($0)" } ?? ""
+                StyledText(
+                    "\(environment.glyphs.dot) \(other.user)", roles.peer(other.peer.number)
+                )
+                .appending("\(tty)  ", roles.dim).appending(place, roles.text).truncated()
+            }
+        }
+    }
+
+    func find(_ list: OpenList, _ environment: StyleEnvironment) -> any Block {
+        var configuration = PickerStyleConfiguration(
+            label: ControlLabel("Find a control"), options: findable,
+            selection: .tags([focusedField.map { .string($0) } ?? .null]),
+            state: ControlState(isFocused: true), environment: environment)
+        configuration.presentation = .open(list)
+        return PickerView(configuration).pickerStyle(.navigationLink).block(in: environment)
+    }
+}
+
+/// The page of keys.
+enum HelpPage {
+    private static let sections: [(String, [(KeyAction, String)])] = [
+        (
+            "Move",
+            [
+                (.up, "the control above"), (.down, "the control below"), (.next, "the next one"),
+                (.previous, "the one before"), (.first, "the first"), (.last, "the last"),
+                (.pageUp, "a page up"), (.pageDown, "a page down"), (.find, "find a control"),
+                (.fold, "fold the section"),
+            ]
+        ),
+        (
+            "Change",
+            [
+                (.act, "pick, toggle, open, press, type"), (.left, "to the left, less"),
+                (.right, "to the right, more"), (.increase, "one more"), (.decrease, "one less"),
+                (.edit, "type a text or number"), (.external, "text in $EDITOR"),
+                (.reset, "drop a draft; else the default"), (.undo, "take back my last edit"),
+                (.redo, "do it again"),
+            ]
+        ),
+        (
+            "Else",
+            [
+                (.people, "who is here"), (.escape, "put back, close, leave a conflict"),
+                (.suspend, "suspend"), (.redraw, "draw again"), (.help, "this page"),
+                (.leave, "leave"),
+            ]
+        ),
+    ]
+
+    static func lines(_ keys: KeyMap) -> [(keys: String, text: String)] {
+        var lines: [(String, String)] = []
+        for (title, actions) in sections {
+            if !lines.isEmpty { lines.append(("", "")) }
+            lines.append((title, ""))
+            for (action, text) in actions {
+                lines.append((keys.names(of: action).joined(separator: " "), text))
+            }
+        }
+        lines += [
+            ("", ""), ("Together", ""),
+            ("1-9", "pick an option; in a conflict, take that pick"),
+            ("", "A mark with a name: somebody is there."),
+            ("", "What you hold does not move: another's change waits beside it."),
+            ("Mouse", "click, drag, wheel"),
+        ]
+        return lines
+    }
+
+    static func block(_ keys: KeyMap, _ environment: StyleEnvironment) -> Column {
+        let roles = environment.roles
+        return Column(
+            lines(keys).map { line -> any Block in
+                if line.text.isEmpty { return StyledText(line.keys, roles.heading).truncated() }
+                return Row {
+                    Framed(columns: 16, .leading, StyledText(line.keys, roles.accent).truncated())
+                    StyledText(line.text, roles.text).truncated()
+                }
+            })
+    }
+}

@@ -1,0 +1,220 @@
+// The screen of a live form: title and people, the form in a window, what the keys do.
+//
+// Always holds: a function of the model; what it was laid out as is handed back with it, for the
+// mouse. It is made for any size from 40x10 up and draws what fits below that.
+
+internal import SyncCore
+internal import TerminalUI
+
+/// A screen.
+struct LiveScreen {
+    var canvas: Canvas
+    var geometry: LiveGeometry
+    var scroll: ScrollState
+}
+
+extension LiveModel {
+    /// Draws the screen, and keeps where things lie.
+    mutating func draw() -> Canvas {
+        let screen = mode == .form ? screen() : prompt()
+        geometry = screen.geometry
+        scroll = screen.scroll
+        return screen.canvas
+    }
+
+    /// The environment for this width: labels take what the longest needs.
+    private var environment: StyleEnvironment {
+        let titles = mirror.definition.controls.indices.filter { mirror.isVisible($0) }.map {
+            DisplayWidth.columns(of: mirror.definition.controls[$0].title) + 3
+        }
+        let longest = titles.max() ?? 14
+        return around.environment.with { $0.labelColumns = min(max(longest, 14), 26) }
+    }
+
+    private func screen() -> LiveScreen {
+        let environment = environment
+        var canvas = Canvas(columns: size.columns, lines: size.lines)
+        let isRoomy = size.lines >= 16
+        var top = 0
+        func line(_ block: some Block) {
+            block.render(into: &canvas, in: Rect(x: 0, y: top, columns: size.columns, lines: 1))
+            top += 1
+        }
+        line(header(environment))
+        if let banner = banner(environment) { line(banner) }
+        if isRoomy { top += 1 }
+        let footerLines = isRoomy ? 3 : 1
+        let window = Rect(
+            x: 0, y: top, columns: size.columns, lines: max(0, size.lines - top - footerLines))
+        footer(environment, isRoomy: isRoomy).render(
+            into: &canvas,
+            in: Rect(x: 0, y: window.maxY, columns: size.columns, lines: footerLines))
+        var scroll = scroll
+        var geometry = LiveGeometry()
+        geometry.window = window
+        switch page {
+        case .form: drawForm(into: &canvas, environment, &geometry, &scroll)
+        case .help(let scroll):
+            let content = HelpPage.block(around.keys, environment)
+            Viewport(scroll, lines: window.lines, environment: environment, content)
+                .render(into: &canvas, in: window.inset(left: 1))
+        case .people: people(environment).render(into: &canvas, in: window.inset(left: 1))
+        case .find(let list): find(list, environment).render(into: &canvas, in: window)
+        }
+        geometry.regions = canvas.regions
+        return LiveScreen(canvas: canvas, geometry: geometry, scroll: scroll)
+    }
+
+    // MARK: The form
+
+    private func drawForm(
+        into canvas: inout Canvas, _ environment: StyleEnvironment,
+        _ geometry: inout LiveGeometry, _ scroll: inout ScrollState
+    ) {
+        let window = geometry.window
+        if let page = openPage(environment) {
+            page.render(into: &canvas, in: window)
+            return
+        }
+        let content = content(environment)
+        let width = max(0, window.columns - 1)
+        geometry.frames = Canvas.frames(of: content, width: width)
+        geometry.contentLines = content.measure(width: width).lines
+        if followsFocus, let focus {
+            let shown = focusedLines(focus, environment, geometry, width)
+            if let shown {
+                scroll.show(shown, content: geometry.contentLines, window: window.lines)
+            }
+        }
+        scroll.scroll(by: 0, content: geometry.contentLines, window: window.lines)
+        Viewport(scroll, lines: window.lines, environment: environment, content)
+            .render(into: &canvas, in: window)
+    }
+
+    /// A list of options that takes the screen.
+    private func openPage(_ environment: StyleEnvironment) -> Owned? {
+        guard let hold, case .list = hold.kind, let index = mirror.index(hold.field),
+            style(index) == .navigationLink
+        else { return nil }
+        return Owned(by: hold.field, AnyBlock(view(index, environment)))
+    }
+
+    /// The lines that have to be seen: the control's, or in a tall one those about the cursor;
+    /// at the ends of the form also what cannot have the focus.
+    private func focusedLines(
+        _ focus: Focus, _ environment: StyleEnvironment, _ geometry: LiveGeometry, _ width: Int
+    ) -> Range<Int>? {
+        guard let frame = geometry.frames.last(where: { $0.owner == Self.owner(of: focus) })?.rect
+        else { return nil }
+        if frame.lines > geometry.window.lines, case .control(let field) = focus,
+            let index = mirror.index(field)
+        {
+            let alone = Canvas.drawing(AnyBlock(view(index, environment)), columns: width)
+            let y = frame.y + (alone.cursor?.y ?? 0)
+            return y..<y + 1
+        }
+        let all = focusable
+        let isFirst = focus == all.first && frame.maxY <= geometry.window.lines
+        let isLast =
+            focus == all.last && geometry.contentLines - frame.y <= geometry.window.lines
+        return (isFirst ? 0 : frame.y)..<(isLast ? geometry.contentLines : frame.maxY)
+    }
+
+    private func content(_ environment: StyleEnvironment) -> Column {
+        let definition = mirror.definition
+        var blocks: [any Block] = []
+        if size.lines >= 16, let subtitle = definition.subtitle {
+            blocks.append(
+                Padding(left: 2, StyledText(subtitle, environment.roles.dim)))
+        }
+        for (number, section) in definition.sections.enumerated() {
+            let visible = section.fields.filter { mirror.isVisible($0) }
+            if visible.isEmpty { continue }
+            if !blocks.isEmpty { blocks.append(StyledText("")) }
+            if let title = title(of: section, number, environment) { blocks.append(title) }
+            if folded.contains(number) { continue }
+            for index in visible {
+                let block = AnyBlock(view(index, environment))
+                blocks.append(Owned(by: definition.controls[index].id, block))
+            }
+            if let footer = section.footer {
+                blocks.append(Padding(left: 2, StyledText(footer, environment.roles.dim)))
+            }
+        }
+        return Column(blocks)
+    }
+
+    private func title(
+        of section: FormSection, _ number: Int, _ environment: StyleEnvironment
+    ) -> (any Block)? {
+        let isFolded = folded.contains(number)
+        guard section.title != nil || isFolded else { return nil }
+        let glyphs = environment.glyphs
+        let roles = environment.roles
+        let isFocused = focus == .section(number)
+        let mark = isFolded ? glyphs.collapsed : glyphs.expanded
+        var text = StyledText(
+            isFocused ? glyphs.focusBar + " " : "  ", roles.accent
+        ).appending(mark + " ", roles.dim).appending(section.title ?? "More", roles.heading)
+        if isFolded {
+            text = text.appending("  \(section.fields.count) hidden", roles.dim)
+            let problems = section.fields.filter { shown($0).isMissing || shown($0).isInvalid }
+            if !problems.isEmpty {
+                text = text.appending("  \(glyphs.cross) \(problems.count)", roles.error)
+            }
+        }
+        let rule = TitledRule(
+            isFocused ? text.adding(.bold) : text, style: roles.border, glyphs: glyphs)
+        let focusRow = Drawing(size: { Size(columns: $0, lines: 1) }) { canvas, rect in
+            rule.render(into: &canvas, in: rect)
+            if isFocused { canvas.setCursor(rect.origin) }
+        }
+        return Owned(by: "#\(number)", Target(.fold, focusRow))
+    }
+
+    // MARK: Under the prompt
+
+    private func prompt() -> LiveScreen {
+        let environment = environment
+        guard let index = focusedIndex else {
+            return LiveScreen(
+                canvas: Canvas(columns: size.columns, lines: 1), geometry: LiveGeometry(),
+                scroll: scroll)
+        }
+        let content = Column {
+            Owned(by: focusedField ?? "", AnyBlock(view(index, environment)))
+            if let banner = banner(environment) { banner }
+            if let message { said(message, environment) } else { hintLine(environment) }
+        }
+        let height = content.measure(width: size.columns).lines
+        let lines = min(height, max(1, size.lines - 1))
+        var scroll = ScrollState()
+        let whole = Canvas.drawing(content, columns: size.columns, lines: height)
+        if let cursor = whole.cursor {
+            scroll.show(cursor.y..<cursor.y + 1, content: height, window: lines)
+        }
+        var canvas = Canvas(columns: size.columns, lines: lines)
+        content.render(
+            into: &canvas,
+            in: Rect(x: 0, y: -scroll.offset, columns: size.columns, lines: height))
+        var geometry = LiveGeometry()
+        geometry.regions = canvas.regions
+        geometry.window = canvas.buffer.bounds
+        return LiveScreen(canvas: canvas, geometry: geometry, scroll: self.scroll)
+    }
+
+    /// The one line that `pick` leaves on the screen.
+    var summary: StyledText {
+        guard let index = focusedIndex else { return StyledText("") }
+        let roles = around.environment.roles
+        let control = mirror.definition.controls[index]
+        let text: String
+        if case .secure = control.kind {
+            text = "set"
+        } else {
+            text = picked.map { mirror.text($0, of: index) } ?? valueText(index)
+        }
+        return StyledText(around.environment.glyphs.check + " ", roles.success)
+            .appending(control.title + "  ", roles.dim).appending(text, roles.text).truncated()
+    }
+}

@@ -1,0 +1,147 @@
+internal import ArgumentParser
+internal import FormFile
+internal import Glibc
+internal import PickerSync
+internal import SyncCore
+internal import TerminalUI
+
+/// `pickerctl open`: the live form.
+struct OpenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open", abstract: "Open a form, live and shared.",
+        discussion: """
+            A file (one that exists, or a name with / or .yaml) is applied first. The arrows move,
+            Enter and Space act, ? shows all keys, q leaves. With --accessible, ACCESSIBLE=1 or
+            TERM=dumb the form is plain lines; without a terminal, answers come line by line.
+            """)
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var live: LiveOptions
+    @Argument(
+        help: ArgumentHelp("A form, or a file to apply first.", valueName: "form-or-file"),
+        completion: .file(extensions: ["yaml", "yml", "json"])) var form: String?
+
+    func run() throws {
+        var settings = common.settings
+        let isFile = form.map { $0.contains("/") || $0.contains(".") } ?? false
+        let session: Session
+        if let form, isFile {
+            let definition = try FormFiles.read(form)
+            session = Session(settings)
+            try Self.apply(definition, form, session)
+            settings.form = definition["form"]?.stringValue
+        } else {
+            settings.form = form ?? settings.form
+            session = Session(settings)
+        }
+        let name = try settings.form ?? session.form()
+        let mirror = try LiveStart.mirror(of: name, session)
+        let status = try LiveStart.open(mirror, session, live, settings)
+        if status != .done { throw Failure.silent(status) }
+    }
+
+    /// Applies a file; one that would lose a value is asked about.
+    private static func apply(
+        _ definition: JSON, _ file: String, _ session: Session
+    ) throws(Failure) {
+        let form = definition["form"]?.stringValue ?? ""
+        let preview = try session.call(
+            .formApply(FormApply(definition: definition, isDryRun: true))
+        ) { json throws(DecodeError) in try ApplyResult(decoding: json) }
+        let lost = preview.invalid + preview.reset + preview.removed
+        if !lost.isEmpty {
+            let question =
+                "\(file) would lose values of \(form): \(lost.joined(separator: ", ")); apply it?"
+            guard Console.ask(question) == true else {
+                throw Failure(
+                    .notMet, "\(file) would lose values; see pickerctl form apply \(file)")
+            }
+        }
+        try session.call(.formApply(FormApply(definition: definition)))
+    }
+}
+
+/// What `open` and `pick` have in common.
+struct LiveOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The colours: \(Self.themes).", valueName: "name"))
+    var theme: String?
+
+    @Flag(help: "Plain lines and questions, for screen readers.") var accessible = false
+
+    @Flag(
+        name: .customLong("non-interactive"),
+        help: "Ask nothing: take the present values and defaults.") var nonInteractive = false
+
+    private static let themes = Theme.all.map(\.name).joined(separator: ", ")
+
+    func validate() throws {
+        if let theme, Theme.named(theme) == nil {
+            throw ValidationError("no theme \"\(theme)\"; there are \(Self.themes)")
+        }
+    }
+}
+
+/// What has to be known before a form is shown.
+enum LiveStart {
+    /// The form as the daemon has it now.
+    static func mirror(of form: String, _ session: Session) throws(Failure) -> FormMirror {
+        let result = try session.definition(form)
+        let definition = try parse(result.definition)
+        return FormMirror(definition, try session.snapshot(form))
+    }
+
+    static func parse(_ json: JSON) throws(Failure) -> FormDefinition {
+        do throws(FormIssues) {
+            return try FormDefinition.parse(
+                json, limits: FormLimits(), compile: RegularExpression.compiler)
+        } catch {
+            throw Failure(
+                .unavailable, "the daemon's form cannot be shown; is it of this version?")
+        }
+    }
+
+    static func open(
+        _ mirror: FormMirror, _ session: Session, _ options: LiveOptions, _ settings: Settings
+    ) throws(Failure) -> ExitStatus {
+        let isPlain =
+            options.accessible || options.nonInteractive || isatty(STDIN_FILENO) != 1
+            || isatty(STDOUT_FILENO) != 1 || environmentVariable("TERM") == "dumb"
+            || environmentVariable("ACCESSIBLE").map { $0 != "0" } ?? false
+        guard !isPlain, let terminal = Terminal(.screen) else {
+            throw Failure(.unavailable, "there is no terminal")
+        }
+        return run(mirror, session, options, settings, terminal, .form).status
+    }
+
+    static func run(
+        _ mirror: FormMirror, _ session: Session, _ options: LiveOptions, _ settings: Settings,
+        _ terminal: Terminal, _ mode: LiveModel.Mode
+    ) -> (status: ExitStatus, model: LiveModel) {
+        let charset = Charset(variable: environmentVariable)
+        let around = surroundings(options, settings, charset)
+        let model = LiveModel(mirror, around, mode: mode, size: terminal.size)
+        let link = LiveLink(
+            path: session.client.resolution.path, form: mirror.form, tty: Session.terminal())
+        session.client.close()
+        var runtime = LiveRuntime(model, link, terminal, charset: charset)
+        return runtime.run()
+    }
+
+    private static func surroundings(
+        _ options: LiveOptions, _ settings: Settings, _ charset: Charset
+    ) -> LiveModel.Surroundings {
+        var depth = ColorDepth(variable: environmentVariable)
+        switch settings.color {
+        case .never: depth = .none
+        case .always where depth == .none: depth = .sixteen
+        case .auto, .always: break
+        }
+        var around = LiveModel.Surroundings(compile: RegularExpression.compiler)
+        let theme = options.theme.flatMap { Theme.named($0) }
+        around.choosesTheme = theme == nil && depth > .sixteen
+        around.environment = StyleEnvironment(
+            theme: theme ?? .terminal, depth: depth, charset: charset)
+        around.today = LocalTime.today
+        around.localTime = { LocalTime.clock($0) }
+        return around
+    }
+}
