@@ -53,7 +53,8 @@ test: test-dependencies ## every test, the short searches among them
 .PHONY: test-asan
 test-asan: test-dependencies ## every test under the address sanitizer
 	$(SWIFT) build --build-path $(BUILD)-asan --build-tests --sanitize=address -Xswiftc -use-ld=lld
-	$(SWIFT) test --build-path $(BUILD)-asan --skip-build --disable-xctest --sanitize=address -Xswiftc -use-ld=lld
+	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/lsan.supp:print_suppressions=0 \
+	    $(SWIFT) test --build-path $(BUILD)-asan --skip-build --disable-xctest --sanitize=address -Xswiftc -use-ld=lld
 
 .PHONY: simulate
 simulate: dependencies ## the long search: SEEDS=20000 FIRST=1

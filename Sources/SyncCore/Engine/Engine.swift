@@ -92,6 +92,16 @@ public final class Engine {
         try restore(image, newLogs: newLogs)
     }
 
+    /// A form and its subscriptions hold each other, so that a deleted form lives until its last
+    /// revisions are written; an engine that is given up cuts them apart.
+    deinit {
+        for connection in connections.values {
+            for subscription in connection.subscriptions { subscription.form.subscriptions = [] }
+            connection.subscriptions = []
+        }
+        for form in forms { form.subscriptions = [] }
+    }
+
     // MARK: - Events
 
     /// Takes an event and appends what is to be done.
