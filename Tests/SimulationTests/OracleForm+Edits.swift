@@ -312,10 +312,11 @@ extension OracleForm {
         let standing = control.components.compactMap { name in
             components[name]?.standing(control.policy).map { (name, $0) }
         }
-        for candidate in Set(standing.map(\.1.origin)).sorted(by: >) {
+        // One transaction set one component or several; the larger part is tried first.
+        for chosen in (0..<(1 << standing.count)).reversed() {
             var trial = components
             var isConcurrent = false
-            for (name, sibling) in standing where sibling.origin == candidate {
+            for (place, (name, sibling)) in standing.enumerated() where chosen >> place & 1 == 1 {
                 guard let new = takenBack(sibling) else { continue }
                 if trial[name]?.takeBack(new, control.policy) ?? false { isConcurrent = true }
             }

@@ -15,7 +15,8 @@ enum SimulatedForm {
         let note = variant < 4 ? #",{"id":"note","type":"text"}"# : ""
         let text = """
             {"form":"sim","fields":[
-            {"id":"flavor","type":"picker","options":\(flavors),"default":"vanilla","onConflict":"ask"},
+            {"id":"flavor","type":"picker","options":\(flavors),
+            "default":"vanilla","onConflict":"ask"},
             {"id":"colour","type":"picker","options":["red","green","blue"]},
             {"id":"hue","type":"picker","binds":"colour","options":["red","green","blue"]},
             {"id":"seat","type":"picker","options":["a","b","c"],"onConflict":"first"},
@@ -129,7 +130,9 @@ extension World {
             sights[0] = shown.sight
         }
         let isStrict = context != nil && chance(10)
-        try edit(client, sights: sights, shown: context?.sight ?? []) { key in
+        // The answer's token says what the request's did; where changes alone have one, theirs.
+        let shown = context?.sight ?? sights.compactMap(\.self).first ?? []
+        try edit(client, sights: sights, shown: shown) { key in
             .stateSet(
                 StateSet(
                     form: "sim", changes: changes, context: context?.token,
@@ -255,9 +258,8 @@ extension World {
             try settle()
         case .crash:
             let writes = chance(50)
-            tell(
-                "the daemon is killed\(host.batchUnderWay == nil ? "" : writes ? " after the commit" : " before the commit")"
-            )
+            let when = host.batchUnderWay == nil ? "" : writes ? " after a commit" : " before one"
+            tell("the daemon is killed\(when)")
             try crash(writesBatch: writes)
             host.holdsCommits = chance(50)
         case .restart:

@@ -35,7 +35,8 @@ struct UndoStep: Hashable {
         var dot: Dot
         /// What stood before it: none where nobody had set the field, several for tags.
         var over: [Dot] = []
-        /// The writes whose place it takes: an undo puts back what they wrote, none for the default.
+        /// The writes whose place it takes: an undo puts back what they wrote. None stand for the
+        /// default.
         var restores: [Dot]?
     }
 
