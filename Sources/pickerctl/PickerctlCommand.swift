@@ -13,7 +13,7 @@ struct PickerctlCommand: ParsableCommand {
             """,
         version: "pickerctl \(Version.current)",
         subcommands: [
-            OpenCommand.self, GetCommand.self, SetCommand.self, ToggleCommand.self, NextCommand.self,
+            OpenCommand.self, PickCommand.self, GetCommand.self, SetCommand.self, ToggleCommand.self, NextCommand.self,
             PreviousCommand.self, ResetCommand.self, PressCommand.self, DescribeCommand.self,
             WaitCommand.self, WatchCommand.self, RunCommand.self, DumpCommand.self,
             LoadCommand.self, FormCommand.self, HistoryCommand.self, UndoCommand.self,

@@ -29,7 +29,9 @@ extension LiveModel {
         }
         state.flash = flashes[field]?.peer
         let ghost = state.ghost?.by
-        state.peers = mirror.others.filter { $0.focus == field && $0.peer != ghost }.map(\.peer)
+        state.peers = mirror.others.filter { other in
+            other.focus == field && other.peer != ghost && other.peer != state.flash
+        }.map(\.peer)
         return state
     }
 

@@ -95,7 +95,9 @@ extension LiveModel {
         guard let index = focusedIndex else { return nil }
         let control = mirror.definition.controls[index]
         if let help = control.help { return help }
-        guard let state = mirror.state(control.id), let by = state.by else { return nil }
+        guard let state = mirror.state(control.id), state.isSet, let by = state.by else {
+            return nil
+        }
         let who = mirror.peer(by)?.name ?? "you"
         let when = state.at.map { " · \(around.localTime($0))" } ?? ""
         return "set by \(who)\(when)"

@@ -25,10 +25,12 @@ extension LiveModel {
     /// The environment for this width: labels take what the longest needs.
     private var environment: StyleEnvironment {
         let titles = mirror.definition.controls.indices.filter { mirror.isVisible($0) }.map {
-            DisplayWidth.columns(of: mirror.definition.controls[$0].title) + 3
+            let control = mirror.definition.controls[$0]
+            let subtitle = control.subtitle.map { DisplayWidth.columns(of: $0) } ?? 0
+            return max(DisplayWidth.columns(of: control.title) + 3, min(subtitle, 24))
         }
         let longest = titles.max() ?? 14
-        return around.environment.with { $0.labelColumns = min(max(longest, 14), 26) }
+        return around.environment.with { $0.labelColumns = min(max(longest, 14), 27) }
     }
 
     private func screen() -> LiveScreen {

@@ -99,17 +99,66 @@ enum LiveStart {
         }
     }
 
+    /// Whether plain lines are wanted, or nothing else is possible.
+    static func isPlain(_ options: LiveOptions) -> Bool {
+        options.accessible || isatty(STDIN_FILENO) != 1 || environmentVariable("TERM") == "dumb"
+            || environmentVariable("ACCESSIBLE").map { $0 != "0" } ?? false
+    }
+
+    /// The whole form.
     static func open(
         _ mirror: FormMirror, _ session: Session, _ options: LiveOptions, _ settings: Settings
     ) throws(Failure) -> ExitStatus {
-        let isPlain =
-            options.accessible || options.nonInteractive || isatty(STDIN_FILENO) != 1
-            || isatty(STDOUT_FILENO) != 1 || environmentVariable("TERM") == "dumb"
-            || environmentVariable("ACCESSIBLE").map { $0 != "0" } ?? false
-        guard !isPlain, let terminal = Terminal(.screen) else {
-            throw Failure(.unavailable, "there is no terminal")
+        if options.nonInteractive { return try present(mirror, session) }
+        if !isPlain(options), isatty(STDOUT_FILENO) == 1, let terminal = Terminal(.screen) {
+            return run(mirror, session, options, settings, terminal, .form).status
         }
-        return run(mirror, session, options, settings, terminal, .form).status
+        return try lines(mirror, session, options, settings, .form, STDOUT_FILENO).status
+    }
+
+    /// One control.
+    static func pick(
+        _ mirror: FormMirror, _ session: Session, _ options: LiveOptions, _ settings: Settings,
+        _ mode: LiveModel.Mode
+    ) throws(Failure) -> (status: ExitStatus, model: LiveModel) {
+        if !isPlain(options), let terminal = Terminal(.inline) {
+            return run(mirror, session, options, settings, terminal, mode)
+        }
+        return try lines(mirror, session, options, settings, mode, STDERR_FILENO)
+    }
+
+    /// The values as they are: nobody is asked.
+    private static func present(
+        _ mirror: FormMirror, _ session: Session
+    ) throws(Failure) -> ExitStatus {
+        var missing: [String] = []
+        for index in mirror.definition.controls.indices where mirror.isVisible(index) {
+            let control = mirror.definition.controls[index]
+            if mirror.shown(index).isMissing { missing.append(control.id) }
+            if case .button = control.kind { continue }
+            try session.console.safeLine("\(control.title): \(mirror.text(index))")
+        }
+        try session.console.flush()
+        if !missing.isEmpty {
+            throw Failure(.notMet, "required and empty: \(missing.joined(separator: ", "))")
+        }
+        return .done
+    }
+
+    private static func lines(
+        _ mirror: FormMirror, _ session: Session, _ options: LiveOptions, _ settings: Settings,
+        _ mode: LiveModel.Mode, _ output: Int32
+    ) throws(Failure) -> (status: ExitStatus, model: LiveModel) {
+        let isPerson = isatty(STDIN_FILENO) == 1
+        var model = LiveModel(
+            mirror, surroundings(options, settings, .ascii), mode: mode,
+            size: Size(columns: 80, lines: 24))
+        model.hold = nil
+        let link = LiveLink(
+            path: session.client.resolution.path, form: mirror.form, tty: Session.terminal())
+        session.client.close()
+        var runtime = LineRuntime(LineForm(model, isPerson: isPerson), link, output: output)
+        return try runtime.run()
     }
 
     static func run(

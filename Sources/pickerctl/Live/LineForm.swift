@@ -1,0 +1,377 @@
+// The form as plain lines and questions: for screen readers, dumb terminals, and answers that come
+// from a pipe (charmbracelet/huh's accessible mode is the model).
+//
+// Always holds: every control that can be edited is asked once in the order of the form; an empty
+// answer keeps the value; what others do is told in lines of its own; no line depends on a place
+// on a screen.
+
+internal import PickerSync
+internal import SyncCore
+internal import TerminalUI
+
+/// Questions and answers about a form.
+struct LineForm {
+    /// What is being asked.
+    enum Question: Equatable {
+        case control(String)
+        /// One wheel of several.
+        case wheel(String, component: Int)
+        /// The lines of a text so far.
+        case lines(String, [String])
+        /// All was asked.
+        case command
+    }
+
+    var model: LiveModel
+    /// Whether a person answers, who can be asked again.
+    let isPerson: Bool
+    private(set) var question = Question.command
+    private(set) var output: [String] = []
+    private(set) var failure: String?
+    private(set) var isFinished = false
+    private var told: [LivePeer] = []
+
+    init(_ model: LiveModel, isPerson: Bool) {
+        self.model = model
+        self.isPerson = isPerson
+    }
+
+    private var definition: FormDefinition { model.mirror.definition }
+
+    /// The lines that were said since the last time.
+    mutating func takeOutput() -> [String] {
+        defer { output = [] }
+        return output
+    }
+
+    private mutating func say(_ text: String) { output.append(text.escapedForDisplay()) }
+
+    // MARK: Asking
+
+    /// The first words, and the first question.
+    mutating func begin() {
+        if model.mode == .form {
+            say("Form: \(definition.title ?? definition.name)")
+            if let subtitle = definition.subtitle { say(subtitle) }
+            if isPerson { say("Enter keeps a value. :help lists what else can be typed.") }
+        }
+        ask(after: -1)
+    }
+
+    private func isAsked(_ index: Int) -> Bool {
+        let control = definition.controls[index]
+        if case .label = control.kind { return false }
+        if control.isReadOnly || !model.mirror.isVisible(index) { return false }
+        return model.mirror.isEnabled(index)
+    }
+
+    private mutating func ask(after index: Int) {
+        if case .pick(let field, _) = model.mode {
+            guard index < 0 else { return isFinished = true }
+            return ask(.control(field))
+        }
+        var next = index + 1
+        while next < definition.controls.count, !isAsked(next) {
+            if model.mirror.isVisible(next) { say(state(next)) }
+            next += 1
+        }
+        guard next < definition.controls.count else {
+            say("All was asked.")
+            if !isPerson { isFinished = true }
+            question = .command
+            return
+        }
+        ask(.control(definition.controls[next].id))
+    }
+
+    private mutating func ask(_ next: Question) {
+        question = next
+        guard case .control(let field) = next, let index = model.mirror.index(field) else { return }
+        model.focus = .control(field)
+        let control = definition.controls[index]
+        if model.mode == .form, definition.sections[control.section].fields.lowerBound == index,
+            let title = definition.sections[control.section].title
+        {
+            say("Section: \(title)")
+        }
+        say("\(state(index)). \(expects(index))")
+        if let help = control.help { say("  \(help)") }
+        for (number, option) in LiveModel.choices(of: control).enumerated() {
+            let subtitle = option.subtitle.map { ", \($0)" } ?? ""
+            let out = option.isDisabled ? " (unavailable)" : ""
+            say("  \(number + 1). \(option.label)\(subtitle)\(out)")
+        }
+        sayConflict(index)
+        if case .wheels = control.kind { askWheel(field, 0) }
+    }
+
+    private mutating func askWheel(_ field: String, _ component: Int) {
+        guard let index = model.mirror.index(field),
+            case .wheels(let wheels) = definition.controls[index].kind
+        else { return }
+        guard component < wheels.components.count else { return ask(after: index) }
+        question = .wheel(field, component: component)
+        let rows = model.mirror.shown(index).value.objectValue ?? JSONObject()
+        let part = wheels.components[component]
+        say("  \(part.label ?? part.id):")
+        for (number, option) in wheels.rows(of: component, selection: rows).options.enumerated() {
+            let isOn = rows[part.id] == option.tag ? " (now)" : ""
+            say("    \(number + 1). \(option.label)\(isOn)")
+        }
+    }
+
+    /// A control and its value in a sentence, with what is odd about it.
+    private func state(_ index: Int) -> String {
+        let control = definition.controls[index]
+        if case .label = control.kind { return model.mirror.text(index) }
+        var text = "\(control.title): "
+        let shown = model.mirror.shown(index)
+        switch control.kind {
+        case .toggle: text += shown.isMixed ? "mixed" : shown.value.boolValue == true ? "on" : "off"
+        case .secure:
+            text += model.mirror.state(control.id)?.isSecretSet == true ? "set" : "not set"
+        case .button: text += "button"
+        default:
+            let value = model.mirror.text(index)
+            text += shown.isMixed ? "mixed" : value.isEmpty ? "empty" : value
+        }
+        if shown.isMissing { text += ", required" }
+        if control.isReadOnly { return text }
+        if control.isLocked { text += ", locked" }
+        if !model.mirror.isEnabled(index) { text += ", disabled now" }
+        return text
+    }
+
+    private func expects(_ index: Int) -> String {
+        switch definition.controls[index].kind {
+        case .picker(let picker):
+            return picker.isMultiple
+                ? "Numbers with commas, or none:" : "A number of the list:"
+        case .wheels: return "A number for each:"
+        case .toggle: return "yes or no:"
+        case .button(let button): return "\(button.confirm ?? "Press it?") yes or no:"
+        case .text(let text) where text.isMultiline:
+            return "Lines, and a line with a dot alone to end:"
+        default: return "\(definition.expectedDescription(of: index).capitalizedFirst):"
+        }
+    }
+
+    private mutating func sayConflict(_ index: Int) {
+        let picks = model.conflict(index)
+        guard !picks.isEmpty else { return }
+        say("  Conflict; :take and a number takes one:")
+        for (number, pick) in picks.enumerated() {
+            let when = pick.when.map { " at \($0)" } ?? ""
+            say("  \(number + 1). \(pick.text), by \(pick.by?.name ?? "you")\(when)")
+        }
+    }
+
+    // MARK: Answers
+
+    /// A line was typed.
+    mutating func answer(_ line: String, _ commands: inout [LiveCommand]) {
+        if case .lines(let field, let lines) = question {
+            return collect(field, lines, line, &commands)
+        }
+        if line.hasPrefix("::") { return take(String(line.dropFirst()), &commands) }
+        if line.hasPrefix(":") { return command(String(line.dropFirst()), &commands) }
+        take(line, &commands)
+    }
+
+    private mutating func take(_ line: String, _ commands: inout [LiveCommand]) {
+        switch question {
+        case .command:
+            if !line.isEmpty { say("Type :help, or :q to leave.") }
+        case .lines: break
+        case .wheel(let field, let component): takeRow(line, field, component, &commands)
+        case .control(let field):
+            guard let index = model.mirror.index(field) else { return ask(after: -1) }
+            guard !line.isEmpty else { return keep(index, &commands) }
+            if case .text(let text) = definition.controls[index].kind, text.isMultiline {
+                return collect(field, [], line, &commands)
+            }
+            guard let action = LineAnswer.action(line, index, model) else {
+                return refuse("\"\(line)\" is no answer; expected \(expectation(index))")
+            }
+            apply(action, field, &commands)
+        }
+    }
+
+    private func expectation(_ index: Int) -> String {
+        if case .picker = definition.controls[index].kind { return "a number of the list" }
+        return definition.expectedDescription(of: index)
+    }
+
+    private mutating func keep(_ index: Int, _ commands: inout [LiveCommand]) {
+        if case .pick = model.mode { model.picked = model.mirror.shown(index).value }
+        ask(after: index)
+    }
+
+    private mutating func apply(
+        _ action: LineAnswer.Action, _ field: String, _ commands: inout [LiveCommand]
+    ) {
+        guard let index = model.mirror.index(field) else { return }
+        guard case .edit(let edit) = action else { return ask(after: index) }
+        model.hold = nil
+        guard model.send(field, edit, &commands) else {
+            return refuse(model.problems[field] ?? model.message?.text ?? "it is not taken")
+        }
+        if model.mode == .form { ask(after: index) }
+    }
+
+    private mutating func takeRow(
+        _ line: String, _ field: String, _ component: Int, _ commands: inout [LiveCommand]
+    ) {
+        guard let index = model.mirror.index(field),
+            case .wheels(let wheels) = definition.controls[index].kind
+        else { return ask(after: -1) }
+        if !line.isEmpty {
+            let rows = model.mirror.shown(index).value.objectValue ?? JSONObject()
+            let options = wheels.rows(of: component, selection: rows).options
+            guard let tag = LineAnswer.option(line, options) else {
+                return refuse("\"\(line)\" is none of the list")
+            }
+            let value = JSON.members((wheels.components[component].id, tag))
+            guard model.send(field, .value(value), &commands) else {
+                return refuse(model.problems[field] ?? "it is not taken")
+            }
+        }
+        askWheel(field, component + 1)
+    }
+
+    private mutating func collect(
+        _ field: String, _ lines: [String], _ line: String, _ commands: inout [LiveCommand]
+    ) {
+        guard line == "." else { return question = .lines(field, lines + [line]) }
+        question = .control(field)
+        apply(.edit(.value(.string(lines.joined(separator: "\n")))), field, &commands)
+    }
+
+    /// Standard input ended.
+    mutating func inputEnded(_ commands: inout [LiveCommand]) {
+        if case .lines(let field, let lines) = question {
+            collect(field, lines, ".", &commands)
+        }
+        if case .pick(let field, _) = model.mode, model.picked == nil, model.purposes.isEmpty,
+            let index = model.mirror.index(field)
+        {
+            model.picked = model.mirror.shown(index).value
+        }
+        isFinished = true
+    }
+
+    private mutating func refuse(_ why: String) {
+        if isPerson { say("No: \(why)") } else { failure = why }
+    }
+
+    // MARK: Commands
+
+    private mutating func command(_ text: String, _ commands: inout [LiveCommand]) {
+        let words = text.split(separator: " ")
+        let argument = words.dropFirst().joined(separator: " ")
+        switch words.first {
+        case "q", "quit": commands.append(.quit(model.mode == .form ? .done : .notMet))
+        case "undo", "u": model.perform(.undo, &commands)
+        case "redo": model.perform(.redo, &commands)
+        case "list", "l": list()
+        case "who", "w": sayPeople()
+        case "reset": if let field = model.focusedField { model.send(field, .reset, &commands) }
+        case "clear":
+            if let field = model.focusedField { apply(.edit(.value("")), field, &commands) }
+        case "take":
+            guard let index = model.focusedIndex, let number = Int(argument) else { return }
+            model.takePick(number - 1, of: index, &commands)
+            ask(after: index)
+        case "back", "b": goBack()
+        case "help", "h", nil:
+            say("Enter: keep. :q leave, :list all values, :N go to number N of the list,")
+            say(":back, :undo, :redo, :who, :reset, :clear a text, :take N of a conflict.")
+            say("A text that begins with a colon is typed with two.")
+        case let word?:
+            guard let number = Int(word), definition.controls.indices.contains(number - 1) else {
+                return say("No command \(word); :help lists them.")
+            }
+            ask(.control(definition.controls[number - 1].id))
+        }
+    }
+
+    private mutating func goBack() {
+        guard let index = model.focusedIndex,
+            let before = definition.controls.indices.last(where: { $0 < index && isAsked($0) })
+        else { return }
+        ask(.control(definition.controls[before].id))
+    }
+
+    private mutating func list() {
+        for index in definition.controls.indices where model.mirror.isVisible(index) {
+            say("\(index + 1). \(state(index))")
+        }
+    }
+
+    private mutating func sayPeople() {
+        if model.mirror.others.isEmpty { say("Only you.") }
+        for other in model.mirror.others {
+            let place = other.focus.map { ", at \(model.title(of: $0))" } ?? ""
+            say("\(other.peer.name)\(place)")
+        }
+    }
+
+    // MARK: Others
+
+    /// Something happened: others' changes become lines.
+    mutating func handle(_ event: LiveEvent, at now: UInt64) -> [LiveCommand] {
+        let link = model.mirror.link
+        let commands = model.handle(event, at: now)
+        if model.mirror.link != link { sayLink(model.mirror.link, was: link) }
+        if case .client(.changed(let change)) = event { announce(change.changes) }
+        if case .client(.presence) = event { announcePeople() }
+        if case .answered = event { sayOutcome() }
+        return commands
+    }
+
+    private mutating func announce(_ changes: [FieldChange]) {
+        for change in changes where !model.mirror.isMine(change.state.by) {
+            guard let index = model.mirror.index(change.field), isPerson else { continue }
+            let who = model.mirror.peer(change.state.by)?.name ?? "somebody"
+            if case .button = definition.controls[index].kind {
+                say("* \(who) pressed \(definition.controls[index].title)")
+            } else {
+                say("* \(who) set \(state(index))")
+            }
+            sayConflict(index)
+        }
+    }
+
+    private mutating func announcePeople() {
+        let now = model.mirror.others.map(\.peer)
+        for peer in now where !told.contains(peer) && isPerson { say("* \(peer.name) is here") }
+        for peer in told where !now.contains(peer) && isPerson { say("* \(peer.name) left") }
+        told = now
+    }
+
+    private mutating func sayLink(_ link: FormMirror.Link, was: FormMirror.Link) {
+        switch link {
+        case .lost: say("* The daemon is away; edits merge when it is back.")
+        case .online where was != .connecting: say("* The daemon is back.")
+        case .deleted: failure = "the form was deleted"
+        case .refused(let why): failure = why
+        case .online, .connecting: break
+        }
+    }
+
+    private mutating func sayOutcome() {
+        if let message = model.message {
+            if isPerson { say(message.text) }
+            model.message = nil
+        }
+        for index in definition.controls.indices {
+            let field = definition.controls[index].id
+            guard let problem = model.problems.removeValue(forKey: field) else { continue }
+            refuse("\(definition.controls[index].title): \(problem)")
+        }
+    }
+}
+
+extension String {
+    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

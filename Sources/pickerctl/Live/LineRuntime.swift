@@ -1,0 +1,184 @@
+// The loop of a form in lines: poll(2) over standard input and the daemon's socket.
+
+internal import Glibc
+internal import PickerSync
+internal import SyncCore
+
+/// Runs a line form.
+struct LineRuntime {
+    private var form: LineForm
+    private var link: LiveLink
+    /// Where lines are written: standard output, or standard error for `pick`.
+    private let output: Int32
+    private var numbers: [Ticket: Int] = [:]
+    private var input: [UInt8] = []
+    private var inputEnded = false
+    private var ending: ExitStatus?
+    private var echo: termios?
+
+    /// Nanoseconds that answers may take once nothing more is asked.
+    private static let patience: UInt64 = 10_000_000_000
+
+    init(_ form: LineForm, _ link: LiveLink, output: Int32) {
+        self.form = form
+        self.link = link
+        self.output = output
+    }
+
+    /// Runs to the end; the status, what `pick` picked, and why it failed.
+    mutating func run() throws(Failure) -> (status: ExitStatus, model: LiveModel) {
+        form.begin()
+        say()
+        var due: UInt64?
+        while ending == nil {
+            let now = MonotonicClock.now()
+            if form.isFinished, form.model.purposes.isEmpty { break }
+            if form.isFinished || inputEnded {
+                let limit = due ?? now &+ Self.patience
+                due = limit
+                if now > limit { throw Failure(.unavailable, "the daemon does not answer") }
+            }
+            wait(until: due)
+            takeEvents()
+            takeLines()
+            link.flush()
+            say()
+            if let why = form.failure {
+                showEcho()
+                throw Failure(.data, why)
+            }
+        }
+        showEcho()
+        return (ending ?? .done, form.model)
+    }
+
+    private mutating func say() {
+        let lines = form.takeOutput()
+        for line in lines { write(line + "\n") }
+        if !lines.isEmpty { needsPrompt = true }
+        if form.isPerson, needsPrompt { write("> ") }
+        needsPrompt = false
+        hideEcho()
+    }
+
+    private var needsPrompt = true
+
+    private func write(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
+            if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return }
+        }
+    }
+
+    /// What is typed for a secret is not shown.
+    private mutating func hideEcho() {
+        guard form.isPerson, case .control(let field) = form.question, form.model.isSecret(field)
+        else { return showEcho() }
+        var modes = termios()
+        guard echo == nil, tcgetattr(STDIN_FILENO, &modes) == 0 else { return }
+        echo = modes
+        modes.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)
+    }
+
+    private mutating func showEcho() {
+        guard var modes = echo else { return }
+        echo = nil
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)
+        write("\n")
+    }
+
+    private mutating func wait(until due: UInt64?) {
+        let now = MonotonicClock.now()
+        var deadline = due
+        for other in [link.deadline, form.model.deadline] {
+            if let other { deadline = min(deadline ?? other, other) }
+        }
+        var entries: [pollfd] = []
+        if !inputEnded {
+            entries.append(pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0))
+        }
+        if let socket = link.descriptor {
+            let events = link.isBlocked ? POLLIN | POLLOUT : POLLIN
+            entries.append(pollfd(fd: socket, events: Int16(events), revents: 0))
+        }
+        let hasLine = input.contains(UInt8(ascii: "\n")) && isReady
+        let span = deadline.map { $0 <= now ? 0 : ($0 - now + 999_999) / 1_000_000 }
+        let timeout = hasLine ? 0 : span.map { Int32(clamping: $0) } ?? -1
+        poll(&entries, nfds_t(entries.count), timeout)
+        for entry in entries where entry.revents != 0 {
+            if entry.fd == STDIN_FILENO { read() } else { link.receive() }
+        }
+        let then = MonotonicClock.now()
+        link.connectIfDue(at: then)
+        if let deadline = form.model.deadline, deadline <= then { feed(.tick) }
+    }
+
+    private mutating func read() {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+        if count > 0 {
+            input += buffer.prefix(count)
+        } else if count == 0 || errno != EINTR {
+            inputEnded = true
+            if let last = input.last, last != UInt8(ascii: "\n") {
+                input.append(UInt8(ascii: "\n"))
+            }
+        }
+    }
+
+    /// An answer out of a pipe waits until the one before it is settled: it may hide what comes.
+    private var isReady: Bool {
+        form.model.isOnline && (form.isPerson || form.model.purposes.isEmpty)
+            || form.isPerson
+    }
+
+    private mutating func takeLines() {
+        while ending == nil, isReady, !form.isFinished,
+            let end = input.firstIndex(of: UInt8(ascii: "\n"))
+        {
+            var line = input[..<end]
+            if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+            let text = String(decoding: line, as: UTF8.self)
+            input.removeSubrange(...end)
+            needsPrompt = true
+            var commands: [LiveCommand] = []
+            form.answer(text, &commands)
+            carryOut(commands)
+            if form.failure != nil { return }
+        }
+        if inputEnded, input.isEmpty, !form.isFinished, isReady {
+            var commands: [LiveCommand] = []
+            form.inputEnded(&commands)
+            carryOut(commands)
+        }
+    }
+
+    private mutating func takeEvents() {
+        while let event = link.takeEvent() {
+            if case .answered(let tickets, let outcome) = event {
+                let answered = tickets.compactMap { numbers.removeValue(forKey: $0) }
+                if !answered.isEmpty { feed(.answered(answered, outcome)) }
+            } else {
+                feed(.client(event))
+                if case .violation = event { link.drop() }
+            }
+        }
+    }
+
+    private mutating func feed(_ event: LiveEvent) {
+        carryOut(form.handle(event, at: MonotonicClock.now()))
+    }
+
+    private mutating func carryOut(_ commands: [LiveCommand]) {
+        for command in commands {
+            switch command {
+            case .request(let number, let request): numbers[link.submit(request)] = number
+            case .presence(let update): _ = link.submit(.presenceUpdate(update))
+            case .quit(let status): ending = ending ?? status
+            case .suspend, .redraw, .edit: break
+            }
+        }
+    }
+}

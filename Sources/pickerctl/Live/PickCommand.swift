@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import Glibc
+internal import PickerSync
+internal import SyncCore
+internal import TerminalUI
+
+/// `pickerctl pick`: one control under the prompt.
+struct PickCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pick", abstract: "Pick one control's value under the prompt.",
+        discussion: """
+            Sets the field and prints its value, so x=$(pickerctl pick flavor) works. Esc leaves
+            with status 1, ^C with 130. Without a terminal the answer is read from standard input.
+            """)
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var live: LiveOptions
+    @Flag(name: .customLong("no-set"), help: "Print the value and set nothing.") var noSet = false
+    @Argument(completion: .custom { words, _, _ in Completion.fields(words) }) var field: String
+
+    func run() throws {
+        let session = Session(common.settings)
+        let name = FieldName(field)
+        let form = try session.form(of: [name])
+        let mirror = try LiveStart.mirror(of: form, session)
+        guard let index = mirror.index(name.field) else {
+            throw Session.noField(
+                name.field, form, among: mirror.definition.controls.map(\.id))
+        }
+        try check(mirror, index)
+        if live.nonInteractive { return try present(mirror, index, session) }
+        let mode = LiveModel.Mode.pick(field: name.field, sets: !noSet)
+        let (status, model) = try LiveStart.pick(mirror, session, live, common.settings, mode)
+        guard status == .done else { throw Failure.silent(status) }
+        if let picked = model.picked, !model.isSecret(name.field) {
+            try session.console.value(ValueText.bare(picked))
+            try session.console.flush()
+        }
+    }
+
+    private func check(_ mirror: FormMirror, _ index: Int) throws(Failure) {
+        let control = mirror.definition.controls[index]
+        switch control.kind {
+        case .label: throw .usage("\(control.id) is a label, which holds no value")
+        case .button:
+            throw .usage(
+                "\(control.id) is a button; press it with pickerctl press \(control.id)")
+        default: break
+        }
+        if control.isReadOnly { throw Failure(.data, "\(control.id) is only read") }
+        if !mirror.isEnabled(index) { throw Failure(.data, "\(control.id) is disabled now") }
+    }
+
+    /// The present value or the default, unasked.
+    private func present(
+        _ mirror: FormMirror, _ index: Int, _ session: Session
+    ) throws(Failure) {
+        let shown = mirror.shown(index)
+        if shown.isMissing || shown.isMixed || shown.isInvalid {
+            throw Failure(
+                .notMet, "\(mirror.definition.controls[index].id) has no value to take")
+        }
+        try session.console.value(ValueText.bare(shown.value))
+        try session.console.flush()
+    }
+}
