@@ -84,27 +84,30 @@ let package = Package(
             name: "StyleExample", dependencies: ["SyncCore", "TerminalUI"],
             path: "Examples/StyleExample", swiftSettings: strict),
 
+        .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: strict),
         .target(
-            name: "EngineTestKit", dependencies: ["SyncCore"], path: "Tests/EngineTestKit",
+            name: "EngineTestKit", dependencies: ["SyncCore", "TestKit"],
+            path: "Tests/EngineTestKit",
             swiftSettings: strict),
         .testTarget(
-            name: "SyncCoreTests", dependencies: ["SyncCore", "EngineTestKit"],
+            name: "SyncCoreTests", dependencies: ["SyncCore", "EngineTestKit", "TestKit"],
             swiftSettings: strict),
         .testTarget(
-            name: "SimulationTests", dependencies: ["SyncCore", "EngineTestKit"],
-            swiftSettings: strict),
-        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
-        .testTarget(
-            name: "StoreTests", dependencies: ["Store", "SyncCore", "CSQLite"],
+            name: "SimulationTests", dependencies: ["SyncCore", "EngineTestKit", "TestKit"],
             swiftSettings: strict),
         .testTarget(
-            name: "FormFileTests", dependencies: ["FormFile", "SyncCore"],
+            name: "EventLoopTests", dependencies: ["EventLoop", "TestKit"], swiftSettings: strict),
+        .testTarget(
+            name: "StoreTests", dependencies: ["Store", "SyncCore", "CSQLite", "TestKit"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FormFileTests", dependencies: ["FormFile", "SyncCore", "TestKit"],
             exclude: ["Forms", "check_schema.py"], swiftSettings: strict),
         .testTarget(
-            name: "PickerSyncTests", dependencies: ["PickerSync", "SyncCore"],
+            name: "PickerSyncTests", dependencies: ["PickerSync", "SyncCore", "TestKit"],
             swiftSettings: strict),
         .testTarget(
-            name: "TerminalUITests", dependencies: ["TerminalUI", "SyncCore"],
+            name: "TerminalUITests", dependencies: ["TerminalUI", "SyncCore", "TestKit"],
             exclude: ["Goldens"], swiftSettings: strict),
         .testTarget(
             name: "PickerctlTests", dependencies: ["pickerctl", "PickerSync", "SyncCore"],

@@ -1,4 +1,5 @@
 public import SyncCore
+import TestKit
 
 /// An engine with a store in memory, clients whose bytes are decoded, and time as a plain number.
 ///
@@ -330,24 +331,6 @@ extension Environment {
                 else { return nil }
                 return sealed.dropFirst(1 + place.count).map { ~$0 }
             })
-    }
-}
-
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-public struct SplitMix64: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    /// A generator that gives the same numbers for the same seed.
-    public init(seed: UInt64) {
-        state = seed
-    }
-
-    public mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }
 

@@ -115,22 +115,6 @@ private nonisolated func runTestThread(_ body: UnsafeMutableRawPointer?) -> Unsa
     return nil
 }
 
-/// A small generator with a seed: Steele, Lea, Flood, "Fast splittable pseudorandom number
-/// generators" (2014).
-struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 /// The seed of a random story: printed, and given back by `EVENTLOOP_SEED` for a replay.
 func storySeed() -> UInt64 {
     let given = getenv("EVENTLOOP_SEED").flatMap { UInt64(String(cString: $0)) }

@@ -1,4 +1,5 @@
 import SyncCore
+import TestKit
 import Testing
 
 @testable import PickerSync
@@ -158,7 +159,7 @@ struct OfflineQueueTests {
 
     @Test("playing the collapsed queue shows what playing every edit would have shown")
     func equivalence() {
-        let seed = SplitMix64.seed("offline equivalence")
+        let seed = SplitMix64.seed(of: "offline equivalence", from: "PICKERSYNC_TEST_SEED")
         var random = SplitMix64(seed: seed)
         let tags: [JSON] = ["a", "b", "c"]
         let kinds: [(start: JSON, make: (inout SplitMix64) -> Change.Action)] = [

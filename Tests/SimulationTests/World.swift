@@ -6,6 +6,7 @@
 import EngineTestKit
 import Foundation
 import SyncCore
+import TestKit
 
 /// What happens next.
 struct Step {

@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 @testable import Store

@@ -95,7 +95,7 @@ public final class FormDefinition: Sendable {
 
     /// The ids nearest to one that is not there, nearest first, for an error's `data.similar`.
     public func idsSimilar(to id: String) -> [String] {
-        Similarity.nearest(to: id, among: controls.map(\.id))
+        Similar.names(to: id, among: controls.map(\.id))
     }
 }
 

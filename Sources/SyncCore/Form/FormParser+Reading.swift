@@ -52,7 +52,7 @@ extension FormParser {
     mutating func suggestion(for name: String, among names: [String]) -> String? {
         guard suggestions < Self.suggestionsMax else { return nil }
         suggestions += 1
-        return Similarity.nearest(to: name, among: names, count: 1).first
+        return Similar.names(to: name, among: names, countMax: 1).first
     }
 
     private mutating func mistyped(_ members: Members, _ name: String, _ json: JSON, _ what: String)

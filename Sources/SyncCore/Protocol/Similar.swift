@@ -3,23 +3,25 @@ public enum Similar {
     /// Bytes of a name that are compared; a longer one is similar to nothing.
     private static let bytesMax = 64
     /// Names that are given.
-    private static let countMax = 3
+    public static let countMax = 3
 
     /// The nearest of the names that exist, nearest first, names of one distance in byte order.
     ///
-    /// A name counts as near up to a third of its length, at least one slip; case counts as nothing
-    /// less than another letter, but a name that differs by case alone is nearest of all.
-    public static func names(to name: String, among names: some Sequence<String>) -> [String] {
+    /// A name counts as near up to a third of its length, at least one slip, but never all of its
+    /// letters. A name that differs in capitals, or in `-` for `_`, is nearest of all.
+    public static func names(
+        to name: String, among names: some Sequence<String>, countMax: Int = countMax
+    ) -> [String] {
         let wanted = Array(name.utf8.prefix(bytesMax + 1))
         guard !wanted.isEmpty, wanted.count <= bytesMax else { return [] }
-        let lower = wanted.map(lowercased)
+        let lower = wanted.map(folded)
         var near: [(distance: Int, name: String)] = []
         for candidate in names where !candidate.isSameBytes(as: name) {
             let bytes = Array(candidate.utf8.prefix(bytesMax + 1))
-            let most = max(1, max(bytes.count, wanted.count) / 3)
+            let most = min(max(1, max(bytes.count, wanted.count) / 3), wanted.count - 1)
             guard bytes.count <= bytesMax, abs(bytes.count - wanted.count) <= most else { continue }
             let distance =
-                bytes.map(lowercased) == lower ? 0 : Self.distance(wanted, bytes, most: most)
+                bytes.map(folded) == lower ? 0 : Self.distance(wanted, bytes, most: most)
             if let distance { near.append((distance, candidate)) }
         }
         near.sort {
@@ -29,8 +31,9 @@ public enum Similar {
         return near.prefix(countMax).map(\.name)
     }
 
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")) ~= byte ? byte | 0x20 : byte
+    private static func folded(_ byte: UInt8) -> UInt8 {
+        if byte == UInt8(ascii: "_") { return UInt8(ascii: "-") }
+        return (UInt8(ascii: "A")...UInt8(ascii: "Z")) ~= byte ? byte | 0x20 : byte
     }
 
     /// How many slips lie between two texts: a letter more, one less, another one, or two

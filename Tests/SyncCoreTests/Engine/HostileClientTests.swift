@@ -1,4 +1,5 @@
 import EngineTestKit
+import TestKit
 import Testing
 
 @testable import SyncCore

@@ -2,6 +2,7 @@
 
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 /// Compiles patterns with Foundation, where the shell has PCRE2.
@@ -76,22 +77,16 @@ struct FormValues {
 /// A decimal from its text.
 func decimal(_ text: String) throws -> DecimalNumber { try #require(DecimalNumber(text)) }
 
-/// Steele, Lea and Flood's SplitMix64 (OOPSLA 2014): small, and the same everywhere.
+/// The numbers of one seed.
 struct FormRandom: RandomNumberGenerator {
-    private var state: UInt64
+    private var generator: SplitMix64
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { generator = SplitMix64(seed: seed) }
 
     /// The seed of this run: `FORM_TEST_SEED`, else a fixed one.
     static var seed: UInt64 {
         ProcessInfo.processInfo.environment["FORM_TEST_SEED"].flatMap(UInt64.init) ?? 20_261_121
     }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    mutating func next() -> UInt64 { generator.next() }
 }
