@@ -170,7 +170,8 @@ extension FormMirror {
 // MARK: - What happens
 
 extension FormMirror {
-    /// Plays an edit over the daemon's values until it is answered; what is wrong with it is thrown.
+    /// Plays an edit over the daemon's values until it is answered; what is wrong with it is
+    /// thrown.
     mutating func edit(_ number: Int, _ change: Change) throws(InvalidValue) {
         guard let index = index(change.field) else { return }
         for write in try definition.edits(for: change.action, control: index, values: stored) {
