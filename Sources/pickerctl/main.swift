@@ -10,4 +10,9 @@ signal(SIGPIPE, SIG_IGN)
 var noSignals = sigset_t()
 sigemptyset(&noSignals)
 sigprocmask(SIG_SETMASK, &noSignals, nil)
+// Where a standard descriptor is closed the daemon's socket would take its number, and data meant
+// for people would go to the daemon.
+for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
+    _ = open("/dev/null", O_RDWR)
+}
 exit(PickerctlCommand.run(Array(CommandLine.arguments.dropFirst())))

@@ -137,11 +137,14 @@ public final class BlockingClient {
 
     /// Sleeps until something happens: an event, one of `descriptors`, or the deadline in monotonic
     /// nanoseconds. A lost daemon is waited for without end.
+    ///
+    /// `hangUp` is a descriptor that the caller writes to: it wakes, as readable, only when nobody
+    /// reads it any more. A command whose reader went away would otherwise wait for ever.
     public func wait(
-        until deadline: UInt64? = nil, also descriptors: [Int32] = []
+        until deadline: UInt64? = nil, also descriptors: [Int32] = [], hangUp: Int32? = nil
     ) throws(ClientFailure) -> Wake {
         if !backlog.isEmpty { return .event(backlog.removeFirst()) }
-        return try turn(until: deadline, also: descriptors, startsDaemon: false)
+        return try turn(until: deadline, also: descriptors, hangUp: hangUp, startsDaemon: false)
     }
 
     /// Closes the connection.
@@ -153,7 +156,8 @@ public final class BlockingClient {
     // MARK: The loop
 
     private func turn(
-        until deadline: UInt64?, also descriptors: [Int32], startsDaemon: Bool
+        until deadline: UInt64?, also descriptors: [Int32], hangUp: Int32? = nil,
+        startsDaemon: Bool
     ) throws(ClientFailure) -> Wake {
         while true {
             if let event = machine.takeEvent() {
@@ -173,7 +177,9 @@ public final class BlockingClient {
             flush()
             var wake = machine.connectDeadline
             if let deadline { wake = min(wake ?? deadline, deadline) }
-            if let ready = poll(descriptors, until: wake) { return .readable(ready) }
+            if let ready = poll(descriptors, hangUp: hangUp, until: wake) {
+                return .readable(ready)
+            }
             if let deadline, MonotonicClock.now() >= deadline { return .deadline }
         }
     }
@@ -248,8 +254,13 @@ public final class BlockingClient {
     }
 
     /// Polls the socket and the others once; tells which of the others woke it.
-    private func poll(_ descriptors: [Int32], until deadline: UInt64?) -> Int32? {
+    private func poll(
+        _ descriptors: [Int32], hangUp: Int32?, until deadline: UInt64?
+    ) -> Int32? {
         var list = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        // Without a single event asked for, POLLERR and POLLHUP alone are told: poll(2).
+        if let hangUp { list.append(pollfd(fd: hangUp, events: 0, revents: 0)) }
+        let others = list.count
         if let number = socket?.number {
             let events = unsent.isEmpty ? POLLIN : POLLIN | POLLOUT
             list.append(pollfd(fd: number, events: Int16(events), revents: 0))
@@ -260,7 +271,7 @@ public final class BlockingClient {
         if socket != nil, let entry = list.last, entry.revents & ~Int16(POLLOUT) != 0 {
             receive()
         }
-        return zip(descriptors, list).first { $0.1.revents != 0 }?.0
+        return list.prefix(others).first { $0.revents != 0 }?.fd
     }
 
     private func receive() {

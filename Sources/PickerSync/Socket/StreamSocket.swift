@@ -41,6 +41,16 @@ public struct StreamSocket: ~Copyable {
     /// The descriptor, for poll(2).
     public var number: Int32 { descriptor.number }
 
+    /// The process that listens at the other end: SO_PEERCRED, unix(7). `nil` where it is of
+    /// another pid namespace.
+    public var peerProcess: Int32? {
+        // struct ucred: pid, uid, gid, which headers show to GNU programs alone.
+        var credentials: [Int32] = [0, 0, 0]
+        var length = socklen_t(12)
+        let status = getsockopt(number, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
+        return status == 0 && credentials[0] > 0 ? credentials[0] : nil
+    }
+
     /// The longest path that `sun_path` holds with its terminating zero, in bytes.
     public static let pathBytesMax = 107
 

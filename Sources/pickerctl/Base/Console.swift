@@ -111,7 +111,14 @@ final class Console {
         _ = text.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
         var answer: [UInt8] = []
         var byte: UInt8 = 0
-        while read(STDIN_FILENO, &byte, 1) == 1, byte != UInt8(ascii: "\n") { answer.append(byte) }
+        var hasEnded = false
+        while !hasEnded {
+            hasEnded = read(STDIN_FILENO, &byte, 1) != 1
+            if hasEnded || byte == UInt8(ascii: "\n") { break }
+            answer.append(byte)
+        }
+        // What comes next begins a line of its own.
+        if hasEnded { _ = write(STDERR_FILENO, "\n", 1) }
         return answer.first == UInt8(ascii: "y") || answer.first == UInt8(ascii: "Y")
     }
 

@@ -61,6 +61,25 @@ final class Session {
         }
     }
 
+    /// A token as it was given, checked before anything is asked: a typing error in it is one of
+    /// the command line.
+    static func token(_ text: String?, of option: String) throws(Failure) -> String? {
+        guard let text else { return nil }
+        do throws(ContextTokenError) {
+            _ = try ContextToken.parse(text)
+            return text
+        } catch {
+            let why =
+                switch error {
+                case .limit(let bytes): "it has \(bytes) bytes"
+                case .invalid(let position, let expected):
+                    "at byte \(position) there should be \(expected)"
+                }
+            throw .usage(
+                "\(option) is no token (\(why)); take the one that pickerctl get --context prints")
+        }
+    }
+
     // MARK: The form
 
     /// The form that names and options mean: `FORM/` of a field, else `--form`, else

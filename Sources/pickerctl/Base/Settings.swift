@@ -49,6 +49,8 @@ struct CommonOptions: ParsableArguments {
     }
 
     func validate() throws {
+        if socket?.isEmpty ?? false { throw ValidationError("--socket takes a path") }
+        if form?.isEmpty ?? false { throw ValidationError("--form takes a form's name") }
         if let connectTimeout, !(connectTimeout >= 0) {
             throw ValidationError("--connect-timeout takes seconds, 0 or more")
         }

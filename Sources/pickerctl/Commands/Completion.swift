@@ -12,9 +12,13 @@ struct CompletionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions", abstract: "Print a completion script for a shell.",
         discussion: """
-            bash: pickerctl completions bash > ~/.local/share/bash-completion/completions/pickerctl
-            zsh:  pickerctl completions zsh > a folder of $fpath, as _pickerctl
-            fish: pickerctl completions fish > ~/.config/fish/completions/pickerctl.fish
+            bash and fish load it by itself from the folder below; zsh wants it as _pickerctl in a \
+            folder of $fpath.
+
+              bash: ~/.local/share/bash-completion/completions/pickerctl
+              fish: ~/.config/fish/completions/pickerctl.fish
+
+            Example: pickerctl completions zsh > ~/.zfunc/_pickerctl
             """)
     @OptionGroup var common: CommonOptions
     @Argument var shell: Shell

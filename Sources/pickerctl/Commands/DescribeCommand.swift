@@ -6,7 +6,10 @@ internal import TerminalUI
 struct DescribeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "describe",
-        abstract: "Tell type, options or range, value, and who may, of one field or all.")
+        abstract: "Tell type, options or range, value, and who may, of one field or all.",
+        discussion: """
+            Example: pickerctl describe flavor
+            """)
 
     @OptionGroup var common: CommonOptions
     @Argument(completion: .custom { words, _, _ in Completion.fields(words) })

@@ -9,14 +9,19 @@ internal import SyncCore
 /// `pickerctl doctor`.
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Find out why it does not work. Starts nothing.")
+        commandName: "doctor", abstract: "Find out why it does not work. Starts nothing.",
+        discussion: """
+            Tells each step from this process to the daemon's store, and what to do where one fails.
+
+            Example: pickerctl doctor --socket /run/pickersync/sock
+            """)
     @OptionGroup var common: CommonOptions
 
     func run() throws {
         let session = Session(common.settings)
         var examination = Examination()
         examination.socket(session.client.resolution)
-        examination.connection(session.client.resolution)
+        if !examination.isBlocked { examination.connection(session.client.resolution) }
         if examination.hasConnection {
             examination.daemon(BlockingClient(Self.options(common.settings)))
         }
@@ -44,81 +49,164 @@ struct Examination {
     /// The status to end with; `nil` where all is well.
     private(set) var status: ExitStatus?
     private(set) var hasConnection = false
+    /// There is no use in trying to connect.
+    private(set) var isBlocked = false
+    /// The process that listens, where the kernel tells.
+    private var process: Int32?
 
     private mutating func add(_ mark: Mark, _ text: String, _ status: ExitStatus? = nil) {
         findings.append((mark, text))
         self.status = self.status ?? status
     }
 
-    /// The rules of PROTOCOL.md and what each one saw.
+    /// The rules of PROTOCOL.md and what each one saw, then the way to the socket.
     mutating func socket(_ resolution: SocketResolution) {
-        for step in resolution.steps { add(.good, step) }
-        if resolution.place.isInSharedDirectory, resolution.mayStart {
-            add(.odd, resolution.place.reason)
+        let isShared = resolution.place.isInSharedDirectory && resolution.mayStart
+        for step in resolution.steps {
+            add(isShared && step == resolution.place.reason ? .odd : .good, step)
         }
         if resolution.mayStart, resolution.place.stateDirectory == nil {
             add(
-                .bad, "neither HOME nor XDG_STATE_HOME is set: a daemon has no place for its store",
+                .bad,
+                "neither HOME nor XDG_STATE_HOME is set, so a daemon has no place for its store; "
+                    + "set HOME",
                 .unavailable)
         }
-        let folder = resolution.path.split(separator: "/").dropLast().joined(separator: "/")
-        if resolution.path.hasPrefix("/"), let facts = FileFacts.at("/" + folder) {
-            add(.good, "/\(folder): \(Self.permissions(facts))")
-        }
+        guard folders(of: resolution.path) else { return }
         guard let facts = FileFacts.at(resolution.path) else {
             return add(.odd, "\(resolution.path): not there")
         }
         guard facts.kind == .socket else {
-            return add(.bad, "\(resolution.path) is no socket; remove it", .unavailable)
+            isBlocked = true
+            return add(
+                .bad, "\(resolution.path) is no socket; remove it, or name another with --socket",
+                .unavailable)
         }
         add(.good, "\(resolution.path): a socket, \(Self.permissions(facts))")
         guard access(resolution.path, R_OK | W_OK) != 0 else { return }
+        isBlocked = true
         if facts.mode & 0o060 == 0o060 {
+            let group = Self.groupName(facts.group)
             add(
                 .bad,
-                "the socket is for group \(Self.groupName(facts.group)), and this process is not "
-                    + "in it; have an administrator add you, and log in anew", .noPermission)
+                "the socket is for group \(group), and this process is not in it; have an "
+                    + "administrator run usermod -aG \(group) USER, and log in anew",
+                .noPermission)
         } else {
             add(
-                .bad, "the socket is for uid \(facts.owner) alone, and this is uid \(getuid())",
-                .noPermission)
+                .bad,
+                "the socket is for uid \(facts.owner) alone, and this is uid \(getuid()); become "
+                    + "that user, or name a socket of your own with --socket", .noPermission)
         }
+    }
+
+    /// Whether the folders above a path are there and may be entered; the last one is told.
+    private mutating func folders(of path: String) -> Bool {
+        guard path.hasPrefix("/") else { return true }
+        var folder = ""
+        for name in path.split(separator: "/").dropLast() {
+            folder += "/\(name)"
+            guard let facts = FileFacts.at(folder) else {
+                add(.odd, "\(folder): not there")
+                return false
+            }
+            guard facts.kind == .directory else {
+                isBlocked = true
+                add(
+                    .bad, "\(folder) is no folder; name another socket with --socket", .unavailable)
+                return false
+            }
+            guard access(folder, X_OK) == 0 else {
+                isBlocked = true
+                add(
+                    .bad,
+                    "\(folder): \(Self.permissions(facts)); uid \(getuid()) may not enter it; ask "
+                        + "its owner, or name a socket of your own with --socket", .noPermission)
+                return false
+            }
+        }
+        if let facts = FileFacts.at(folder) { add(.good, "\(folder): \(Self.permissions(facts))") }
+        return true
     }
 
     mutating func connection(_ resolution: SocketResolution) {
         do throws(ConnectError) {
             let deadline = MonotonicClock.now().adding(seconds: 2)
             let socket = try StreamSocket.connect(path: resolution.path, deadline: deadline)
-            _ = consume socket
+            process = socket.peerProcess
             hasConnection = true
-            add(.good, "\(resolution.path): a daemon answers")
+            let pid = process.map { ", process \($0)" } ?? ""
+            add(.good, "\(resolution.path): somebody listens\(pid)")
         } catch {
-            let step =
-                resolution.mayStart
-                ? "the next command starts one" : "start it: systemctl start pickersyncd.socket"
-            switch error {
-            case .refused:
-                add(.bad, "\(resolution.path) is stale: nobody listens; \(step)", .unavailable)
-            case .missing: add(.bad, "no daemon runs; \(step)", .unavailable)
-            case .forbidden: add(.bad, "the socket may not be opened", .noPermission)
-            case .timedOut:
-                add(.bad, "the daemon takes no connections: it hangs or is full", .unavailable)
-            case .nameTooLong:
-                add(
-                    .bad, "the path is longer than \(StreamSocket.pathBytesMax) bytes", .unavailable
-                )
-            case .failed(_, let code): add(.bad, describe(errno: code), .unavailable)
-            }
-            guard resolution.mayStart else { return }
-            if let path = DaemonLauncher.findExecutable() {
-                add(.good, "pickersyncd to start: \(path)")
-            } else {
-                add(.bad, "there is no pickersyncd beside pickerctl or in PATH", .unavailable)
-            }
-            if let state = resolution.place.stateDirectory {
-                add(.good, "its log: \(state)/pickersyncd.log")
-            }
+            unconnected(error, resolution)
         }
+    }
+
+    private mutating func unconnected(_ error: ConnectError, _ resolution: SocketResolution) {
+        let path = resolution.path
+        switch error {
+        case .refused, .missing:
+            let what =
+                if case .refused = error {
+                    "\(path) is stale: its daemon is gone and nobody listens"
+                } else {
+                    "no daemon runs"
+                }
+            starting(what, resolution)
+        case .forbidden: add(.bad, "\(path) may not be opened", .noPermission)
+        case .timedOut:
+            add(
+                .bad,
+                "the daemon takes no connections: it hangs or is full; look at its log, and "
+                    + "restart it", .unavailable)
+        case .nameTooLong:
+            add(
+                .bad,
+                "the path is longer than \(StreamSocket.pathBytesMax) bytes; choose a shorter one",
+                .unavailable)
+        case .failed(_, let code):
+            add(.bad, "\(path): \(describe(errno: code))", .unavailable)
+        }
+    }
+
+    /// Nobody listens: who starts a daemon there, and whether that would work.
+    private mutating func starting(_ what: String, _ resolution: SocketResolution) {
+        guard resolution.mayStart else {
+            let step =
+                resolution.rule == .system
+                ? "systemctl start pickersyncd.socket" : "pickersyncd --socket \(resolution.path)"
+            return add(.bad, "\(what); start it: \(step)", .unavailable)
+        }
+        guard let path = DaemonLauncher.findExecutable() else {
+            return add(
+                .bad,
+                "\(what), and there is no pickersyncd beside pickerctl or in PATH; install it",
+                .unavailable)
+        }
+        add(.odd, "\(what); the next command starts \(path)")
+        writable(resolution.place.runtimeDirectory, "its socket")
+        guard let state = resolution.place.stateDirectory else { return }
+        writable(state, "its store")
+        if FileFacts.at(state + "/pickersyncd.log") != nil {
+            add(.good, "the log of its last start: \(state)/pickersyncd.log")
+        }
+    }
+
+    /// Whether a folder may be written, or made where it is not there yet.
+    private mutating func writable(_ folder: String, _ what: String) {
+        var present = folder[...]
+        while FileFacts.at(String(present)) == nil, let slash = present.lastIndex(of: "/") {
+            present = present[..<slash]
+        }
+        let path = present.isEmpty ? "/" : String(present)
+        guard access(path, W_OK | X_OK) != 0, let facts = FileFacts.at(path) else { return }
+        let step =
+            path == folder
+            ? "become its owner, or mend its mode" : "\(folder) cannot be made there; make it"
+        add(
+            .bad,
+            "\(path): \(Self.permissions(facts)): a daemon has no place for \(what); \(step)",
+            .unavailable)
     }
 
     mutating func daemon(_ client: BlockingClient) {
@@ -130,7 +218,7 @@ struct Examination {
                     "daemon \(hello.server), protocol \(hello.protocolVersion), replica "
                         + hello.replica)
                 add(.good, "it knows you as \(hello.you.user) (uid \(hello.you.uid))")
-                if !hello.server.hasSuffix(Version.current) {
+                if !hello.server.hasSuffix("/" + Version.current) {
                     add(.odd, "this is pickerctl \(Version.current): restart the older one")
                 }
             }
@@ -141,23 +229,96 @@ struct Examination {
                     "durability \(durability)" + (isSafe ? "" : ": a crash may cost the last edits")
                 )
             }
-            store(status["store"])
+            store(status)
         } catch {
-            let failure = Failure(error)
-            add(.bad, failure.message, failure.status)
+            switch error {
+            case .timedOut(let seconds): silent(Int(seconds))
+            case .incompatible(let refusal):
+                add(
+                    .bad,
+                    "the daemon speaks another protocol (\(refusal.message)); install a pickerctl "
+                        + "and a pickersyncd of one version, and restart the daemon",
+                    .unavailable)
+            case .violation(let reason):
+                add(
+                    .bad,
+                    "what listens there is no pickersyncd (\(reason)); name another socket with "
+                        + "--socket", .unavailable)
+            default:
+                let failure = Failure(error)
+                add(.bad, failure.message, failure.status)
+            }
         }
     }
 
-    private mutating func store(_ store: JSON?) {
-        guard let store else { return }
-        let state = store["state"]?.stringValue ?? store.stringValue
-        let path = store["path"]?.stringValue.map { " \($0)" } ?? ""
-        switch state {
-        case "ok"?, "good"?, "ready"?, nil: add(.good, "store\(path): in order")
-        case let state?:
-            let why = store["reason"]?.stringValue ?? store["error"]?.stringValue
-            add(.bad, "store\(path): \(state)\(why.map { ": \($0)" } ?? "")", .unavailable)
+    /// It accepts, which the kernel does for it, and does not answer: proc_pid_stat(5).
+    private mutating func silent(_ seconds: Int) {
+        let what = "the daemon does not answer in \(seconds) seconds"
+        guard let process else {
+            return add(
+                .bad, "\(what): it hangs; look at its log, and restart it", .unavailable)
         }
+        switch Self.state(of: process) {
+        case "T"?, "t"?:
+            add(
+                .bad, "\(what): process \(process) is stopped; kill -CONT \(process)",
+                .unavailable)
+        case "D"?:
+            add(
+                .bad,
+                "\(what): process \(process) waits for its disk; look at the disk with dmesg",
+                .unavailable)
+        default:
+            add(
+                .bad,
+                "\(what): process \(process) hangs; look at its log, and restart it", .unavailable)
+        }
+    }
+
+    /// A process's state letter from /proc.
+    private static func state(of process: Int32) -> Character? {
+        guard let file = fopen("/proc/\(process)/stat", "re") else { return nil }
+        defer { fclose(file) }
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(line) }
+        guard getline(&line, &capacity, file) > 0, let line else { return nil }
+        // The name in brackets may hold anything; the state follows the last one.
+        let text = String(cString: line)
+        return text.lastIndex(of: ")").flatMap { text[$0...].dropFirst(2).first }
+    }
+
+    /// What `server.status` says of the store and of memory.
+    private mutating func store(_ status: JSON) {
+        if let bytes = status["memory"]?["resident"]?.integerValue {
+            add(.good, "memory: \(Self.size(bytes)) resident")
+        }
+        let size = status["store"]?["bytes"]?.integerValue.map { ", \(Self.size($0))" } ?? ""
+        switch (status["writable"]?.boolValue, status["trouble"]?.stringValue) {
+        case (false?, let trouble?):
+            add(
+                .bad,
+                "the store cannot be written: \(trouble); make room or mend the disk: reading and "
+                    + "watching go on, and edits are taken again once it can be written",
+                .unavailable)
+        case (false?, nil):
+            add(.odd, "the store is being written anew; edits are taken again in a moment")
+        case (true?, _): add(.good, "store: writable\(size)")
+        case (nil, _): add(.odd, "the daemon does not say how its store is; is it an older one?")
+        }
+    }
+
+    /// Bytes for people: `12.3 MiB`.
+    static func size(_ bytes: Int64) -> String {
+        guard bytes >= 1_024 else { return "\(bytes) bytes" }
+        var tenths = bytes.multipliedReportingOverflow(by: 10)
+        if tenths.overflow { tenths.partialValue = .max }
+        var value = tenths.partialValue
+        for unit in ["KiB", "MiB", "GiB", "TiB"] {
+            value /= 1_024
+            if value < 10_240 || unit == "TiB" { return "\(value / 10).\(value % 10) \(unit)" }
+        }
+        return "\(bytes) bytes"
     }
 
     private static func permissions(_ facts: FileFacts) -> String {

@@ -8,8 +8,10 @@ struct FormApplyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply", abstract: "Create or change forms from files.",
         discussion: """
-            Shows what is added, kept, invalid, reset and removed, and asks when a value would be
+            Shows what is added, kept, invalid, reset and removed, and asks when a value would be \
             lost. All files are read before the first one is applied; - is standard input.
+
+            Example: pickerctl form apply --dry-run deploy.yaml
             """)
     @OptionGroup var common: CommonOptions
     @Argument(completion: .file(extensions: ["yaml", "yml", "json"])) var file: [String]
@@ -29,11 +31,11 @@ struct FormApplyCommand: ParsableCommand {
     private func apply(_ definition: JSON, _ file: String, _ session: Session) throws(Failure) {
         let form = definition["form"]?.stringValue ?? ""
         let preview = try send(FormApply(definition: definition, isDryRun: true), session)
-        if dryRun { return try show(preview, isDone: false, session.console) }
         let version = preview.isCreated ? nil : try session.definition(form).version
+        if dryRun { return try show(preview, since: version, isDone: false, session.console) }
         let lost = preview.invalid + preview.reset + preview.removed
         if !lost.isEmpty, !yes {
-            try show(preview, isDone: false, session.console)
+            try show(preview, since: version, isDone: false, session.console)
             try session.console.flush()
             switch Console.ask("apply \(file) to form \(form)?") {
             case true?: break
@@ -47,7 +49,7 @@ struct FormApplyCommand: ParsableCommand {
         }
         // What was shown is what is applied: a form that changed meanwhile is a conflict.
         let result = try send(FormApply(definition: definition, ifVersion: version), session)
-        try show(result, isDone: true, session.console)
+        try show(result, since: version, isDone: true, session.console)
     }
 
     private func send(_ apply: FormApply, _ session: Session) throws(Failure) -> ApplyResult {
@@ -57,7 +59,7 @@ struct FormApplyCommand: ParsableCommand {
     }
 
     private func show(
-        _ result: ApplyResult, isDone: Bool, _ console: Console
+        _ result: ApplyResult, since version: Int64?, isDone: Bool, _ console: Console
     ) throws(Failure) {
         if output == .json {
             var writer = JSONWriter()
@@ -65,10 +67,16 @@ struct FormApplyCommand: ParsableCommand {
             return try console.line(String(decoding: writer.take(), as: UTF8.self))
         }
         if console.isQuiet { return }
-        for line in Self.lines(result, isDone: isDone) { try console.safeLine(line) }
+        for line in Self.lines(result, since: version, isDone: isDone) {
+            try console.safeLine(line)
+        }
     }
 
-    static func lines(_ result: ApplyResult, isDone: Bool) -> [String] {
+    /// What an apply came to, or would; `version` is that of the form before.
+    static func lines(_ result: ApplyResult, since version: Int64?, isDone: Bool) -> [String] {
+        if let version, result.version == version {
+            return ["form \(result.form) unchanged, version \(version)"]
+        }
         var lines: [String] = []
         let isSame =
             result.added.isEmpty && result.invalid.isEmpty && result.reset.isEmpty
@@ -94,7 +102,10 @@ struct FormApplyCommand: ParsableCommand {
 /// `pickerctl form check`: needs no daemon.
 struct FormCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Check form files; needs no daemon.")
+        commandName: "check", abstract: "Check form files; needs no daemon.",
+        discussion: """
+            Example: pickerctl form check *.yaml
+            """)
     @OptionGroup var common: CommonOptions
     @Argument(completion: .file(extensions: ["yaml", "yml", "json"])) var file: [String]
 

@@ -5,17 +5,22 @@ internal import SyncCore
 /// `pickerctl form`: forms as a whole.
 struct FormCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "form", abstract: "Apply, list, show, check and delete forms.",
+        commandName: "form", abstract: "Apply, list, show, check, make and delete forms.",
+        discussion: "Example: pickerctl form apply deploy.yaml && pickerctl form list",
         subcommands: [
             FormApplyCommand.self, FormListCommand.self, FormShowCommand.self,
             FormDeleteCommand.self, FormCheckCommand.self, FormOptionsCommand.self,
+            FormNewCommand.self, FormImportCommand.self,
         ])
 }
 
 /// `pickerctl form list`.
 struct FormListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "The daemon's forms.")
+        commandName: "list", abstract: "The daemon's forms.",
+        discussion: """
+            Example: pickerctl form list -o text
+            """)
     enum Format: String, ExpressibleByArgument, CaseIterable { case table, text, json }
     @OptionGroup var common: CommonOptions
     @Option(name: .shortAndLong, help: "table, text (names alone) or json.")
@@ -54,7 +59,10 @@ struct FormListCommand: ParsableCommand {
 /// `pickerctl form show`.
 struct FormShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "A form's definition, as a form file.")
+        commandName: "show", abstract: "A form's definition, as a form file.",
+        discussion: """
+            Example: pickerctl form show deploy > deploy.yaml
+            """)
     @OptionGroup var common: CommonOptions
     @Argument(completion: .custom { words, _, _ in Completion.forms(words) }) var name: String?
     @Option(name: .shortAndLong, help: "yaml or json.") var output = DumpCommand.Format.yaml
@@ -73,7 +81,10 @@ struct FormShowCommand: ParsableCommand {
 /// `pickerctl form delete`.
 struct FormDeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete a form, its values and its history.")
+        commandName: "delete", abstract: "Delete a form, its values and its history.",
+        discussion: """
+            Example: pickerctl form delete --yes old-form
+            """)
     @OptionGroup var common: CommonOptions
     @Argument(completion: .custom { words, _, _ in Completion.forms(words) }) var name: String
     @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
@@ -100,8 +111,10 @@ struct FormOptionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "options", abstract: "Replace a picker's options at run time.",
         discussion: """
-            An option is TAG or TAG=LABEL; - reads them from standard input, a line each. They
+            An option is TAG or TAG=LABEL; - reads them from standard input, a line each. They \
             survive a restart, until that picker's options change in the form file.
+
+            Example: git branch --format='%(refname:short)' | pickerctl form options branch -
             """)
     @OptionGroup var common: CommonOptions
     @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.picker]) })

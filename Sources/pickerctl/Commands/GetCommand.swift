@@ -10,8 +10,10 @@ struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Print values.",
         discussion: """
-            One field prints its bare value: into a pipe as it is, escaped on a terminal. Several
+            One field prints its bare value: into a pipe as it is, escaped on a terminal. Several \
             print FIELD=VALUE lines, which set takes back. Globs (* and ?) choose fields.
+
+            Example: if [ "$(pickerctl get maintenance)" = true ]; then echo closed; fi
             """)
 
     @OptionGroup var common: CommonOptions
@@ -44,9 +46,40 @@ struct GetCommand: ParsableCommand {
         let isSingle = names.count == 1 && Glob(ids[0]).literal != nil
         var selection = Selection(
             snapshot: snapshot, names: names, isSingle: isSingle, showsContext: showsContext)
-        if !isSingle { selection.leaveOut(try session.outline(form), format) }
+        try Self.checkComponents(names, snapshot)
+        if !isSingle || selection.mayShowLabel {
+            let outline = try session.outline(form)
+            if !isSingle { selection.leaveOut(outline, format) }
+            if selection.items.contains(where: { outline[$0.name]?.kind == .label }) {
+                // Asked once more, since a label's text is made of values that nobody asked for.
+                let all = ids.isEmpty ? snapshot : try session.snapshot(form)
+                selection.render(outline, all.fields)
+            }
+        }
         try selection.print(format, session)
         try session.console.flush()
+    }
+
+    /// `source.name` names a component that is there, of a control that has any.
+    private static func checkComponents(
+        _ names: [FieldName], _ snapshot: StateSnapshot
+    ) throws(Failure) {
+        for name in names {
+            guard let component = name.component, let state = snapshot.fields[name.field] else {
+                continue
+            }
+            guard let rows = state.value.objectValue, rows["presses"] == nil else {
+                throw .usage("\(name.field) has no components; write \(name.field)")
+            }
+            guard rows[component] == nil else { continue }
+            let ids = rows.members.map(\.name)
+            let near = Similar.names(to: component, among: ids).first
+            throw Failure(
+                .noInput,
+                "no component \"\(component)\" in \(name.field); "
+                    + (near.map { "did you mean \($0)?" }
+                        ?? "there are \(ids.joined(separator: ", "))"))
+        }
     }
 
     private static func reveal(
@@ -74,11 +107,14 @@ struct Selection {
     let isSingle: Bool
     let showsContext: Bool
     var items: [Item] = []
+    /// What was asked for by its own name, rather than by a pattern or as part of all.
+    private let named: [String]
 
     init(snapshot: StateSnapshot, names: [FieldName], isSingle: Bool, showsContext: Bool) {
         self.snapshot = snapshot
         self.isSingle = isSingle
         self.showsContext = showsContext
+        named = names.compactMap { Glob($0.field).literal }
         if names.isEmpty {
             for field in snapshot.fields { append(field) }
         }
@@ -96,12 +132,28 @@ struct Selection {
         }
     }
 
-    /// Labels hold nothing; in formats that are read back, buttons and secrets have no place.
+    /// Whether the one field that was asked for may be a label, which reads as null.
+    var mayShowLabel: Bool { isSingle && items.contains { $0.value.isNull } }
+
+    /// Puts the texts of labels in place of the nothing that they hold.
+    mutating func render(_ outline: FormOutline, _ fields: [NamedField]) {
+        guard let labels = LabelTexts(outline.json) else { return }
+        for place in items.indices where outline[items[place].name]?.kind == .label {
+            items[place].value =
+                labels.text(of: items[place].name, fields).map { .string($0) }
+                ?? .null
+        }
+    }
+
+    /// Labels hold nothing; in formats that are read back, buttons and secrets have no place. What
+    /// was named is shown all the same.
     mutating func leaveOut(_ outline: FormOutline, _ format: GetCommand.Format) {
         items.removeAll { item in
+            if named.contains(item.name) { return false }
             guard let field = outline[FieldName(item.name).field] else { return false }
             return switch format {
-            case .table, .json, .yaml: field.kind == .label
+            case .table: false
+            case .json, .yaml: field.kind == .label
             case .text, .env: !field.holdsValue
             }
         }
@@ -136,7 +188,7 @@ struct Selection {
         if isSingle, let item = items.first {
             try console.value(ValueText.bare(item.value))
         } else {
-            for item in items where item.state.isSecretSet == nil {
+            for item in items {
                 try console.safeLine("\(item.name)=\(ValueText.bare(item.value))")
             }
         }

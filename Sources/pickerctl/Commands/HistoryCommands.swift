@@ -6,7 +6,10 @@ internal import SyncCore
 /// `pickerctl history`.
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "Who changed what, when; newest first.")
+        commandName: "history", abstract: "Who changed what, when; newest first.",
+        discussion: """
+            Example: pickerctl history -n 5 flavor
+            """)
 
     @OptionGroup var common: CommonOptions
     @Argument(completion: .custom { words, _, _ in Completion.fields(words) })
@@ -49,11 +52,20 @@ struct HistoryCommand: ParsableCommand {
         let at = entry.at.map { LocalTime.text($0) } ?? "—"
         var by = ValueText.author(entry.by)
         if let tty = entry.by?.tty { by += " (\(tty))" }
-        let changes = entry.changes.map(Self.text).joined(separator: ", ")
-        let what =
-            changes.isEmpty
-            ? entry.kind : entry.kind == "set" ? changes : "\(entry.kind) \(changes)"
-        try console.safeLine("\(entry.revision)  \(at)  \(by)  \(what)")
+        try console.safeLine("\(entry.revision)  \(at)  \(by)  \(Self.text(entry))")
+    }
+
+    /// What an entry did: a set its changes, an apply how many fields it touched, since it touches
+    /// all of a form that is new.
+    static func text(_ entry: HistoryPage.Entry) -> String {
+        if entry.changes.isEmpty { return entry.kind }
+        let changes = entry.changes.map(text).joined(separator: ", ")
+        switch entry.kind {
+        case "set": return changes
+        case "apply" where entry.changes.count > 1:
+            return "apply: \(entry.changes.count) fields"
+        default: return "\(entry.kind) \(changes)"
+        }
     }
 
     static func text(_ change: HistoryPage.Change) -> String {
@@ -67,7 +79,10 @@ struct HistoryCommand: ParsableCommand {
 /// `pickerctl undo`.
 struct UndoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "undo", abstract: "Take back my last edit, of one field or of any.")
+        commandName: "undo", abstract: "Take back my last edit, of one field or of any.",
+        discussion: """
+            Example: pickerctl undo flavor
+            """)
     @OptionGroup var common: CommonOptions
     @OptionGroup var options: UndoOptions
 
@@ -77,7 +92,10 @@ struct UndoCommand: ParsableCommand {
 /// `pickerctl redo`.
 struct RedoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "redo", abstract: "Do again what undo took back.")
+        commandName: "redo", abstract: "Do again what undo took back.",
+        discussion: """
+            Example: pickerctl redo
+            """)
     @OptionGroup var common: CommonOptions
     @OptionGroup var options: UndoOptions
 
@@ -117,7 +135,11 @@ struct UndoOptions: ParsableArguments {
 struct ConflictsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts", abstract: "Fields that were set at the same time, unresolved.",
-        discussion: "Exits 1 where there is one, as diff does.")
+        discussion: """
+            Exits 1 where there is one, as diff does.
+
+            Example: pickerctl conflicts || pickerctl resolve flavor=vanilla
+            """)
     @OptionGroup var common: CommonOptions
     @Option(name: .shortAndLong, help: "text or json.") var output = TextOrJSON.text
 
@@ -150,7 +172,10 @@ struct ConflictsCommand: ParsableCommand {
 /// `pickerctl resolve`.
 struct ResolveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resolve", abstract: "Settle conflicts: this value, having seen them all.")
+        commandName: "resolve", abstract: "Settle conflicts: this value, having seen them all.",
+        discussion: """
+            Example: pickerctl resolve flavor=vanilla
+            """)
     @OptionGroup var common: CommonOptions
     @Argument(
         help: ArgumentHelp("The value that stays.", valueName: "field=value"),

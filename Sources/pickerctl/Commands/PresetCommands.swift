@@ -10,7 +10,11 @@ struct DumpCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "dump", abstract: "Print all values, to be loaded again.",
-        discussion: "Secrets and buttons are left out, and so is what shows another's value.")
+        discussion: """
+            Secrets and buttons are left out, and so is what shows another's value.
+
+            Example: pickerctl dump > friday.yaml
+            """)
 
     @OptionGroup var common: CommonOptions
     @Option(name: .shortAndLong, help: "yaml or json.") var output = Format.yaml
@@ -39,8 +43,11 @@ struct DumpCommand: ParsableCommand {
 struct LoadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "load", abstract: "Set all values of a dump, all of them or none.",
-        discussion: "FILE is YAML or JSON as dump writes it, or FIELD: VALUE alone; - reads "
-            + "standard input.")
+        discussion: """
+            FILE is YAML or JSON as dump writes it, or FIELD: VALUE alone; - reads standard input.
+
+            Example: pickerctl load --dry-run friday.yaml
+            """)
 
     @OptionGroup var common: CommonOptions
     @Argument(completion: .file()) var file: String
@@ -50,11 +57,14 @@ struct LoadCommand: ParsableCommand {
 
     func run() throws {
         let session = Session(common.settings)
+        let context = try Session.token(context, of: "--context")
         let tree = try PresetFile.read(file)
         let isWrapped = tree["values"]?.objectValue != nil && tree["form"]?.stringValue != nil
         guard let values = isWrapped ? tree["values"]?.objectValue : tree.objectValue else {
             throw Failure(
-                .data, "\(file) holds no values; expected FIELD: VALUE, as dump writes it")
+                .data,
+                "\(file == "-" ? "standard input" : file) holds no values; expected FIELD: VALUE, as dump writes it"
+            )
         }
         let form =
             isWrapped && session.settings.form == nil

@@ -31,7 +31,10 @@ enum Relative {
 
 struct ToggleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "toggle", abstract: "Turn toggles over.")
+        commandName: "toggle", abstract: "Turn toggles over.",
+        discussion: """
+            Example: pickerctl toggle maintenance
+            """)
     @OptionGroup var common: CommonOptions
     @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.toggle]) })
     var field: [String]
@@ -46,7 +49,10 @@ struct ToggleCommand: ParsableCommand {
 
 struct NextCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "next", abstract: "Move pickers to their next option.")
+        commandName: "next", abstract: "Move pickers to their next option.",
+        discussion: """
+            Example: pickerctl next --wrap flavor
+            """)
     @OptionGroup var common: CommonOptions
     @Flag(help: "From the last option to the first.") var wrap = false
     @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.picker]) })
@@ -59,7 +65,10 @@ struct NextCommand: ParsableCommand {
 
 struct PreviousCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "previous", abstract: "Move pickers to their previous option.")
+        commandName: "previous", abstract: "Move pickers to their previous option.",
+        discussion: """
+            Example: pickerctl previous flavor
+            """)
     @OptionGroup var common: CommonOptions
     @Flag(help: "From the first option to the last.") var wrap = false
     @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.picker]) })
@@ -84,7 +93,10 @@ enum MoveCommand {
 
 struct ResetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reset", abstract: "Unset fields: back to their defaults.")
+        commandName: "reset", abstract: "Unset fields: back to their defaults.",
+        discussion: """
+            Example: pickerctl reset flavor scoops
+            """)
     @OptionGroup var common: CommonOptions
     @Argument(completion: .custom { words, _, _ in Completion.fields(words) })
     var field: [String]
@@ -101,7 +113,10 @@ struct ResetCommand: ParsableCommand {
 
 struct PressCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "press", abstract: "Press a button.")
+        commandName: "press", abstract: "Press a button.",
+        discussion: """
+            Example: pickerctl press rollback
+            """)
     @OptionGroup var common: CommonOptions
     @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.button]) })
     var button: String

@@ -10,8 +10,10 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run a command with the form's values in its environment.",
         discussion: """
-            PICKER_FLAVOR=vanilla and its like, and PICKER_FORM. Secrets are left out. The exit
+            PICKER_FLAVOR=vanilla and its like, and PICKER_FORM. Secrets are left out. The exit \
             status is the command's.
+
+            Example: pickerctl run --restart-on-change -- ./server
             """)
     @OptionGroup var common: CommonOptions
     @Flag(help: "Run it again at each change: SIGTERM, then SIGKILL after the grace.")
@@ -34,9 +36,7 @@ struct RunCommand: ParsableCommand {
     func run() throws {
         let session = Session(common.settings)
         let form = try session.form()
-        guard let path = Self.find(command[0]) else {
-            throw Failure(.noInput, "\(command[0]) is not in PATH")
-        }
+        let path = try Self.executable(command[0])
         if restartOnChange {
             let status = try Restarter(self, session, form, path).run()
             Glibc.exit(status)
@@ -65,6 +65,18 @@ struct RunCommand: ParsableCommand {
         // A value cannot hold the byte that ends it.
         return kept
             + own.filter { !$0.value.utf8.contains(0) }.map { "\($0.name)=\($0.value)" }
+    }
+
+    /// The file of a command, or why it cannot be run.
+    static func executable(_ name: String) throws(Failure) -> String {
+        guard let path = find(name), let facts = FileFacts.at(path) else {
+            let place = name.contains("/") ? "is not there" : "is not in PATH"
+            throw Failure(.noInput, "\(name) \(place); name a command that can be run")
+        }
+        guard facts.kind == .regular, access(path, X_OK) == 0 else {
+            throw Failure(.noPermission, "\(path) may not be run; is it executable?")
+        }
+        return path
     }
 
     /// A command as a shell finds it: a path as it is, a name in `PATH`.
@@ -168,11 +180,21 @@ private final class Restarter {
         if ownsTerminal { tcsetpgrp(STDIN_FILENO, process.pid) }
     }
 
+    /// ^Z stopped the child alone, which is the terminal's job: stops with it, so that the shell
+    /// has its prompt, and goes on with it: the job control of credentials(7) and setpgid(2).
+    private func suspend(_ child: ChildProcess) {
+        tcsetpgrp(STDIN_FILENO, getpgrp())
+        kill(0, SIGTSTP)
+        if tcgetpgrp(STDIN_FILENO) == getpgrp() { tcsetpgrp(STDIN_FILENO, child.pid) }
+        child.signal(SIGCONT)
+    }
+
     /// The status to end with, where a signal or the child's own end says so.
     private func handleSignals() throws(Failure) -> Int32? {
         for number in signals.take() {
             switch number {
             case SIGCHLD:
+                if ownsTerminal, let child, child.hasStopped() { suspend(child) }
                 guard let ending = child?.ending() else { continue }
                 child = nil
                 if ownsTerminal { tcsetpgrp(STDIN_FILENO, getpgrp()) }

@@ -6,7 +6,7 @@ struct SetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Set fields, all of them or none.",
         discussion: """
-            A value is read as its control holds it: a tag, true or false, a number, a date, text.
+            A value is read as its control holds it: a tag, true or false, a number, a date, text. \
             Several tags stand with commas between; empty or null is nothing where that is allowed.
 
               flavor=vanilla           set
@@ -15,6 +15,8 @@ struct SetCommand: ParsableCommand {
               source.name=salary       one component of wheels
               note=@FILE  key=-        a file's text, standard input; the way for a secret
               note:='"@home"'          exactly this JSON
+
+            Example: pickerctl set flavor=vanilla scoops+=1
             """)
 
     @OptionGroup var common: CommonOptions
@@ -49,6 +51,8 @@ struct SetCommand: ParsableCommand {
         ifCurrent: String? = nil, output: AnswerFormat? = nil
     ) throws(Failure) {
         let assignments = try Self.assignments(arguments)
+        let context = try Session.token(context, of: "--context")
+        let ifCurrent = try Session.token(ifCurrent, of: "--if-current")
         let form = try session.form(named: assignments.map(\.form))
         var edits = EditBuilder(try session.outline(form))
         for assignment in assignments { try edits.append(assignment, session) }

@@ -8,7 +8,11 @@ struct StatusCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "The daemon's state.",
-        discussion: "-o prometheus writes metrics for node_exporter's textfile collector.")
+        discussion: """
+            -o prometheus writes metrics for node_exporter's textfile collector.
+
+            Example: pickerctl status -o prometheus > /var/lib/node_exporter/pickersync.prom
+            """)
     @OptionGroup var common: CommonOptions
     @Option(name: .shortAndLong, help: "text, json or prometheus.") var output = Format.text
 

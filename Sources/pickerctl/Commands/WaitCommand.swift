@@ -6,7 +6,11 @@ internal import SyncCore
 struct WaitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait", abstract: "Wait until fields have values; at once if they do.",
-        discussion: "FIELD=VALUE or FIELD!=VALUE; all of them must hold together.")
+        discussion: """
+            FIELD=VALUE or FIELD!=VALUE; all of them must hold together.
+
+            Example: pickerctl wait --timeout 60 state=ready && ./go
+            """)
 
     @OptionGroup var common: CommonOptions
     @Argument(
@@ -15,6 +19,12 @@ struct WaitCommand: ParsableCommand {
     var conditions: [String]
     @Option(help: ArgumentHelp("Give up after so many seconds, with 124.", valueName: "seconds"))
     var timeout: Double?
+
+    func validate() throws {
+        if let timeout, !(timeout >= 0) {
+            throw ValidationError("--timeout takes seconds, 0 or more")
+        }
+    }
 
     func run() throws {
         let started = MonotonicClock.now()
@@ -26,6 +36,10 @@ struct WaitCommand: ParsableCommand {
             conditions.append(try FieldCondition(text, outline, session))
         }
         let names = conditions.map(\.field)
+        // What holds already is found however short the time is.
+        var vigil = Vigil(conditions)
+        vigil.saw(try session.snapshot(form, names))
+        if vigil.hasHeld { return }
         session.client.subscribe(StateSubscribe(form: form, fields: names))
         let deadline = timeout.map { started.adding(seconds: $0) }
         while true {
@@ -35,9 +49,9 @@ struct WaitCommand: ParsableCommand {
             case .event(.subscriptionRefused(_, let error)): throw Failure(error)
             case .event(.formChanged(let change)) where change.content == .deleted:
                 throw Failure(.noInput, "form \(form) was deleted; there is nothing to wait for")
-            case .event:
-                let fields = session.client.fields(of: form)
-                if !fields.isEmpty, conditions.allSatisfy({ $0.holds(in: fields) }) { return }
+            case .event(let event):
+                vigil.saw(event, form)
+                if vigil.hasHeld { return }
             }
         }
     }
@@ -46,10 +60,10 @@ struct WaitCommand: ParsableCommand {
 extension Session {
     /// Sleeps until something happens.
     func wait(
-        until deadline: UInt64? = nil, also descriptors: [Int32] = []
+        until deadline: UInt64? = nil, also descriptors: [Int32] = [], hangUp: Int32? = nil
     ) throws(Failure) -> BlockingClient.Wake {
         do throws(ClientFailure) {
-            return try client.wait(until: deadline, also: descriptors)
+            return try client.wait(until: deadline, also: descriptors, hangUp: hangUp)
         } catch {
             throw Failure(error)
         }

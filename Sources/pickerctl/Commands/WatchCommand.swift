@@ -7,9 +7,11 @@ struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Print changes as they happen, or run a command for each.",
         discussion: """
-            Reconnects by itself and misses nothing. A --exec child has PICKER_FORM, PICKER_FIELD,
-            PICKER_VALUE, PICKER_WAS, PICKER_USER, PICKER_REVISION and PICKER_COALESCED, and the
+            Reconnects by itself and misses nothing. A --exec child has PICKER_FORM, PICKER_FIELD, \
+            PICKER_VALUE, PICKER_WAS, PICKER_USER, PICKER_REVISION and PICKER_COALESCED, and the \
             change as JSON on standard input; one runs at a time, in order.
+
+            Example: pickerctl watch traffic --exec './set-weight.sh "$PICKER_VALUE"'
             """)
 
     @OptionGroup var common: CommonOptions

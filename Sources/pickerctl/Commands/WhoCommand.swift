@@ -5,20 +5,27 @@ internal import SyncCore
 /// `pickerctl who`: who has the form open.
 struct WhoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "who", abstract: "Who has the form open, and where.")
+        commandName: "who", abstract: "Who has the form open, and where.",
+        discussion: """
+            Example: pickerctl who --form deploy
+            """)
     @OptionGroup var common: CommonOptions
     @Option(name: .shortAndLong, help: "text or json (a peer a line).")
     var output = TextOrJSON.text
 
-    /// Seconds within which the daemon tells who is there.
-    private static let patienceSeconds = 0.1
+    /// Seconds within which the daemon tells who is there, if it ever does.
+    private static let patienceSeconds = 5.0
 
     func run() throws {
         let session = Session(common.settings)
         let form = try session.form()
         session.client.subscribe(StateSubscribe(form: form, fields: [], presence: true))
-        // Answers come in order: once this is back, the subscription was answered.
+        // Asking makes us one of those who are there. Peers are told in the order in which they
+        // came, and we came last: once we are told of ourselves, we know of all.
         try session.call(.ping)
+        guard let me = session.client.greeting?.you.connection else {
+            throw Failure(.unavailable, "the daemon does not say who we are; see pickerctl doctor")
+        }
         var peers: [PresenceChanged.Peer] = []
         let deadline = MonotonicClock.now().adding(seconds: Self.patienceSeconds)
         while true {
@@ -30,14 +37,16 @@ struct WhoCommand: ParsableCommand {
                     peers.removeAll { $0.connection == peer.connection }
                     if !peer.isGone { peers.append(peer) }
                 }
+                if change.peers.contains(where: { $0.connection == me }) {
+                    return try print(peers.filter { $0.connection != me }, session)
+                }
             case .event, .readable: continue
             }
         }
     }
 
     private func print(_ peers: [PresenceChanged.Peer], _ session: Session) throws(Failure) {
-        let me = session.client.greeting?.you.connection
-        let others = peers.filter { $0.connection != me }.sorted { $0.connection < $1.connection }
+        let others = peers.sorted { $0.connection < $1.connection }
         var table = Table(["USER", "TERMINAL", "PROGRAM", "AT FIELD"])
         for peer in others {
             switch output {

@@ -1,5 +1,6 @@
 // `FIELD=VALUE` as a question: what `wait` and `watch --until` wait for.
 
+internal import PickerSync
 internal import SyncCore
 
 /// A condition on one field, typed by its control.
@@ -66,5 +67,54 @@ struct FieldCondition {
             return present == wanted
         }
         return present.count == wanted.count && present.allSatisfy { wanted.contains($0) }
+    }
+}
+
+/// Conditions that must hold together, judged at each event in its turn.
+///
+/// The client's view is ahead of the events that are still to be taken: a value that stood for one
+/// revision alone would be missed in it.
+struct Vigil {
+    private let conditions: [FieldCondition]
+    private var fields: [NamedField] = []
+    /// They held together at some revision that was seen.
+    private(set) var hasHeld = false
+
+    init(_ conditions: [FieldCondition]) {
+        self.conditions = conditions
+    }
+
+    /// Takes in what an event tells of a form.
+    mutating func saw(_ event: ClientEvent, _ form: String) {
+        switch event {
+        case .snapshot(let result, _) where result.form.isSameBytes(as: form):
+            for field in result.fields ?? [] { take(field.id, field.state) }
+        case .changed(let change) where change.form.isSameBytes(as: form):
+            for field in change.changes { take(field.field, field.state) }
+        case .formChanged(let change) where change.form.isSameBytes(as: form):
+            guard case .defined(let content) = change.content else { return }
+            for field in content.changes { take(field.field, field.state) }
+        default: return
+        }
+        judge()
+    }
+
+    /// Takes in a snapshot that was read.
+    mutating func saw(_ snapshot: StateSnapshot) {
+        for field in snapshot.fields { take(field.id, field.state) }
+        judge()
+    }
+
+    private mutating func take(_ id: String, _ state: FieldState) {
+        guard conditions.contains(where: { $0.field.isSameBytes(as: id) }) else { return }
+        if let place = fields.firstIndex(where: { $0.id.isSameBytes(as: id) }) {
+            fields[place].state = state
+        } else {
+            fields.append(NamedField(id: id, state: state))
+        }
+    }
+
+    private mutating func judge() {
+        if !fields.isEmpty, conditions.allSatisfy({ $0.holds(in: fields) }) { hasHeld = true }
     }
 }

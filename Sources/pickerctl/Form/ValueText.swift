@@ -37,12 +37,12 @@ enum ValueText {
         if state.isMixed { return "— (mixed)" }
         let text = state.value.isNull ? "—" : bare(state.value)
         if state.isInvalid { return "— (invalid: \(text))" }
-        return text.isEmpty ? "\"\"" : text
+        return text.isEmpty ? short(state.value) : text
     }
 
     /// A value for a person within a sentence.
     static func short(_ value: JSON) -> String {
-        if value.isNull { return "—" }
+        if value.isNull || value.arrayValue?.isEmpty ?? false { return "—" }
         let text = bare(value)
         return text.isEmpty ? "\"\"" : text
     }

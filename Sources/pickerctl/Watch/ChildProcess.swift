@@ -108,6 +108,14 @@ struct ChildProcess {
         return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
     }
 
+    /// Whether it was stopped, as by ^Z, since this was asked last: waitid(2), which leaves an
+    /// ending to be asked for.
+    func hasStopped() -> Bool {
+        var info = siginfo_t()
+        return waitid(P_PID, id_t(pid), &info, WSTOPPED | WNOHANG) == 0
+            && info.si_signo == SIGCHLD
+    }
+
     /// Ends it: SIGTERM, and SIGKILL to what is left after the grace.
     func end(graceSeconds: Double) {
         signal(SIGTERM)

@@ -14,15 +14,21 @@ final class Watcher {
     private let options: WatchOptions
     private let globs: [Glob]
     private let form: String
-    private let until: FieldCondition?
-    /// Labels hold nothing of their own: what they show changed with the values they name.
+    private var until: Vigil?
+    /// `--until` came to hold: what follows is nobody's business any more.
+    private var hasHeld: Bool { until?.hasHeld ?? false }
+    /// Labels hold nothing of their own: a watch of everything leaves them out, and one that names
+    /// a label is told its text.
     private var labels: [String]
+    private var labelTexts: LabelTexts?
+    private var shownTexts: [String: String] = [:]
     private var debouncer: Debouncer
     private var queue: ExecQueue
     private var child: (process: ChildProcess, change: WatchedChange)?
     private var signals: SignalPipe?
     private var shown = 0
     private var lastRevision: Revision?
+    private var hasBegun = false
     private var isLost = false
 
     /// Seconds that a child has between SIGTERM and SIGKILL.
@@ -40,11 +46,13 @@ final class Watcher {
         for id in globs.compactMap(\.literal) { _ = try session.field(id, in: outline) }
         until =
             if let text = options.until {
-                try FieldCondition(text, outline, session)
+                Vigil([try FieldCondition(text, outline, session)])
             } else {
                 nil
             }
-        labels = Self.labels(outline)
+        let ids = Self.labels(outline)
+        labels = ids
+        labelTexts = names.contains { ids.contains($0.field) } ? LabelTexts(outline.json) : nil
         debouncer = Debouncer(span: (0 as UInt64).adding(seconds: options.debounceSeconds))
         queue = ExecQueue(keepsLatest: options.keepsLatest)
     }
@@ -63,7 +71,9 @@ final class Watcher {
         defer { child?.process.end(graceSeconds: Self.graceSeconds) }
         try subscribe()
         while !isDone {
-            let deadline = [timeout, debouncer.deadline].compactMap(\.self).min()
+            // What holds already is found however short the time is.
+            let end = hasBegun ? timeout : timeout.map { max($0, started.adding(seconds: 1)) }
+            let deadline = [end, debouncer.deadline].compactMap(\.self).min()
             let wake = try nextWake(until: deadline)
             switch wake {
             case .event(let event): try handle(event)
@@ -74,20 +84,19 @@ final class Watcher {
             for change in debouncer.due(at: now) { try show(change) }
             try session.console.flush()
             if isDone { return }
-            if let timeout, now >= timeout { throw .silent(.timedOut) }
+            if let end, now >= end { throw .silent(.timedOut) }
         }
     }
 
     private var isDone: Bool {
         if child != nil { return false }
         if let count = options.count, shown >= count { return true }
-        guard let until else { return false }
-        return debouncer.deadline == nil && until.holds(in: session.client.fields(of: form))
+        return hasHeld && debouncer.deadline == nil
     }
 
     private func subscribe() throws(Failure) {
         let filter =
-            options.fields.isEmpty || until != nil
+            options.fields.isEmpty || until != nil || labelTexts != nil
             ? nil
             : options.fields.map {
                 FieldName($0).field
@@ -105,7 +114,10 @@ final class Watcher {
     private func nextWake(until deadline: UInt64?) throws(Failure) -> BlockingClient.Wake {
         let descriptors = signals.map { [$0.descriptor] } ?? []
         guard queue.isFull, let signals else {
-            return try session.wait(until: deadline, also: descriptors)
+            // A child writes for itself; lines of ours are for a reader, who may go.
+            return try session.wait(
+                until: deadline, also: descriptors,
+                hangUp: options.command == nil ? STDOUT_FILENO : nil)
         }
         var entry = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
         poll(&entry, 1, 1_000)
@@ -115,6 +127,8 @@ final class Watcher {
     // MARK: Events
 
     private func handle(_ event: ClientEvent) throws(Failure) {
+        if hasHeld { return }
+        defer { until?.saw(event, form) }
         switch event {
         case .snapshot(let result, let previous): try began(result, previous)
         case .resumed: returned()
@@ -129,6 +143,7 @@ final class Watcher {
                 throw Failure(.noInput, "form \(form) was deleted; there is nothing to watch")
             case .defined(let content):
                 labels = Self.labels(FormOutline(content.definition))
+                if labelTexts != nil { labelTexts = LabelTexts(content.definition) }
                 try showDefinition(content.version, change.revision)
                 try offer(content.changes, change.revision, content.coalescedFrom)
             }
@@ -140,6 +155,7 @@ final class Watcher {
     }
 
     private func returned() {
+        hasBegun = true
         if isLost { session.console.note("the daemon is back") }
         isLost = false
     }
@@ -149,6 +165,7 @@ final class Watcher {
         returned()
         let from = lastRevision.map { $0 + 1 }
         lastRevision = result.revision
+        if previous.isEmpty, !options.showsInitial, options.since == nil { noteTexts() }
         var changes: [FieldChange] = []
         for field in result.fields ?? [] {
             let known = previous[field.id]
@@ -167,9 +184,12 @@ final class Watcher {
             }
         }
         if options.since != nil, previous.isEmpty {
+            let since = options.since ?? 0
             session.console.note(
-                "the log does not reach back to revision \(options.since ?? 0); "
-                    + "what changed since comes folded")
+                since > result.revision
+                    ? "revision \(since) has yet to come: the form is at \(result.revision)"
+                    : "the log does not reach back to revision \(since); what changed since "
+                        + "comes folded")
         }
         // In the order in which the fields changed, as a log would have told it.
         if from != nil { changes.sort { $0.state.revision < $1.state.revision } }
@@ -183,12 +203,36 @@ final class Watcher {
     ) throws(Failure) {
         lastRevision = max(revision, lastRevision ?? revision)
         for change in changes where globs.isEmpty || globs.matches(change.field) {
-            if labels.contains(change.field) { continue }
+            var change = change
+            if labels.contains(change.field) {
+                guard let text = rendered(change) else { continue }
+                change = text
+            }
             let watched = WatchedChange(
                 form: form, field: change.field, state: change.state, was: change.was,
                 revision: revision, coalescedFrom: coalescedFrom)
             for ready in debouncer.offer(watched, at: MonotonicClock.now()) { try show(ready) }
         }
+    }
+
+    /// What labels show before the first change of them.
+    private func noteTexts() {
+        guard let labelTexts else { return }
+        let fields = session.client.fields(of: form)
+        for id in labels { shownTexts[id] = labelTexts.text(of: id, fields) }
+    }
+
+    /// A label that was named, with its text; `nil` where it shows what it did.
+    private func rendered(_ change: FieldChange) -> FieldChange? {
+        guard globs.contains(where: { $0.literal?.isSameBytes(as: change.field) ?? false }),
+            let text = labelTexts?.text(of: change.field, session.client.fields(of: form))
+        else { return nil }
+        let was = shownTexts.updateValue(text, forKey: change.field)
+        if was == text { return nil }
+        var change = change
+        change.state.value = .string(text)
+        change.was = was.map { .string($0) }
+        return change
     }
 
     // MARK: Showing
@@ -236,7 +280,10 @@ final class Watcher {
     }
 
     private func readable(_ descriptor: Int32) throws(Failure) {
-        guard let signals, descriptor == signals.descriptor else { return }
+        guard let signals, descriptor == signals.descriptor else {
+            if options.command == nil { throw .silent(.closedPipe) }
+            return
+        }
         for signal in signals.take() {
             switch signal {
             case SIGCHLD: try reap()

@@ -1,0 +1,173 @@
+// Values into controls: a flag is a toggle, a number a stepper, a text a text, a list of texts a
+// picker of several, a group a section.
+
+internal import FormFile
+internal import SyncCore
+
+/// Makes a definition of what people have.
+struct FormImport {
+    /// Names whose values no control holds.
+    private(set) var leftOut: [String] = []
+    private var variables: Set<String> = Set(
+        ["form", "field", "value", "was", "user", "revision", "coalesced"].map {
+            FieldOutline.variable($0)
+        })
+
+    /// `[a-z0-9][a-z0-9-]{0,62}` of any text.
+    static func formName(_ text: String) -> String {
+        var name = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                name.unicodeScalars.append(Unicode.Scalar(byte | 0x20))
+            default: if !name.isEmpty, name.last != "-" { name += "-" }
+            }
+        }
+        while name.last == "-" { name.removeLast() }
+        return name.isEmpty ? "imported" : String(name.prefix(63))
+    }
+
+    /// `NAME=VALUE` lines, `export` and quotes as shells have them; `nil` where a file is no such
+    /// thing.
+    static func variables(_ path: String) throws(Failure) -> JSON? {
+        guard path != "-", path.hasSuffix(".env") || path.split(separator: "/").last == ".env"
+        else { return nil }
+        let bytes: [UInt8]
+        do throws(FileIssues) {
+            bytes = try FileReading.bytes(ofFile: path)
+        } catch {
+            throw Failure(.noInput, error.issues.first.map { "\($0)" } ?? path)
+        }
+        var object = JSONObject()
+        for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
+            var line = line.drop { $0 == " " || $0 == "\t" }
+            if line.hasPrefix("export ") { line = line.dropFirst(7) }
+            guard line.first != "#", let equals = line.firstIndex(of: "=") else { continue }
+            var text = line[line.index(after: equals)...]
+            if let quote = text.first, quote == "'" || quote == "\"", text.count > 1,
+                text.last == quote
+            {
+                text = text.dropFirst().dropLast()
+            }
+            object[String(line[..<equals])] = scalar(String(text))
+        }
+        return .object(object)
+    }
+
+    private static func scalar(_ text: String) -> JSON {
+        switch text {
+        case "true": true
+        case "false": false
+        default: ValueParser.number(text).map { .number($0) } ?? .string(text)
+        }
+    }
+
+    /// A form of these names and values.
+    mutating func definition(_ form: String, _ object: JSONObject) -> JSON {
+        var sections: [JSON] = []
+        var loose: [JSON] = []
+        for (name, value) in object.members {
+            if let helper = HomeAssistantHelper(rawValue: name), let members = value.objectValue {
+                let fields = members.members.compactMap { id, settings in
+                    self.id(id).flatMap { helper.field($0, settings) }
+                }
+                loose += fields
+            } else if let group = value.objectValue {
+                let fields = group.members.compactMap { field($0.name, $0.value) }
+                if !fields.isEmpty {
+                    sections.append(
+                        .members(("title", .string(name)), ("fields", .array(fields))))
+                }
+            } else if let field = field(name, value) {
+                loose.append(field)
+            }
+        }
+        if !loose.isEmpty { sections.insert(.members(("fields", .array(loose))), at: 0) }
+        return .members(("form", .string(form)), ("sections", .array(sections)))
+    }
+
+    /// A name as an id: unique, and unlike every other as an environment variable.
+    private mutating func id(_ name: String) -> String? {
+        var id = ""
+        for byte in name.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                id.unicodeScalars.append(Unicode.Scalar(byte))
+            default: if id.last != "_" { id += "_" }
+            }
+        }
+        if id.first.map({ !$0.isLetter }) ?? true { id = "f" + id }
+        id = String(id.prefix(63))
+        guard variables.insert(FieldOutline.variable(id)).inserted else {
+            leftOut.append(name)
+            return nil
+        }
+        return id
+    }
+
+    private mutating func field(_ name: String, _ value: JSON) -> JSON? {
+        var members: [(String, JSON)]
+        switch value {
+        case .bool: members = [("type", "toggle"), ("default", value)]
+        case .number: members = [("type", "stepper"), ("default", value)]
+        case .null: members = [("type", "text")]
+        case .string(let text):
+            members = [("type", "text"), ("default", value)]
+            if text.contains("\n") { members.append(("multiline", true)) }
+        case .array(let tags) where !tags.isEmpty && tags.allSatisfy { $0.stringValue != nil }:
+            members = [
+                ("type", "picker"), ("multiple", true), ("options", value), ("default", value),
+            ]
+        case .array, .object:
+            leftOut.append(name)
+            return nil
+        }
+        guard let id = id(name) else { return nil }
+        if id != name { members.insert(("label", .string(name)), at: 1) }
+        return .object(JSONObject([("id", .string(id))] + members))
+    }
+}
+
+/// Home Assistant's helpers, which are controls already.
+enum HomeAssistantHelper: String {
+    case flag = "input_boolean"
+    case choice = "input_select"
+    case number = "input_number"
+    case text = "input_text"
+    case moment = "input_datetime"
+    case button = "input_button"
+
+    /// One helper as a control: what has a counterpart is taken over.
+    func field(_ id: String, _ settings: JSON) -> JSON? {
+        var field = JSONObject([("id", .string(id))])
+        func take(_ name: String, as own: String) { field[own] = settings[name] ?? field[own] }
+        switch self {
+        case .flag: field["type"] = "toggle"
+        case .choice:
+            field["type"] = "picker"
+            take("options", as: "options")
+        case .number:
+            field["type"] = settings["mode"]?.stringValue == "box" ? "stepper" : "slider"
+            for name in ["min", "max", "step"] { take(name, as: name) }
+        case .text:
+            field["type"] = settings["mode"]?.stringValue == "password" ? "secure" : "text"
+            take("max", as: "maxLength")
+            if field["type"] == "text" { take("pattern", as: "pattern") }
+        case .moment:
+            field["type"] = "date"
+            let hasDate = settings["has_date"]?.boolValue ?? false
+            let hasTime = settings["has_time"]?.boolValue ?? false
+            field["mode"] =
+                hasDate && hasTime ? "dateAndTime" : .string(hasTime ? "time" : "date")
+        case .button: field["type"] = "button"
+        }
+        take("name", as: "label")
+        if self != .button, self != .moment, field["type"] != "secure" {
+            take("initial", as: "default")
+        }
+        return .object(field)
+    }
+}
