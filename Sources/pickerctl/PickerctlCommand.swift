@@ -54,6 +54,8 @@ struct PickerctlCommand: ParsableCommand {
             }
             return code.rawValue
         }
+        // A shell that completes shows what we say amid the line that is being typed.
+        if arguments.first == "---completion" { return code.rawValue }
         var line = message(for: error).split(separator: "\n").first.map(String.init) ?? "usage"
         if line.last == "." { line.removeLast() }
         if !line.contains("pickerctl") { line += "; see \(helpCommand(arguments))" }

@@ -43,11 +43,17 @@ final class Bench {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Starts the daemon and waits for its `ready:` line.
-    func start() throws {
+    /// The daemon's process.
+    var process: pid_t? { daemon?.processIdentifier }
+
+    /// Starts the daemon and waits for its `ready:` line; `fileBlocksMax` is how many blocks of 512
+    /// bytes its files may have.
+    func start(fileBlocksMax: Int? = nil) throws {
         let process = Process()
-        process.executableURL = Self.products.appending(path: "pickersyncd")
+        process.executableURL = URL(filePath: "/bin/sh")
+        let limit = fileBlocksMax.map { "ulimit -f \($0); " } ?? ""
         process.arguments = [
+            "-c", limit + "exec \"$0\" \"$@\"", Self.products.appending(path: "pickersyncd").path,
             "--socket", socket, "--state-directory", folder.appending(path: "state").path,
         ]
         let pipe = Pipe()
@@ -72,10 +78,15 @@ final class Bench {
     }
 
     /// A command that is not waited for.
-    func launch(_ arguments: [String], input: String? = nil) throws -> Running {
+    func launch(
+        _ arguments: [String], input: String? = nil, asSecondUser: Bool = false
+    ) throws -> Running {
         let process = Process()
-        process.executableURL = Self.products.appending(path: "pickerctl")
-        process.arguments = arguments
+        let words =
+            (asSecondUser ? SecondUser.prefix : [])
+            + [Self.products.appending(path: "pickerctl").path] + arguments
+        process.executableURL = URL(filePath: words[0])
+        process.arguments = Array(words.dropFirst())
         var variables = ProcessInfo.processInfo.environment
         for name in variables.keys where name.hasPrefix("PICKER") { variables[name] = nil }
         variables["PICKERSYNC_SOCKET"] = socket

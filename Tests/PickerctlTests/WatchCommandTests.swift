@@ -135,6 +135,99 @@ struct WatchCommandTests {
         #expect(outcome.err.contains("was deleted"))
     }
 
+    @Test("what stands for one revision alone is seen by wait and by --until")
+    func passing() throws {
+        let running = [
+            try bench.launch(["wait", "scoops=4"]),
+            try bench.launch(["watch", "-o", "value", "--initial", "--until", "scoops=4", "scoops"]
+            ),
+            try bench.launch([
+                "watch", "--initial", "--until", "scoops=4", "--exec", "echo $PICKER_VALUE",
+                "scoops",
+            ]),
+        ]
+        for watch in running.dropFirst() { _ = watch.read(until: "2\n") }
+        let client = try RawClient(bench.socket)
+        // The wait is there once the form has its third subscriber.
+        while try client.call("form.list", "{}")["forms"]?.arrayValue?.first?["subscribers"] != 3 {}
+        for scoops in [3, 4, 5, 1] {
+            client.send(
+                "state.set",
+                #"{"form":"ice-cream","changes":[{"field":"scoops","value":\#(scoops)}]}"#)
+        }
+        let outcomes = running.map { $0.outcome() }
+        #expect(outcomes.map(\.status) == [0, 0, 0])
+        #expect(outcomes.map(\.out) == ["", "2\n3\n4\n", "2\n3\n4\n"])
+    }
+
+    @Test("--latest skips to the newest and says from where on")
+    func latest() throws {
+        let gate = bench.folder.appending(path: "gate").path
+        let watch = try bench.launch([
+            "watch", "scoops", "--latest", "--initial", "--until", "scoops=5", "--exec",
+            "echo $PICKER_VALUE $PICKER_WAS from=$PICKER_COALESCED; "
+                + "while [ ! -e '\(gate)' ]; do sleep 0.05; done",
+        ])
+        _ = watch.read(until: "2 from=\n")
+        for scoops in [3, 4, 5] { try bench.run("set", "scoops=\(scoops)") }
+        // Nothing tells when the watch has read them; a watch that is late folds less, and the
+        // first and the last line are the same.
+        usleep(300_000)
+        _ = try bench.file("gate", "")
+        let lines = watch.outcome().lines
+        #expect(lines.first == "2 from=")
+        #expect(lines.last == "5 2 from=2")
+    }
+
+    @Test("--since beyond the newest revision says so, and shows nothing that was")
+    func future() throws {
+        let watch = try bench.run("watch", "--since", "99", "--timeout", "0")
+        #expect(watch.status == 124)
+        #expect(watch.out == "")
+        #expect(watch.err.contains("revision 99 has yet to come"), "\(watch.err)")
+    }
+
+    @Test("^C ends the child and what the child started")
+    func group() throws {
+        let watch = try bench.launch([
+            "watch", "scoops", "--initial", "--exec", "sleep 600 & echo $!; wait",
+        ])
+        let pid = try #require(Int32(watch.read(until: "\n").split(separator: "\n").first ?? ""))
+        watch.signal(SIGINT)
+        #expect(watch.outcome().status == 130)
+        while Glibc.kill(pid, 0) == 0, try !Self.isZombie(pid) { usleep(10_000) }
+    }
+
+    @Test("a watch ends when its reader is gone, without another change to tell")
+    func readerGone() throws {
+        let pickerctl = Bench.products.appending(path: "pickerctl").path
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = [
+            "-c", "set -o pipefail; '\(pickerctl)' watch --initial | head -n 1",
+        ]
+        process.environment = ["PICKERSYNC_SOCKET": bench.socket, "PATH": "/usr/bin:/bin"]
+        let outcome = try Running(process, input: nil).outcome()
+        #expect(outcome.lines.count == 1)
+        #expect(outcome.err == "")
+        #expect(outcome.status == 141)
+    }
+
+    @Test("a command whose standard output is closed writes nothing to the daemon instead")
+    func noStandardOutput() throws {
+        let pickerctl = Bench.products.appending(path: "pickerctl").path
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = [
+            "-c", "'\(pickerctl)' get >&- <&-; '\(pickerctl)' set scoops=4 >&- <&-",
+        ]
+        process.environment = ["PICKERSYNC_SOCKET": bench.socket, "PATH": "/usr/bin:/bin"]
+        #expect(try Running(process, input: nil).outcome().status == 0)
+        #expect(try bench.run("get", "scoops").out == "4\n")
+        let refused = try JSON(parsing: try bench.run("status", "-o", "json").out)
+        #expect(refused["counters"]?["refused"] == 0)
+    }
+
     @Test("a reader that closed its end ends the command quietly")
     func closedPipe() throws {
         let script =

@@ -57,6 +57,11 @@ enum Completion {
         }.map(\.id)
     }
 
+    /// Ids of all that can be read, labels too.
+    static func readable(_ words: [String]) -> [String] {
+        fields(words, FieldOutline.Kind.allCases)
+    }
+
     /// `FIELD=`, and `FIELD=VALUE` for every option once a field is named.
     static func assignments(_ words: [String]) -> [String] {
         guard let (client, form) = place(words), let outline = outline(client, form) else {

@@ -12,7 +12,7 @@ struct DescribeCommand: ParsableCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(completion: .custom { words, _, _ in Completion.fields(words) })
+    @Argument(completion: .custom { words, _, _ in Completion.readable(words) })
     var field: String?
     @Option(name: .shortAndLong, help: "text or json.") var output = TextOrJSON.text
 

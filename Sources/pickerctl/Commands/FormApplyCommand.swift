@@ -31,11 +31,12 @@ struct FormApplyCommand: ParsableCommand {
     private func apply(_ definition: JSON, _ file: String, _ session: Session) throws(Failure) {
         let form = definition["form"]?.stringValue ?? ""
         let preview = try send(FormApply(definition: definition, isDryRun: true), session)
-        let version = preview.isCreated ? nil : try session.definition(form).version
-        if dryRun { return try show(preview, since: version, isDone: false, session.console) }
+        let present = preview.isCreated ? nil : try session.definition(form)
+        let isSame = present?.definition == definition
+        if dryRun { return try show(preview, isSame: isSame, isDone: false, session.console) }
         let lost = preview.invalid + preview.reset + preview.removed
         if !lost.isEmpty, !yes {
-            try show(preview, since: version, isDone: false, session.console)
+            try show(preview, isSame: isSame, isDone: false, session.console)
             try session.console.flush()
             switch Console.ask("apply \(file) to form \(form)?") {
             case true?: break
@@ -48,8 +49,10 @@ struct FormApplyCommand: ParsableCommand {
             }
         }
         // What was shown is what is applied: a form that changed meanwhile is a conflict.
-        let result = try send(FormApply(definition: definition, ifVersion: version), session)
-        try show(result, since: version, isDone: true, session.console)
+        let result = try send(
+            FormApply(definition: definition, ifVersion: present?.version), session)
+        let isUnchanged = result.version == present?.version
+        try show(result, isSame: isUnchanged, isDone: true, session.console)
     }
 
     private func send(_ apply: FormApply, _ session: Session) throws(Failure) -> ApplyResult {
@@ -59,7 +62,7 @@ struct FormApplyCommand: ParsableCommand {
     }
 
     private func show(
-        _ result: ApplyResult, since version: Int64?, isDone: Bool, _ console: Console
+        _ result: ApplyResult, isSame: Bool, isDone: Bool, _ console: Console
     ) throws(Failure) {
         if output == .json {
             var writer = JSONWriter()
@@ -67,23 +70,21 @@ struct FormApplyCommand: ParsableCommand {
             return try console.line(String(decoding: writer.take(), as: UTF8.self))
         }
         if console.isQuiet { return }
-        for line in Self.lines(result, since: version, isDone: isDone) {
+        for line in Self.lines(result, isSame: isSame, isDone: isDone) {
             try console.safeLine(line)
         }
     }
 
-    /// What an apply came to, or would; `version` is that of the form before.
-    static func lines(_ result: ApplyResult, since version: Int64?, isDone: Bool) -> [String] {
-        if let version, result.version == version {
-            return ["form \(result.form) unchanged, version \(version)"]
-        }
+    /// What an apply came to, or would; `isSame` where it was the definition that is in force.
+    static func lines(_ result: ApplyResult, isSame: Bool, isDone: Bool) -> [String] {
+        if isSame { return ["form \(result.form) unchanged, version \(result.version)"] }
         var lines: [String] = []
-        let isSame =
+        let keepsAll =
             result.added.isEmpty && result.invalid.isEmpty && result.reset.isEmpty
             && result.removed.isEmpty
-        let verb = result.isCreated ? "created" : isSame ? "applied, every value kept" : "changed"
+        let verb = result.isCreated ? "created" : keepsAll ? "applied, every value kept" : "changed"
         let would =
-            result.isCreated ? "would be created" : isSame ? "keeps every value" : "would change"
+            result.isCreated ? "would be created" : keepsAll ? "keeps every value" : "would change"
         lines.append("form \(result.form) \(isDone ? verb : would), version \(result.version)")
         guard !result.isCreated else { return lines }
         for (name, ids, why) in [
@@ -94,7 +95,7 @@ struct FormApplyCommand: ParsableCommand {
         ] where !ids.isEmpty {
             lines.append("  \(name): \(ids.joined(separator: ", "))\(why)")
         }
-        if !isSame, !result.kept.isEmpty { lines.append("  kept: \(result.kept.count) fields") }
+        if !keepsAll, !result.kept.isEmpty { lines.append("  kept: \(result.kept.count) fields") }
         return lines
     }
 }

@@ -17,7 +17,7 @@ struct GetCommand: ParsableCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(completion: .custom { words, _, _ in Completion.fields(words) })
+    @Argument(completion: .custom { words, _, _ in Completion.readable(words) })
     var field: [String] = []
     @Option(name: .shortAndLong, help: "text, json, yaml, env or table.")
     var output = Format.text

@@ -17,7 +17,7 @@ struct WatchCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @Argument(
         help: ArgumentHelp("Which fields; * and ? match.", valueName: "field-glob"),
-        completion: .custom { words, _, _ in Completion.fields(words) })
+        completion: .custom { words, _, _ in Completion.readable(words) })
     var field: [String] = []
     @Option(name: .shortAndLong, help: "text, json or value.") var output = Format.text
     @Option(help: ArgumentHelp("Everything after this revision first.", valueName: "revision"))

@@ -22,7 +22,7 @@ struct ComponentOutline {
 /// One control.
 struct FieldOutline {
     /// The types of FORM.md.
-    enum Kind: String {
+    enum Kind: String, CaseIterable {
         case picker, wheels, toggle, slider, stepper, date, text, secure, gauge, button, label
     }
 

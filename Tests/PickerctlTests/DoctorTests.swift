@@ -1,0 +1,75 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import pickerctl
+
+@Suite("doctor says what is wrong and what to do next")
+struct DoctorTests {
+    @Test("a good daemon is told with its process, its store and its memory")
+    func good() throws {
+        let outcome = try Bench().run("doctor")
+        #expect(outcome.status == 0)
+        for words in ["somebody listens, process ", "protocol 1", "store: writable", "resident"] {
+            #expect(outcome.out.contains(words), "\(words): \(outcome.out)")
+        }
+        #expect(!outcome.out.contains("BAD"))
+    }
+
+    @Test("no socket, a stale one, a file in its place: each with its own step")
+    func sockets() throws {
+        let bench = try Bench(starting: false)
+        let missing = try bench.run("doctor")
+        #expect(missing.status == 69)
+        #expect(missing.out.contains("start it: pickersyncd --socket \(bench.socket)"))
+        try bench.start()
+        bench.stop(SIGKILL)
+        let stale = try bench.run("doctor")
+        #expect(stale.status == 69)
+        #expect(stale.out.contains("is stale: its daemon is gone"), "\(stale.out)")
+        unlink(bench.socket)
+        _ = try bench.file("sock", "text")
+        let file = try bench.run("doctor")
+        #expect(file.status == 69)
+        #expect(file.lines.count { $0.hasPrefix("BAD") } == 1)
+        #expect(file.out.contains("is no socket; remove it"), "\(file.out)")
+    }
+
+    @Test("a daemon that is stopped is told as that, with the way to wake it")
+    func stopped() throws {
+        let bench = try Bench()
+        let pid = try #require(bench.process)
+        kill(pid, SIGSTOP)
+        defer { kill(pid, SIGCONT) }
+        let outcome = try bench.run("doctor")
+        #expect(outcome.status == 69)
+        #expect(outcome.out.contains("is stopped; kill -CONT \(pid)"), "\(outcome.out)")
+    }
+
+    @Test("without a daemon of one's own it says what would start, and what would hinder it")
+    func own() throws {
+        let bench = try Bench(starting: false)
+        bench.environment = ["PICKERSYNC_SOCKET": "", "XDG_STATE_HOME": ""]
+        bench.environment["HOME"] = bench.folder.path
+        bench.environment["XDG_RUNTIME_DIR"] = bench.folder.path
+        let ready = try bench.run("doctor")
+        #expect(ready.status == 0)
+        #expect(ready.out.contains("the next command starts "), "\(ready.out)")
+        bench.environment["HOME"] = ""
+        let homeless = try bench.run("doctor")
+        #expect(homeless.status == 69)
+        #expect(homeless.out.contains("set HOME"))
+        bench.environment["XDG_RUNTIME_DIR"] = ""
+        if FileManager.default.fileExists(atPath: "/run/user/\(getuid())") { return }
+        #expect(try bench.run("doctor").out.contains("note  XDG_RUNTIME_DIR is not set"))
+    }
+
+    @Test("bytes read as people write them")
+    func sizes() {
+        let sizes: [(Int64, String)] = [
+            (0, "0 bytes"), (1_023, "1023 bytes"), (1_024, "1.0 KiB"), (1_536, "1.5 KiB"),
+            (5 << 20, "5.0 MiB"), (.max, "838860.7 TiB"),
+        ]
+        for (bytes, text) in sizes { #expect(Examination.size(bytes) == text) }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+/// Programs of the machine that some tests drive.
+enum Tool {
+    static func path(_ name: String) -> String? {
+        ["/usr/bin/", "/bin/", "/usr/local/bin/"].map { $0 + name }.first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+    }
+}
+
+@Suite(
+    "at a terminal",
+    .enabled(if: Tool.path("script") != nil, "needs script of util-linux"))
+struct TerminalTests {
+    let bench: Bench
+
+    init() throws {
+        bench = try Bench()
+        try bench.apply(Bench.iceCream)
+    }
+
+    /// A command line at a terminal of its own; what is typed is sent when `after` was shown.
+    private func atTerminal(
+        _ line: String, environment: [String: String] = [:],
+        typing: [(after: String, keys: String)] = []
+    ) throws -> Bench.Outcome {
+        let process = Process()
+        // A conversation that goes wrong ends all the same.
+        process.executableURL = URL(filePath: "/usr/bin/timeout")
+        process.arguments = ["60", try #require(Tool.path("script")), "-qec", line, "/dev/null"]
+        var variables = ["PATH": Bench.products.path + ":/usr/bin:/bin", "TERM": "xterm"]
+        variables["PICKERSYNC_SOCKET"] = bench.socket
+        variables["HOME"] = bench.folder.path
+        process.environment = variables.merging(environment) { $1 }
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        var text = ""
+        for (after, keys) in typing {
+            while !text.contains(after) {
+                let data = output.fileHandleForReading.availableData
+                if data.isEmpty { break }
+                text += String(decoding: data, as: UTF8.self)
+            }
+            input.fileHandleForWriting.write(Data(keys.utf8))
+        }
+        let rest = output.fileHandleForReading.readDataToEndOfFile()
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+        return Bench.Outcome(
+            status: process.terminationStatus, out: text + String(decoding: rest, as: UTF8.self),
+            err: "")
+    }
+
+    @Test("headings are bold, unless the environment or the terminal says no")
+    func colors() throws {
+        let line = "pickerctl get -o table flavor"
+        #expect(try atTerminal(line).out.contains("\u{1B}[1m"))
+        for variable in [["NO_COLOR": "1"], ["TERM": "dumb"]] {
+            let outcome = try atTerminal(line, environment: variable)
+            #expect(!outcome.out.contains("\u{1B}"), "\(variable)")
+        }
+    }
+
+    @Test("a value is shown with its dangerous characters as text")
+    func escaped() throws {
+        try bench.run("set", "note=-", input: "a\u{202E}b")
+        let shown = try atTerminal("pickerctl get note").out
+        #expect(!shown.contains("\u{202E}"))
+        #expect(shown.contains("202E"))
+    }
+
+    @Test("what would be lost is asked about, and no is the answer of a mere Enter")
+    func asks() throws {
+        let outcome = try atTerminal(
+            "pickerctl form delete ice-cream", typing: [("[y/N]", "\r")])
+        #expect(outcome.status == 1)
+        #expect(outcome.out.contains("is left as it is"))
+        let yes = try atTerminal(
+            "pickerctl form delete ice-cream", typing: [("[y/N]", "y\r")])
+        #expect(yes.status == 0, "\(yes.out)")
+        #expect(try bench.run("form", "list", "-o", "text").out == "")
+    }
+
+    @Test("run --restart-on-change gives its command the terminal, and ^C ends both")
+    func restarts() throws {
+        let outcome = try atTerminal(
+            "pickerctl run --restart-on-change -- sh -c 'echo ready; read x; echo \"got $x\"; "
+                + "exec sleep 600'",
+            typing: [("ready", "hello\r"), ("got hello", "\u{3}")])
+        #expect(outcome.status == 130, "\(outcome.out)")
+    }
+
+    @Test(
+        "fish offers options of the running daemon",
+        .enabled(if: Tool.path("fish") != nil, "needs fish"))
+    func fish() throws {
+        let script = try bench.file("fish", try bench.run("completions", "fish").out)
+        let outcome = try atTerminal(
+            "fish --no-config -i -C 'function fish_prompt; echo rea\"\"dy; end'",
+            typing: [
+                ("ready", "source \(script); complete -C 'pickerctl set fla'; echo en''d\r"),
+                ("end", "exit\r"),
+            ])
+        #expect(outcome.out.contains("flavor=strawberry"), "\(outcome.out)")
+    }
+
+    @Test(
+        "zsh offers options of the running daemon",
+        .enabled(if: Tool.path("zsh") != nil, "needs zsh"))
+    func zsh() throws {
+        let script = try bench.file("zsh", try bench.run("completions", "zsh").out)
+        let setUp =
+            "PS1='now> '; autoload -U compinit; compinit -u -D; source \(script); "
+            + "compdef _pickerctl pickerctl; echo do''ne\r"
+        let outcome = try atTerminal(
+            "PS1='ready ' exec zsh -f -i",
+            typing: [
+                ("ready ", setUp), ("done", "pickerctl set fla\t\t"),
+                ("flavor=strawberry", "\u{3}"), ("now> ", "exit\r"),
+            ])
+        #expect(outcome.out.contains("flavor=vanilla"), "\(outcome.out)")
+    }
+}
