@@ -7,18 +7,19 @@ struct PickerctlCommand: ParsableCommand {
         commandName: "pickerctl",
         abstract: "Get, set and watch the controls of shared forms.",
         discussion: """
-            A field is FIELD or FORM/FIELD; the form is --form, else $PICKERSYNC_FORM, else the only \
-            one there is.
+            A field is FIELD or FORM/FIELD; the form is --form, else $PICKERSYNC_FORM, \
+            else the only one there is.
 
-            Exit status: 0 done, 1 a condition not met, 64 usage, 65 invalid value, 66 no such form \
-            or field, 69 daemon not reachable, 75 conflict or quota, 77 forbidden, 124 timed out, \
-            130 interrupted.
+            Exit status: 0 done, 1 a condition not met, 64 usage, 65 invalid value, 66 no \
+            such form or field, 69 daemon not reachable, 75 conflict or quota, 77 \
+            forbidden, 124 timed out, 130 interrupted.
 
             Example: pickerctl form apply ice-cream.yaml && pickerctl set flavor=vanilla
             """,
         version: "pickerctl \(Version.current)",
         subcommands: [
-            OpenCommand.self, PickCommand.self, GetCommand.self, SetCommand.self, ToggleCommand.self, NextCommand.self,
+            OpenCommand.self, PickCommand.self,
+            GetCommand.self, SetCommand.self, ToggleCommand.self, NextCommand.self,
             PreviousCommand.self, ResetCommand.self, PressCommand.self, DescribeCommand.self,
             WaitCommand.self, WatchCommand.self, RunCommand.self, DumpCommand.self,
             LoadCommand.self, FormCommand.self, HistoryCommand.self, UndoCommand.self,
