@@ -104,6 +104,8 @@ struct OpenedStore {
             open: { [sealer] sealed, associated in
                 sealer?.open(sealed, associated: associated)
             },
+            // Without a key no secret can be set, so that there is none to be guessed.
+            digest: { [sealer] request in sealer?.digest(of: request) ?? Sealer.unkeyed(request) },
             shellStatus: { figures.members() })
     }
 

@@ -79,6 +79,29 @@ public final class Sealer: @unchecked Sendable {
         return opened ? plaintext : nil
     }
 
+    /// A digest that cannot be worked out without the key: what is stored of a request that carried
+    /// a secret must not confirm a guess of it.
+    ///
+    /// BLAKE2b with the key (libsodium, crypto_generichash), its first 64 bits. A sealing key may
+    /// serve here too: BLAKE2b and XChaCha20 share nothing that one would tell about the other.
+    public func digest(of bytes: [UInt8]) -> UInt64 {
+        unsafe Self.digest(of: bytes, key: key.assumingMemoryBound(to: UInt8.self), Self.keyBytes)
+    }
+
+    /// The same without a key, for a daemon that has none.
+    public static func unkeyed(_ bytes: [UInt8]) -> UInt64 {
+        unsafe digest(of: bytes, key: nil, 0)
+    }
+
+    private static func digest(
+        of bytes: [UInt8], key: UnsafePointer<UInt8>?, _ keyBytes: Int
+    ) -> UInt64 {
+        var digest = [UInt8](repeating: 0, count: Int(crypto_generichash_bytes_min()))
+        unsafe _ = crypto_generichash(
+            &digest, digest.count, bytes, UInt64(bytes.count), key, keyBytes)
+        return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
     /// Writes the key where it is kept.
     func writeKey(to descriptor: Int32, of file: String) throws(StoreError) {
         unsafe try POSIX.write(

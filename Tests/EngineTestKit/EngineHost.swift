@@ -330,6 +330,10 @@ extension Environment {
                     sealed.dropFirst().starts(with: place)
                 else { return nil }
                 return sealed.dropFirst(1 + place.count).map { ~$0 }
+            },
+            // FNV-1a: enough to tell requests apart.
+            digest: { request in
+                request.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
             })
     }
 }

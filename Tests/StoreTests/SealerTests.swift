@@ -42,6 +42,20 @@ struct SealerTests {
         #expect(sealer.open(sealed, associated: []) == nil)
     }
 
+    @Test("a digest stays the same under one key and tells nothing under another")
+    func digests() throws {
+        let scratch = try Scratch()
+        let other = try Scratch()
+        let request = Array(#"{"value":"1234"}"#.utf8)
+        let known = try Sealer.load(directory: scratch.path, credentials: nil).digest(of: request)
+        let again = try Sealer.load(directory: scratch.path, credentials: nil)
+        #expect(again.digest(of: request) == known)
+        #expect(again.digest(of: request + [0]) != known)
+        let stranger = try Sealer.load(directory: other.path, credentials: nil)
+        #expect(stranger.digest(of: request) != known)
+        #expect(Sealer.unkeyed(request) != known)
+    }
+
     @Test("another key does not open it, and the same file does")
     func keys() throws {
         let scratch = try Scratch()

@@ -119,6 +119,10 @@ public struct Environment: Sendable {
     public var seal: @Sendable (_ plaintext: [UInt8], _ associated: [UInt8]) -> [UInt8]?
     /// Opens what `seal` made; `nil` where the key is another or the bytes were altered.
     public var open: @Sendable (_ sealed: [UInt8], _ associated: [UInt8]) -> [UInt8]?
+    /// A digest of a request, the same in every run, that the store keeps beside its idempotency
+    /// key. Requests carry secrets, and the digest must not tell whether a guess of one is right:
+    /// the shell's depends on a key that is not in the store.
+    public var digest: @Sendable (_ request: [UInt8]) -> UInt64
     /// The members of `server.status` that the shell knows: `memory`, `store`, `descriptors`.
     public var shellStatus: @Sendable () -> JSONObject
 
@@ -127,12 +131,14 @@ public struct Environment: Sendable {
         random: @escaping @Sendable () -> UInt64, compile: @escaping PatternCompiler,
         seal: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8]?,
         open: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8]?,
+        digest: @escaping @Sendable ([UInt8]) -> UInt64,
         shellStatus: @escaping @Sendable () -> JSONObject = { JSONObject() }
     ) {
         self.random = random
         self.compile = compile
         self.seal = seal
         self.open = open
+        self.digest = digest
         self.shellStatus = shellStatus
     }
 }

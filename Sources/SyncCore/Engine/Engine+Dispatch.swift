@@ -175,7 +175,7 @@ extension Engine {
         _ key: String, _ request: Request, _ call: inout PendingCall, _ effects: inout [Effect]
     ) throws(WireError) -> Bool {
         let id = KeyIndex.ID(uid: call.connection.peer.uid, key: key)
-        let digest = Digest.of(encoded { request.encode(id: nil, into: &$0) })
+        let digest = environment.digest(encoded { request.encode(id: nil, into: &$0) })
         call.key = PendingCall.KeyUse(id: id, digest: digest)
         switch keys.lookUp(id) {
         case .unused:

@@ -1,8 +1,9 @@
 /// Which idempotency keys are known, and what was answered under them (PROTOCOL.md, Methods).
 ///
 /// A retry that follows its request closely finds the answer in memory; an older one is known by a
-/// hash and fetched from the store. Bounds: `recentMax` answers in memory, one hash a key for as
-/// long as the store keeps it. Two keys of one hash cost one vain look into the store, no more.
+/// hash and fetched from the store. Bounds: `recentMax` answers of `recentBytesMax` bytes together
+/// in memory, one hash a key for as long as the store keeps it. Two keys of one hash cost one vain
+/// look into the store, no more.
 struct KeyIndex {
     /// A key belongs to the uid that used it.
     struct ID: Hashable {
@@ -44,8 +45,12 @@ struct KeyIndex {
     }
 
     private static let recentMax = 4096
+    /// An answer may be as long as a frame: without this bound, 4096 of them would be gigabytes.
+    static let recentBytesMax = 8 << 20
 
     private var recent: [ID: Recent] = [:]
+    /// Bytes of the answers in `recent`.
+    private(set) var recentBytes = 0
     /// Keys of `recent`, oldest first.
     private var recentOrder: [ID] = []
     private var recentHead = 0
@@ -75,14 +80,21 @@ struct KeyIndex {
 
     /// Notes the answer given under a key, durable once `batch` is; `nil` where it is already.
     mutating func note(_ id: ID, result: [UInt8], digest: UInt64, at: Int64, batch: UInt64?) {
+        forgetAnswer(id)
         recent[id] = Recent(result: result, digest: digest, batch: batch)
+        recentBytes += result.count
         recentOrder.append(id)
         if batch != nil { note(id, at: at) }
+        trim()
+    }
+
+    /// Leaves the oldest answers to the store, as far as the bounds ask for it.
+    private mutating func trim() {
         // One whose batch is on its way stays: the store does not know it yet.
-        while recentOrder.count - recentHead > Self.recentMax,
-            recent[recentOrder[recentHead]]?.batch == nil
+        while recentOrder.count - recentHead > Self.recentMax || recentBytes > Self.recentBytesMax,
+            recentHead < recentOrder.count, recent[recentOrder[recentHead]]?.batch == nil
         {
-            recent[recentOrder[recentHead]] = nil
+            forgetAnswer(recentOrder[recentHead])
             recentHead += 1
         }
         if recentHead > Self.recentMax {
@@ -94,13 +106,14 @@ struct KeyIndex {
     /// Keys of a batch are durable.
     mutating func committed(_ ids: [ID]) {
         for id in ids { recent[id]?.batch = nil }
+        trim()
     }
 
     /// Keys of a batch that was not made durable are unused again.
     mutating func failed(_ ids: [ID]) {
         guard !ids.isEmpty else { return }
         let gone = Set(ids)
-        for id in gone { recent[id] = nil }
+        for id in gone { forgetAnswer(id) }
         expiry.removeFirst(expiryHead)
         expiryHead = 0
         for (_, id) in expiry where gone.contains(id) { forget(id) }
@@ -127,6 +140,11 @@ struct KeyIndex {
         return expired
     }
 
+    private mutating func forgetAnswer(_ id: ID) {
+        guard let answer = recent.removeValue(forKey: id) else { return }
+        recentBytes -= answer.result.count
+    }
+
     private mutating func note(_ id: ID, at: Int64) {
         guard hashes.insert(id.digest).inserted else { return }
         expiry.append((at, id))
@@ -150,12 +168,5 @@ struct Digest {
 
     mutating func add(_ number: UInt32) {
         for shift: UInt32 in [0, 8, 16, 24] { add(UInt8(truncatingIfNeeded: number >> shift)) }
-    }
-
-    /// The digest of some bytes.
-    static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        var digest = Digest()
-        for byte in bytes { digest.add(byte) }
-        return digest.value
     }
 }

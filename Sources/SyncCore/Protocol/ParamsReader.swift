@@ -191,7 +191,7 @@ struct ParamsReader {
         guard let value = node.integer, range.contains(value) else {
             let expected =
                 range.upperBound == .max
-                ? "an integer from \(range.lowerBound)"
+                ? range.lowerBound == .min ? "an integer" : "an integer from \(range.lowerBound)"
                 : "an integer from \(range.lowerBound) to \(range.upperBound)"
             throw .expected(expected, at: "\(name)")
         }
