@@ -121,7 +121,7 @@ struct TerminalTests {
             "PS1='ready ' exec zsh -f -i",
             typing: [
                 ("ready ", setUp), ("done", "pickerctl set fla\t\t"),
-                ("flavor=strawberry", "\u{3}"), ("now> ", "exit\r"),
+                ("flavor=strawberry", "\u{15}exit\r"),
             ])
         #expect(outcome.out.contains("flavor=vanilla"), "\(outcome.out)")
     }
