@@ -110,8 +110,9 @@ let package = Package(
             name: "TerminalUITests", dependencies: ["TerminalUI", "SyncCore", "TestKit"],
             exclude: ["Goldens"], swiftSettings: strict),
         .testTarget(
-            name: "PickerctlTests", dependencies: ["pickerctl", "PickerSync", "SyncCore"],
-            swiftSettings: strict),
+            name: "PickerctlTests",
+            dependencies: ["pickerctl", "PickerSync", "SyncCore", "FormFile", "TerminalUI"],
+            exclude: ["Live/Goldens", "Live/terminal.py"], swiftSettings: strict),
         .testTarget(
             name: "DaemonCoreTests",
             dependencies: ["DaemonCore", "EventLoop", "FormFile", "SyncCore"],

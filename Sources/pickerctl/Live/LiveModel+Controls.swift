@@ -115,7 +115,8 @@ extension LiveModel {
         return true
     }
 
-    /// The option that the keys are at.
+    /// The option that the keys are at: where they were moved to, else what is picked, else the
+    /// first.
     func cursor(_ index: Int) -> Int? {
         let control = mirror.definition.controls[index]
         let options = Self.choices(of: control)
@@ -124,7 +125,7 @@ extension LiveModel {
         }
         let value = shown(index).value
         let tags = value.arrayValue ?? [value]
-        return options.firstIndex { tags.contains($0.tag) }
+        return options.firstIndex { tags.contains($0.tag) } ?? (options.isEmpty ? nil : 0)
     }
 
     // MARK: Acting

@@ -117,7 +117,8 @@ extension LiveModel {
     /// What the keys do now, the most useful first.
     private var hints: [(String, String)] {
         switch page {
-        case .help, .people: return [("any key", "back")]
+        case .help: return [("PgDn PgUp", "scroll"), ("any other key", "back")]
+        case .people: return [("any key", "back")]
         case .find: return [("Enter", "go there"), ("Esc", "back")]
         case .form: break
         }

@@ -185,7 +185,10 @@ enum LiveStart {
         case .auto, .always: break
         }
         var around = LiveModel.Surroundings(compile: RegularExpression.compiler)
-        let theme = options.theme.flatMap { Theme.named($0) }
+        let preferences = Preferences.load()
+        if let problem = preferences.problem { Console.error(problem) }
+        around.keys = preferences.keys
+        let theme = options.theme.flatMap { Theme.named($0) } ?? preferences.theme
         around.choosesTheme = theme == nil && depth > .sixteen
         around.environment = StyleEnvironment(
             theme: theme ?? .terminal, depth: depth, charset: charset)

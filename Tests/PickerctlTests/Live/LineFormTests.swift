@@ -1,0 +1,95 @@
+import PickerSync
+import SyncCore
+import TerminalUI
+import Testing
+
+@testable import pickerctl
+
+private let form = """
+    form: t
+    title: Test
+    fields:
+      - {id: flavor, type: picker, label: Flavor, options: [chocolate, vanilla]}
+      - {id: days, type: picker, label: Days, multiple: true, options: [mon, tue, wed], default: [mon]}
+      - {id: cone, type: toggle, label: Cone, default: true}
+      - {id: scoops, type: stepper, label: Scoops, min: 1, max: 5, default: 2}
+      - {id: note, type: text, label: Note, multiline: true}
+      - {id: says, type: label, text: "${flavor}!"}
+      - {id: go, type: button, label: Go, confirm: "Really?"}
+    """
+
+@Suite("the form in lines")
+struct LineFormTests {
+    /// A form whose answers were given, with the edits they came to.
+    private func answered(
+        _ answers: [String], isPerson: Bool = true
+    ) throws -> (form: LineForm, edits: [Change.Action], lines: [String]) {
+        var lines = LineForm(try LiveBench(form).model, isPerson: isPerson)
+        lines.begin()
+        var commands: [LiveCommand] = []
+        for answer in answers { lines.answer(answer, &commands) }
+        let edits = commands.flatMap { command -> [Change.Action] in
+            guard case .request(_, .stateSet(let edit)) = command else { return [] }
+            return edit.changes.map(\.action)
+        }
+        return (lines, edits, lines.takeOutput())
+    }
+
+    @Test("every control is asked once in order; an empty answer keeps the value")
+    func keeps() throws {
+        let outcome = try answered(["", "", "", "", "", ""])
+        #expect(outcome.edits.isEmpty)
+        #expect(outcome.lines.contains { $0.hasPrefix("Flavor: Chocolate.") })
+        #expect(outcome.lines.contains("  2. Vanilla"))
+        #expect(outcome.lines.contains("Chocolate!"))
+        #expect(outcome.lines.contains { $0.hasPrefix("Go: button. Really?") })
+        #expect(outcome.lines.last == "All was asked.")
+    }
+
+    @Test("answers are numbers, words and lines, by the type of the control")
+    func answers() throws {
+        let outcome = try answered(["2", "1,3", "no", "+", "one", "two", ".", "yes"])
+        #expect(
+            outcome.edits == [
+                .value("vanilla"), .value(["mon", "wed"]), .value(false),
+                .increment(DecimalNumber(1)), .value("one\ntwo"), .press,
+            ])
+    }
+
+    @Test("a person is asked again; out of a pipe a wrong answer ends it")
+    func wrong() throws {
+        let person = try answered(["9", "vanilla"])
+        #expect(person.lines.contains { $0.hasPrefix("No: \"9\" is no answer") })
+        #expect(person.edits == [.value("vanilla")])
+        let pipe = try answered(["9"], isPerson: false)
+        #expect(pipe.form.failure != nil)
+    }
+
+    @Test("others' changes and conflicts are lines, and :take takes a pick")
+    func announced() throws {
+        var bench = try LiveBench(form)
+        var lines = LineForm(bench.model, isPerson: true)
+        lines.begin()
+        _ = lines.takeOutput()
+        let sibling = Sibling(
+            value: "chocolate", by: LiveBench.author(LiveBench.me, "ann"), at: nil)
+        let state = FieldState(
+            value: "vanilla", revision: 5, isSet: true, by: LiveBench.author(9, "bob"),
+            conflict: [sibling])
+        let change = StateChanged(
+            form: "t", revision: 5, context: "a.1:5",
+            changes: [FieldChange(field: "flavor", state: state, was: "chocolate")])
+        _ = lines.handle(.client(.changed(change)), at: bench.now)
+        let said = lines.takeOutput()
+        #expect(said.contains("* bob set Flavor: Vanilla"))
+        #expect(said.contains("  2. Chocolate, by you"))
+        var commands: [LiveCommand] = []
+        lines.answer(":take 2", &commands)
+        guard case .request(_, .stateSet(let edit))? = commands.first else {
+            Issue.record("nothing was sent")
+            return
+        }
+        #expect(edit.changes.map(\.action) == [.value("chocolate")])
+        bench.pass(milliseconds: 1)
+    }
+}

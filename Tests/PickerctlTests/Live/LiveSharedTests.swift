@@ -1,0 +1,222 @@
+import PickerSync
+import SyncCore
+import TerminalUI
+import Testing
+
+@testable import pickerctl
+
+private let form = """
+    form: t
+    title: Test
+    fields:
+      - {id: flavor, type: picker, style: segmented, onConflict: ask, options: [chocolate, vanilla, strawberry]}
+      - {id: region, type: picker, style: menu, options: [eu, us, asia]}
+      - {id: speed, type: slider, min: 0, max: 100, step: 5, default: 50}
+      - {id: name, type: text}
+      - {id: scoops, type: stepper, min: 1, max: 9, default: 2}
+      - {id: other, type: picker, style: segmented, options: [a, b], visibleWhen: {flavor: vanilla}}
+    """
+
+@Suite("several people in one form")
+struct LiveSharedTests {
+    @Test("another's change is seen at once, with their name for a while")
+    func flash() throws {
+        var bench = try LiveBench(form)
+        bench.changed("flavor", "vanilla")
+        #expect(bench.value("flavor") == "vanilla")
+        #expect(bench.screen().contains("← bob"))
+        #expect(bench.screen().contains("Other") || bench.screen().contains("other"))
+        bench.pass(milliseconds: 3_000)
+        #expect(!bench.screen().contains("← bob"))
+    }
+
+    @Test("one's own change does not flash")
+    func ownChange() throws {
+        var bench = try LiveBench(form)
+        bench.changed("flavor", "vanilla", by: LiveBench.me)
+        #expect(!bench.screen().contains("← "))
+    }
+
+    @Test("everybody's focus is a mark with a name, a draft is a ghost")
+    func presence() throws {
+        var bench = try LiveBench(form)
+        bench.bobIs(at: "speed")
+        #expect(bench.screen().contains("● bob"))
+        bench.bobIs(at: "speed", draft: 75)
+        #expect(bench.screen().contains("◌ bob: 75"))
+        bench.bobIs(at: nil, isGone: true)
+        #expect(!bench.screen().contains("bob"))
+        #expect(bench.screen().contains("only you"))
+    }
+
+    @Test("a value under the hand stays; the other's change waits beside it, and lands on Esc")
+    func heldAndPutBack() throws {
+        var bench = try LiveBench(form)
+        bench.focus("speed")
+        bench.press(.right)
+        bench.changed("speed", 90)
+        #expect(bench.value("speed") == 55)
+        #expect(bench.screen().contains("bob set 90"))
+        bench.press(.escape)
+        #expect(bench.value("speed") == 90)
+        #expect(bench.screen().contains("← bob"))
+        #expect(bench.edits.isEmpty)
+    }
+
+    @Test("an edit carries the token of what was shown when the control was taken")
+    func heldContext() throws {
+        var bench = try LiveBench(form)
+        bench.focus("speed")
+        bench.press(.right)
+        bench.changed("speed", 90)
+        bench.changed("flavor", "vanilla")
+        bench.press(.enter)
+        #expect(bench.edits.map(\.context) == ["a.1:1"])
+        bench.focus("flavor")
+        bench.press(.right, .enter)
+        #expect(bench.edits.last?.context == "a.1:3")
+    }
+
+    @Test("an open menu and a text under the cursor do not move either")
+    func heldMenuAndText() throws {
+        var bench = try LiveBench(form)
+        bench.focus("region")
+        bench.press(.enter, .down)
+        bench.changed("region", "asia")
+        #expect(bench.screen().contains("❯   Us") || bench.screen().contains("❯   us"))
+        bench.press(.escape)
+        #expect(bench.value("region") == "asia")
+        bench.focus("name")
+        bench.press(.enter)
+        bench.type("abc")
+        bench.changed("name", "xyz")
+        #expect(bench.screen().contains("abc") && bench.screen().contains("bob set xyz"))
+        bench.press(.enter)
+        #expect(bench.edits.last?.action == .value("abc"))
+    }
+
+    @Test("a conflict shows both picks, who and when, and one key takes either")
+    func conflict() throws {
+        var bench = try LiveBench(form)
+        let sibling = Sibling(
+            value: "chocolate", by: LiveBench.author(LiveBench.me, "ann"),
+            at: Timestamp("2026-11-21T14:02:09.000Z"))
+        bench.changed("flavor", "strawberry", conflict: [sibling])
+        let screen = bench.screen()
+        #expect(screen.contains("conflict"))
+        #expect(screen.contains("1 Strawberry  bob"))
+        #expect(screen.contains("14:02:11"))
+        #expect(screen.contains("2 Chocolate   you"))
+        bench.type("2")
+        #expect(bench.edits.map(\.action) == [.value("chocolate")])
+        #expect(bench.edits.map(\.context) == ["a.1:2"])
+        #expect(!bench.screen().contains("conflict"))
+    }
+
+    @Test("without a daemon editing goes on; the banner counts what waits")
+    func offline() throws {
+        var bench = try LiveBench(form)
+        bench.disconnect()
+        bench.focus("scoops")
+        bench.press(.right, .right)
+        #expect(bench.value("scoops") == 4)
+        let screen = bench.screen()
+        #expect(screen.contains("the daemon is away"))
+        #expect(screen.contains("2 edits merge"))
+        #expect(bench.edits.count == 2)
+        bench.type("q")
+        #expect(bench.ending == nil)
+        bench.connect()
+        #expect(!bench.screen().contains("the daemon is away"))
+        #expect(bench.value("scoops") == 4)
+        bench.changed("scoops", 6, by: LiveBench.me)
+        bench.answer(.superseded)
+    }
+
+    @Test("what the daemon refuses goes back, and the reason stands beside the control")
+    func refused() throws {
+        var bench = try LiveBench(form)
+        bench.press(.right, .enter)
+        #expect(bench.value("flavor") == "vanilla")
+        bench.answer(.refused(WireError(.forbidden, "only the owner may set flavor")))
+        #expect(bench.value("flavor") == "chocolate")
+        #expect(bench.screen().contains("✗ only the owner may set flavor"))
+    }
+
+    @Test("a form that changes keeps the focus by identity, and an open list its option by tag")
+    func formChanged() throws {
+        var bench = try LiveBench(form)
+        bench.focus("region")
+        bench.press(.enter, .down)
+        let other = form.replacing("[eu, us, asia]", with: "[zz, asia, us, eu]").replacing(
+            "title: Test", with: "title: Changed")
+        let definition = try LiveBench(other).model.mirror.definition.json
+        bench.feed(
+            .client(
+                .formChanged(
+                    FormChanged(
+                        form: "t", revision: 7,
+                        content: .defined(
+                            .init(
+                                version: 2, context: "a.1:7", definition: definition, changes: []))
+                    ))))
+        #expect(bench.model.focusedField == "region")
+        bench.press(.enter)
+        #expect(bench.edits.map(\.action) == [.value("us")])
+    }
+
+    @Test("a form that was deleted says so, and nothing is sent any more")
+    func deleted() throws {
+        var bench = try LiveBench(form)
+        bench.feed(.client(.formChanged(FormChanged(form: "t", revision: 9, content: .deleted))))
+        #expect(bench.screen().contains("this form was deleted"))
+        bench.press(.right, .enter)
+        #expect(bench.edits.isEmpty)
+    }
+
+    @Test("presence is told at most 25 times a second, and the last one is not lost")
+    func throttled() throws {
+        var bench = try LiveBench(form)
+        bench.pass(milliseconds: 100)
+        bench.focus("speed")
+        let before = bench.told.count
+        for _ in 0..<20 {
+            bench.press(.right)
+            bench.pass(milliseconds: 2)
+        }
+        #expect(bench.told.count - before <= 3)
+        bench.pass(milliseconds: 60)
+        #expect(bench.told.last?.draft == 100)
+    }
+
+    @Test("a control that goes from under the hand keeps the text, and the focus stays near")
+    func hidden() throws {
+        var bench = try LiveBench(form)
+        bench.changed("flavor", "vanilla")
+        bench.focus("other")
+        bench.changed("flavor", "chocolate")
+        #expect(bench.model.focusedField != "other")
+        #expect(bench.model.focus != nil)
+    }
+
+    @Test("under the prompt Enter ends with the value, Esc with 1, ^C with 130")
+    func pick() throws {
+        var bench = try LiveBench(form, mode: .pick(field: "flavor", sets: false))
+        bench.press(.right, .enter)
+        #expect(bench.ending == .done)
+        #expect(bench.model.picked == "vanilla")
+        #expect(bench.edits.isEmpty)
+        var left = try LiveBench(form, mode: .pick(field: "region", sets: true))
+        left.press(.escape)
+        #expect(left.ending == .notMet)
+        var interrupted = try LiveBench(form, mode: .pick(field: "region", sets: true))
+        interrupted.press(.character("c"), .control)
+        #expect(interrupted.ending == .interrupted)
+        var set = try LiveBench(form, mode: .pick(field: "region", sets: true))
+        set.type("us\r")
+        #expect(set.ending == nil)
+        set.answer()
+        #expect(set.ending == .done)
+        #expect(set.model.picked == "us")
+    }
+}
