@@ -16,6 +16,8 @@ public struct Limits: Sendable, Hashable {
     /// Bytes of requests that wait behind a commit or a fetch before a connection is read no
     /// further.
     public var inboxBytesMax = 256 << 10
+    /// Bytes of frames that have not come whole yet, of all connections of one uid.
+    public var unfinishedBytesPerUserMax = 64 << 20
     /// Bytes of encoded changes of one form kept in memory for subscribers that are behind.
     public var changeLogBytesMax = 4 << 20
     /// Revisions of one form that the store keeps for `since`, history and undo.
@@ -86,6 +88,9 @@ extension Limits {
         .init(
             "inboxBytesMax", "bytes", "requests that wait behind a commit", 4096...(64 << 20),
             \.inboxBytesMax),
+        .init(
+            "unfinishedBytesPerUserMax", "bytes", "frames held open half sent",
+            4096...(1 << 40), \.unfinishedBytesPerUserMax),
         .init(
             "changeLogBytesMax", "bytes", "changes kept in memory, a form", 4096...(1 << 30),
             \.changeLogBytesMax),

@@ -39,6 +39,8 @@ final class Connection {
     var session: String?
 
     var decoder: FrameDecoder
+    /// Bytes of a frame that has not come whole, as charged to the uid.
+    var unfinishedBytes = 0
     var progress = Progress.idle
     /// Calls whose turn comes before that of `arrived`; the next one is last.
     private var calls: [Work] = []

@@ -40,6 +40,7 @@ extension Engine {
     func disconnect(_ id: ConnectionID, _ effects: inout [Effect]) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         release(&connectionsByUser, connection.peer.uid)
+        noteUnfinished(0, of: connection)
         _ = withdraw(connection)
         log(.debug, "connection \(id.number) from \(connection.peer.whom) ended", &effects)
     }
@@ -137,7 +138,38 @@ extension Engine {
             connection.enqueueLast(.frameTooLarge(length))
             resume(connection, &effects)
         }
+        chargeUnfinished(connection, &effects)
         throttle(connection, &effects)
+    }
+
+    /// Charges the bytes of a frame that has not come whole to the uid that holds it open; whoever
+    /// goes beyond the bound is let go, as half a frame cannot be put off.
+    private func chargeUnfinished(_ connection: Connection, _ effects: inout [Effect]) {
+        let bytes = connection.decoder.gatheredBytes
+        guard bytes != connection.unfinishedBytes else { return }
+        noteUnfinished(bytes, of: connection)
+        let max = configuration.limits.unfinishedBytesPerUserMax
+        guard bytes > 0, unfinishedBytesByUser[connection.peer.uid] ?? 0 > max else { return }
+        connection.decoder = FrameDecoder(frameBytesMax: configuration.limits.maxFrame)
+        noteUnfinished(0, of: connection)
+        counters.refused += 1
+        log(
+            .warning,
+            "refused \(connection.peer.whom): unfinishedBytesPerUserMax is \(max)", &effects)
+        connection.answers.append(
+            Answer.frame(
+                .null,
+                .limit(
+                    "unfinishedBytesPerUserMax", max: Int64(max),
+                    "your connections hold too many frames half sent; finish some, try again")))
+        sayGoodbye(connection, .policy, retryAfterMilliseconds: 1000, &effects)
+    }
+
+    private func noteUnfinished(_ bytes: Int, of connection: Connection) {
+        let uid = connection.peer.uid
+        let total = (unfinishedBytesByUser[uid] ?? 0) - connection.unfinishedBytes + bytes
+        unfinishedBytesByUser[uid] = total > 0 ? total : nil
+        connection.unfinishedBytes = bytes
     }
 
     private func receive(

@@ -28,6 +28,8 @@ public final class Engine {
 
     var connections: [ConnectionID: Connection] = [:]
     var connectionsByUser: [UInt32: Int] = [:]
+    /// Bytes of frames that have not come whole, by uid; never 0.
+    var unfinishedBytesByUser: [UInt32: Int] = [:]
     var subscriptionsByUser: [UInt32: Int] = [:]
     /// Connections that have something to be written, in the order in which they got it.
     private var ready: [Connection] = []
