@@ -160,7 +160,7 @@ public struct MessageDecoder: Sendable {
     private func request(_ name: JSONNode, _ params: JSONNode?) -> Result<Request, WireError> {
         guard let method = Method(name) else {
             let text = String((name.string ?? "").prefix(64))
-            var error = WireError(.methodNotFound, "no method \(text)")
+            var error = WireError(.methodNotFound, "no method \(text.escapedForDisplay())")
             error.similar = Similar.names(to: text, among: Method.allCases.map(\.rawValue))
             if let nearest = error.similar.first { error.message += "; did you mean \(nearest)?" }
             return .failure(error)

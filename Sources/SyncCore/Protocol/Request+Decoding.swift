@@ -79,6 +79,12 @@ extension Hello {
         let bytesMax = bounds.greetingBytesMax
         protocolVersion = try reader.integer("protocol", in: .min ... .max)
         guard let client = try reader.optionalLabel("client", bytesMax: bytesMax) else {
+            // What another protocol's greeting looks like is not ours to judge: it is told that
+            // it is not spoken here, whatever else it says.
+            guard protocolVersion == 1 else {
+                client = ""
+                return
+            }
             throw ParamsFault("client", .shape("is missing", expected: "a string"))
         }
         self.client = client

@@ -34,6 +34,8 @@ import Testing
             alice>> [{"jsonrpc":"2.0","method":"ping"},{"jsonrpc":"2.0","method":"ping"}]
             alice>> [{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"ping"},{"jsonrpc":"2.0","id":2,"method":"nope"}]
             alice< [{"id":2,"error":"*"},{"id":1,"result":{}}]
+            alice>> {"jsonrpc":"2.0","id":3,"method":"a\u001b[31m","params":{}}
+            alice< {"id":3,"error":{"code":-32601,"message":"no method a\\u{1B}[31m"}}
             alice> hello {"protocol":1,"client":"t/1","future":1}
             alice< {"result":{"protocol":1,"server":"pickersyncd/test","you":{"user":"alice"},"limits":{"maxFrame":1048576}}}
             alice> ping {"x":1}
@@ -53,7 +55,9 @@ import Testing
             root< {"result":{"created":true}}
             connect alice
             connect bob
-            alice> hello {"protocol":2,"client":"t/2"}
+            alice> hello {"protocol":1}
+            alice< {"error":{"code":-32602,"message":"client is missing"}}
+            alice> hello {"protocol":2,"name":"t/2"}
             alice< {"error":{"code":-32008,"data":{"kind":"unsupportedProtocol"}}}
             closed alice
             hold
