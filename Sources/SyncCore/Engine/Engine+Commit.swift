@@ -6,7 +6,8 @@ extension Engine {
     enum StoreHealth: Equatable {
         case healthy
         /// A commit failed and may or may not have happened: the store is being written anew.
-        case rebuilding
+        /// `logged` is why the last attempt failed, which was said already.
+        case rebuilding(logged: String?)
         /// It could not be written anew; tried again then (monotonic nanoseconds).
         case broken(retryAt: UInt64, reason: String)
     }
@@ -284,7 +285,11 @@ extension Engine {
     }
 
     private func rebuild(_ effects: inout [Effect]) {
-        health = .rebuilding
+        if case .broken(_, let reason) = health {
+            health = .rebuilding(logged: reason)
+        } else {
+            health = .rebuilding(logged: nil)
+        }
         var image = StoreImage(keys: keys.digests, clock: clock.last.encoded)
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
@@ -304,8 +309,8 @@ extension Engine {
     }
 
     func rebuildFailed(_ reason: String, _ effects: inout [Effect]) {
-        if case .broken(_, let known) = health, known == reason {
-        } else {
+        // Said once, not at each attempt: the log may lie on the same full disk.
+        if health != .rebuilding(logged: reason) {
             log(.error, "the store cannot be written: \(reason); trying again", &effects)
         }
         health = .broken(

@@ -83,7 +83,7 @@ extension Failure {
             let now = error.fields.prefix(3).map { "\($0.id) is \(ValueText.short($0.state))" }
             let step = line.contains("again") ? "" : "; read again and decide"
             return now.joined(separator: ", ") + " now" + step
-        case .unavailable: return "reading goes on; see pickerctl status"
+        case .unavailable: return "see pickerctl status"
         case .limit: return "try again later, or ask for a higher limit"
         case .unsupportedProtocol: return "install a pickerctl and a pickersyncd of one version"
         case .notFound where error.similar.isEmpty && error.field == nil:
