@@ -202,7 +202,12 @@ extension FormMirror {
     mutating func lost(_ reason: String?) {
         if case .deleted = link { return }
         if case .refused = link { return }
-        link = .lost(reason)
+        // What the daemon said when it went is still why.
+        if case .lost(let said?) = link, reason == nil {
+            link = .lost(said)
+        } else {
+            link = .lost(reason)
+        }
         others = []
     }
 

@@ -122,8 +122,18 @@ extension LiveModel {
         {
             return land(hold)
         }
-        let isDone = send(hold.field, action, context: hold.context, &commands)
+        let isDone = send(
+            hold.field, narrowed(action, hold), context: hold.context, &commands)
         if !isDone { keepDraft(hold) }
+    }
+
+    /// Of wheels only those that were turned: another may be turning the rest.
+    private func narrowed(_ action: Change.Action, _ hold: Hold) -> Change.Action {
+        guard mode == .form, case .value(.object(let rows)) = action,
+            case .object(let before) = hold.base.value
+        else { return action }
+        let turned = rows.members.filter { before[$0.name] != $0.value }
+        return turned.isEmpty ? action : .value(.object(JSONObject(turned.map { ($0, $1) })))
     }
 
     /// Ends the hold without an edit: what waited lands.

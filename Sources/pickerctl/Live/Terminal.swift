@@ -56,7 +56,6 @@ final class Terminal {
     /// Bytes of signals' numbers.
     let signals: Int32
     private let use: Use
-    private let ownsDescriptor: Bool
     private var original = termios()
     private(set) var isTaken = false
     /// Whether the terminal was asked something whose answer has not come.
@@ -65,15 +64,10 @@ final class Terminal {
     private static let asking: [Int32] = [SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP]
     private static let traps: [Int32] = [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE]
 
-    /// The terminal behind a descriptor, or the controlling one; `nil` where there is none.
+    /// The controlling terminal, wherever the standard streams lead; `nil` where there is none.
     init?(_ use: Use) {
         self.use = use
-        if use == .screen, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
-            descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-        } else {
-            descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-        }
-        ownsDescriptor = true
+        descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         var ends: [Int32] = [-1, -1]
         guard descriptor >= 0, tcgetattr(descriptor, &original) == 0, pipe(&ends) == 0 else {
             signals = -1
@@ -187,7 +181,11 @@ final class Terminal {
     /// Everything that is there to be read, one read's worth; empty at the end of the file.
     func read() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
-            count = max(0, Glibc.read(descriptor, buffer.baseAddress, buffer.count))
+            var got = 0
+            repeat {
+                got = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            } while got < 0 && errno == EINTR
+            count = max(0, got)
         }
     }
 

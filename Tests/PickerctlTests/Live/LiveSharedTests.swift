@@ -199,6 +199,25 @@ struct LiveSharedTests {
         #expect(bench.model.focus != nil)
     }
 
+    @Test("of wheels only those that were turned are sent, so that two people turn two")
+    func wheels() throws {
+        var bench = try LiveBench(
+            """
+            form: t
+            fields:
+              - id: source
+                type: wheels
+                components:
+                  - {id: name, options: [salary, rent]}
+                  - {id: tax, options: [fixed, variable]}
+            """)
+        bench.press(.enter, .down)
+        bench.changed("source", ["name": "salary", "tax": "variable"])
+        bench.press(.enter)
+        #expect(bench.edits.map(\.action) == [.value(["name": "rent"])])
+        #expect(bench.value("source") == ["name": "rent", "tax": "variable"])
+    }
+
     @Test("under the prompt Enter ends with the value, Esc with 1, ^C with 130")
     func pick() throws {
         var bench = try LiveBench(form, mode: .pick(field: "flavor", sets: false))
