@@ -273,8 +273,12 @@ struct LineForm {
         case "q", "quit": commands.append(.quit(model.mode == .form ? .done : .notMet))
         case "undo", "u": model.perform(.undo, &commands)
         case "redo": model.perform(.redo, &commands)
-        case "list", "l": list()
-        case "who", "w": sayPeople()
+        case "list", "l":
+            list()
+            repeatQuestion()
+        case "who", "w":
+            sayPeople()
+            repeatQuestion()
         case "reset": if let field = model.focusedField { model.send(field, .reset, &commands) }
         case "clear":
             if let field = model.focusedField { apply(.edit(.value("")), field, &commands) }
@@ -287,12 +291,21 @@ struct LineForm {
             say("Enter: keep. :q leave, :list all values, :N go to number N of the list,")
             say(":back, :undo, :redo, :who, :reset, :clear a text, :take N of a conflict.")
             say("A text that begins with a colon is typed with two.")
+            repeatQuestion()
         case let word?:
             guard let number = Int(word), definition.controls.indices.contains(number - 1) else {
                 return say("No command \(word); :help lists them.")
             }
             ask(.control(definition.controls[number - 1].id))
         }
+    }
+
+    /// What is still asked, in one line.
+    private mutating func repeatQuestion() {
+        guard case .control(let field) = question, let index = model.mirror.index(field) else {
+            return
+        }
+        say("\(state(index)). \(expects(index))")
     }
 
     private mutating func goBack() {

@@ -117,7 +117,7 @@ extension LiveModel {
     /// What the keys do now, the most useful first.
     private var hints: [(String, String)] {
         switch page {
-        case .help: return [("PgDn PgUp", "scroll"), ("any other key", "back")]
+        case .help: return [("PgDn PgUp", "scroll"), ("Esc", "back")]
         case .people: return [("any key", "back")]
         case .find: return [("Enter", "go there"), ("Esc", "back")]
         case .form: break
