@@ -15,6 +15,9 @@ import sys
 import tempfile
 import time
 
+# Threads of a test runner have signals blocked, and a tmux that is not told of its children's end
+# never ends itself.
+signal.pthread_sigmask(signal.SIG_SETMASK, [])
 PROGRAMS, FORM = sys.argv[1:3]
 FOLDER = tempfile.mkdtemp(prefix="pickerlive-", dir="/tmp")
 SOCKET = FOLDER + "/sock"
@@ -225,7 +228,14 @@ def main():
 try:
     main()
 finally:
+    server = tmux("display-message", "-p", "#{pid}").strip()
     tmux("kill-server")
+    for _ in range(100):
+        if not server or not os.path.exists(f"/proc/{server}"):
+            break
+        time.sleep(0.05)
+    else:
+        os.kill(int(server), signal.SIGKILL)
     if daemon and daemon.poll() is None:
         daemon.kill()
         daemon.wait()
