@@ -67,6 +67,10 @@ final class Connection {
     var ownDots: [FormKey: OwnDots] = [:]
     /// Drafts sent within the current second.
     var draftRate = RateWindow()
+    /// Refusals told to the log within the current second.
+    var refusalRate = RateWindow()
+    /// Whether the log knows who this is.
+    var isIntroduced = false
 
     init(_ id: ConnectionID, peer: Peer, frameBytesMax: Int) {
         self.id = id

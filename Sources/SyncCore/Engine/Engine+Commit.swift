@@ -30,6 +30,7 @@ extension Engine {
             rebuild(&effects)
         }
         letGoOfSlow(&effects)
+        flushRefusals(&effects)
         doChores()
         if batches.isIdle, health == .healthy, !batches.gathering.isEmpty, isTimeToWrite {
             lastWriteNanoseconds = now.monotonicNanoseconds

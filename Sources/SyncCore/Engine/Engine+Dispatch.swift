@@ -38,6 +38,7 @@ extension Engine {
             return
         }
         counters.requests += 1
+        introduce(connection, request, &effects)
         var call = PendingCall(connection: connection, id: id, target: target)
         do {
             try requireRoom(in: target)
@@ -138,16 +139,21 @@ extension Engine {
                 deliver(response, to: call.target, call.connection)
             }
         }
-        if case .batch = call.target {
-        } else if call.id == nil {
-            // Nobody is told; the log is the only trace of a refused notification.
-            refusals.append(
-                LogEntry(
-                    .info,
-                    "refused a notification of \(call.connection.peer.whom): \(error.message)"
-                ))
-        }
+        // Names alone, since what was refused may be a secret; few a second, since the log is
+        // everybody's. What is forbidden has been told with its reason already.
+        guard error.kind != .forbidden,
+            call.connection.refusalRate.admits(max: Self.refusalsLoggedASecondMax, at: now)
+        else { return }
+        let place = [error.form, error.field].compactMap(\.self).joined(separator: "/")
+        refusals.append(
+            LogEntry(
+                .info,
+                "refused \(error.kind.rawValue)\(place.isEmpty ? "" : " at " + place): "
+                    + call.connection.peer.whom))
     }
+
+    /// Lines that the refusals of one connection may take in the log.
+    private static var refusalsLoggedASecondMax: Int { 5 }
 
     /// Moves what was refused since the last call to the log.
     func flushRefusals(_ effects: inout [Effect]) {
@@ -252,6 +258,19 @@ extension Engine {
 
     // MARK: - Greeting
 
+    /// Says in the log who connected, once: with what a greeting claims, where there is one.
+    private func introduce(
+        _ connection: Connection, _ request: Request, _ effects: inout [Effect]
+    ) {
+        guard !connection.isIntroduced else { return }
+        connection.isIntroduced = true
+        var line = "connection \(connection.id.number): \(connection.peer.whom)"
+        if case .hello(let greeting) = request {
+            line += ", \(greeting.client)\(greeting.tty.map { " on \($0)" } ?? "")"
+        }
+        log(.info, line, &effects)
+    }
+
     private func hello(
         _ params: Hello, _ call: PendingCall, _ effects: inout [Effect]
     ) throws(WireError) {
@@ -269,10 +288,6 @@ extension Engine {
         connection.client = params.client
         connection.tty = params.tty
         connection.session = params.session
-        log(
-            .info,
-            "connection \(connection.id.number): \(connection.peer.whom), "
-                + "\(params.client)\(params.tty.map { " on \($0)" } ?? "")", &effects)
         let limits = configuration.limits
         let result = HelloResult(
             server: configuration.serverName, replica: replica.description,

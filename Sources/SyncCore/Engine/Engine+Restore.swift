@@ -68,6 +68,14 @@ extension Engine {
         else { return }
         let place = Self.place(of: form, definition.controls[index].id, secret.dot)
         cell.isUnreadable = environment.open(bytes, place) == nil
+        if cell.isUnreadable {
+            let id = definition.controls[index].id
+            refusals.append(
+                LogEntry(
+                    .warning,
+                    "the key that sealed \(form.name)/\(id) is lost: it reads as unset until it is "
+                        + "set anew"))
+        }
         cell.resolve(index, of: definition)
     }
 
@@ -150,7 +158,8 @@ extension LiveForm {
         undoRows = []
         for row in rows {
             guard let record = RevisionRecord(row.record) else { continue }
-            undo.append(record, revision: row.revision, depthMax: depthMax)
+            undo.append(
+                record, bytes: row.record.count, revision: row.revision, depthMax: depthMax)
         }
         undoCommitted = undo
     }

@@ -283,11 +283,13 @@ extension Engine {
             for place in params.changes.indices { params.changes[place].was = nil }
             frame = Answer.frame(.stateChanged(params))
         }
+        let recordBytes = record.encoded()
         form.undo.append(
-            record, revision: outcome.revision, depthMax: configuration.limits.undoDepthMax)
+            record, bytes: recordBytes.count, revision: outcome.revision,
+            depthMax: configuration.limits.undoDepthMax)
         let row = RevisionRow(
             form: form.key, revision: outcome.revision, at: record.at, frame: frame,
-            record: record.encoded())
+            record: recordBytes)
         publish(
             .revision(form, frame: frame, touched: form.numbers(of: record.touched)), of: form,
             .cells(outcome.touched), row, &effects)

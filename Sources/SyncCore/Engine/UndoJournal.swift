@@ -24,7 +24,12 @@ struct UndoJournal {
         let kind: RevisionRecord.Kind
         /// What is left to take back.
         var steps: [UndoStep]
+        /// Bytes of the record that it was made of: about what it holds in memory.
+        let bytes: Int
     }
+
+    /// Bytes of all records together: large texts fall out sooner than small edits.
+    private static let bytesMax = 4 << 20
 
     /// What is asked for.
     enum Direction {
@@ -41,9 +46,14 @@ struct UndoJournal {
 
     /// Oldest first.
     private(set) var transactions: [Transaction] = []
+    private var bytes: Int { transactions.reduce(0) { $0 + $1.bytes } }
 
     /// Notes a transaction that was done.
-    mutating func append(_ record: RevisionRecord, revision: UInt64, depthMax: Int) {
+    ///
+    /// - Parameter bytes: Of the record as the store keeps it.
+    mutating func append(
+        _ record: RevisionRecord, bytes: Int, revision: UInt64, depthMax: Int
+    ) {
         let owner = Owner(uid: record.by.uid, session: record.session)
         if let old = record.takesBack { consume(old, fields: record.undo.map(\.field)) }
         for restoration in record.undo.flatMap(\.restorations) { note(restoration) }
@@ -53,9 +63,14 @@ struct UndoJournal {
         guard !record.undo.isEmpty else { return }
         transactions.append(
             Transaction(
-                revision: revision, owner: owner, kind: record.kind, steps: record.undo))
+                revision: revision, owner: owner, kind: record.kind, steps: record.undo,
+                bytes: bytes))
         if transactions.count > depthMax {
             transactions.removeFirst(transactions.count - depthMax)
+        }
+        var held = self.bytes
+        while held > Self.bytesMax, transactions.count > 1 {
+            held -= transactions.removeFirst().bytes
         }
     }
 

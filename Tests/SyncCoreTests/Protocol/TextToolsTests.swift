@@ -59,7 +59,7 @@ struct TextToolsTests {
         arguments: [
             ("flavour", ["flavor", "size", "flavors"], ["flavor", "flavors"]),
             ("Flavor", ["flavor", "flavour"], ["flavor", "flavour"]),
-            ("szie", ["size", "sizes", "side"], ["size"]), ("x", ["y", "abc"], ["y"]),
+            ("szie", ["size", "sizes", "side"], ["size"]), ("x", ["y", "abc"], []),
             ("", ["a"], []),
             ("state.gte", ["state.get", "state.set", "hello"], ["state.get", "state.set"]),
             ("abc", ["abc"], []),
