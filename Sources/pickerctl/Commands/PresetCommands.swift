@@ -63,7 +63,8 @@ struct LoadCommand: ParsableCommand {
         guard let values = isWrapped ? tree["values"]?.objectValue : tree.objectValue else {
             throw Failure(
                 .data,
-                "\(file == "-" ? "standard input" : file) holds no values; expected FIELD: VALUE, as dump writes it"
+                "\(file == "-" ? "standard input" : file) holds no values; "
+                    + "expected FIELD: VALUE, as dump writes it"
             )
         }
         let form =
