@@ -59,6 +59,7 @@ struct Builder {
                 try meta.write(to: database)
                 try write(image, to: database)
                 if let source { Carrying(from: source, to: database).carry(image) }
+                for answer in image.answers { try database.apply(.putKey(answer)) }
             }
             guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
                 throw .failed(file: file, reason: "no write-ahead log can be kept here")

@@ -52,6 +52,8 @@ public struct ModelStore {
         }
         let carried = Set(image.keys.map { "\($0.uid)/\($0.key)" })
         keys = keys.filter { carried.contains($0.key) }
+        for row in image.answers { keys["\(row.uid)/\(row.key)"] = row }
+        for row in image.revisions { revisions[row.form, default: [:]][row.revision] = row }
         clock = image.clock
     }
 

@@ -12,6 +12,12 @@ extension Engine {
         case broken(retryAt: UInt64, reason: String)
     }
 
+    /// What was told below `commit` and no file has.
+    struct Unwritten {
+        var answers: [KeyRow] = []
+        var revisions: [RevisionRow] = []
+    }
+
     /// Nanoseconds between two attempts to write a broken store anew.
     private static var retryNanoseconds: UInt64 { 500_000_000 }
     /// Nanoseconds between two writes with `durability = memory`.
@@ -262,8 +268,12 @@ extension Engine {
         if configuration.durability == .commit {
             keys.failed(batch.keys.map { KeyIndex.ID(uid: $0.uid, key: $0.key) })
         } else {
-            // What was answered stays answered; the rebuilt store is told of it.
-            batches.gathering.keys += batch.keys
+            // What was told and answered stands, so it goes where the state goes: were it written
+            // later, a kill between the two would have a retry done twice.
+            unwritten.answers += batch.keys
+            for dirty in batch.dirty where dirty.form.existence == .there {
+                unwritten.revisions += dirty.revisions
+            }
         }
         let error = unavailable(reason)
         for waiter in batch.waiters {
@@ -291,7 +301,9 @@ extension Engine {
         } else {
             health = .rebuilding(logged: nil)
         }
-        var image = StoreImage(keys: keys.digests, clock: clock.last.encoded)
+        var image = StoreImage(
+            revisions: unwritten.revisions, keys: keys.digests, answers: unwritten.answers,
+            clock: clock.last.encoded)
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
             image.forms.append(form.row(form.committed))
@@ -306,6 +318,7 @@ extension Engine {
     func rebuilt(_ replica: ReplicaID, _ effects: inout [Effect]) {
         self.replica = replica
         health = .healthy
+        unwritten = Unwritten()
         log(.notice, "the store was written anew as \(replica); edits are taken again", &effects)
     }
 

@@ -39,6 +39,8 @@ public final class Engine {
     var keys: KeyIndex
     var batches = BatchQueue()
     var health = StoreHealth.healthy
+    /// What was told of batches that failed, until the store is written anew.
+    var unwritten = Unwritten()
     /// When a batch was sent last (monotonic nanoseconds).
     var lastWriteNanoseconds: UInt64 = 0
     /// When to look for what has expired (monotonic nanoseconds).

@@ -148,22 +148,26 @@ public struct StoreImage: Sendable, Hashable {
     public var forms: [FormRow]
     public var fields: [FieldRow]
     /// The newest revisions of each form, ascending by form and revision. At start: as many as
-    /// were asked for. In a rebuild: empty, the store carries over what it can still read.
+    /// were asked for. In a rebuild: those that were told and no file has, if any; the store
+    /// carries over what else it can still read.
     public var revisions: [RevisionRow]
     /// Idempotency keys that have not expired, without their results.
     public var keys: [KeyDigest]
+    /// In a rebuild: answers that were given under keys and that no file has; empty at start.
+    public var answers: [KeyRow]
     /// The hybrid logical clock's newest stamp, encoded; empty in a new store.
     public var clock: [UInt8]
 
     /// An image of the given rows.
     public init(
         forms: [FormRow] = [], fields: [FieldRow] = [], revisions: [RevisionRow] = [],
-        keys: [KeyDigest] = [], clock: [UInt8] = []
+        keys: [KeyDigest] = [], answers: [KeyRow] = [], clock: [UInt8] = []
     ) {
         self.forms = forms
         self.fields = fields
         self.revisions = revisions
         self.keys = keys
+        self.answers = answers
         self.clock = clock
     }
 }

@@ -46,6 +46,26 @@ extension Transaction {
         return UndoStep(field: definition.controls[target].id, action: action)
     }
 
+    /// Adds a step. What one transaction set twice is taken back as one: between the two it never
+    /// read to anybody.
+    mutating func note(_ step: UndoStep) {
+        guard let index = undo.lastIndex(where: { $0.field.isSameBytes(as: step.field) }) else {
+            undo.append(step)
+            return
+        }
+        switch (undo[index].action, step.action) {
+        case (.write(let first, let was), .write(var trace, _))
+        where first.restores == nil && trace.over == [first.dot]:
+            trace.over = first.over
+            undo[index].action = .write(trace, was: was)
+        case (.assign(let first, let was, _), .assign(var trace, _, let to))
+        where first.restores == nil && trace.over == [first.dot]:
+            trace.over = first.over
+            undo[index].action = .assign(trace, was: was, to: to)
+        default: undo.append(step)
+        }
+    }
+
     /// Takes one step back; whether it still stood.
     ///
     /// What others made of the field since is theirs: a step that was overwritten is left alone,
@@ -67,7 +87,8 @@ extension Transaction {
             guard policy.standing(counter.bases)?.dot == trace.dot,
                 accepts(was.map(JSON.number), control)
             else { return false }
-            edits = [takeBackAssignment(was: was, to: to, control)]
+            guard let edit = takeBackAssignment(was: was, to: to, control) else { return false }
+            edits = [edit]
         case (.increment(let amount, let base), .counter(let counter)):
             guard policy.standing(counter.bases)?.dot == base, let back = amount.negated,
                 let edit = difference(back, control)
@@ -125,18 +146,15 @@ extension Transaction {
         return true
     }
 
-    /// A set is taken back as a difference where somebody has counted on top of it.
+    /// A set is taken back as a difference where somebody has counted on top of it; `nil` where
+    /// that leaves nothing to be done.
     private func takeBackAssignment(
         was: DecimalNumber?, to: DecimalNumber?, _ control: Int
-    ) -> StoredEdit {
+    ) -> StoredEdit? {
         let initial = definition.controls[control].defaultValue.numberValue ?? .zero
         let isCountedOn = cell(control).value.numberValue != to ?? initial
-        if isCountedOn, let back = (was ?? initial).subtracting(to ?? initial),
-            let edit = difference(back, control)
-        {
-            return edit
-        }
-        return was.map { .set(.number($0)) } ?? .unset
+        guard isCountedOn else { return was.map { .set(.number($0)) } ?? .unset }
+        return (was ?? initial).subtracting(to ?? initial).flatMap { difference($0, control) }
     }
 
     /// The increment by an amount within the bounds; `nil` where nothing comes of it.

@@ -108,7 +108,7 @@ struct Transaction {
         cell.resolve(target, of: definition)
         note(cell, target, dot)
         if let step = undoStep(edit.edit, target, before: before, after: cell, dot) {
-            undo.append(step)
+            note(step)
         }
     }
 
