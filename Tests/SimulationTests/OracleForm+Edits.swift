@@ -255,18 +255,18 @@ extension OracleForm {
         guard let control = control(id), let content = contents[id] else { return "no such field" }
         switch content {
         case .register(var register):
-            guard
-                let new = register.standing(control.policy)?.takenBack(
-                    isRedo: isRedo, write: write, by: actor, scope: scope)
-            else { return "took back a value of somebody else's" }
-            guard told.value == new.value ?? control.initial else {
-                return "went to \(told.value), not to \(new.value ?? control.initial)"
+            let ways =
+                register.standing(control.policy)?.takenBack(
+                    isRedo: isRedo, write: write, by: actor, scope: scope) ?? []
+            guard let first = ways.first else { return "took back a value of somebody else's" }
+            guard let new = ways.first(where: { $0.value ?? control.initial == told.value }) else {
+                return "went to \(told.value), not to \(first.value ?? control.initial)"
             }
             if register.takeBack(new, control.policy) { met.insert(id) }
             contents[id] = .register(register)
         case .wheels(let components):
             return takeBack(components, control, told, write, &met) {
-                $0.takenBack(isRedo: isRedo, write: write, by: actor, scope: scope)
+                $0.takenBack(isRedo: isRedo, write: write, by: actor, scope: scope).first
             }
         case .counter(let counter):
             return takeBack(counter, control, told, write, isRedo: isRedo, scope, actor)
@@ -286,7 +286,9 @@ extension OracleForm {
         let (value, wasSet) = stored(control.id)
         let before = value.arrayValue ?? []
         for tag in before where !now.contains(tag) {
-            let other = tags[tag]?.first { !(scope?.includes($0.owner) ?? true) }
+            let other = tags[tag]?.first {
+                $0.owner != OracleSibling.nobody && !(scope?.includes($0.owner) ?? true)
+            }
             if let other { return "removed \(tag), which \(other.owner) had added" }
         }
         guard told.isSet else {
@@ -295,7 +297,7 @@ extension OracleForm {
         }
         func add(_ tag: JSON) {
             // Whose it was before it was removed is not known here: it may be taken back by all.
-            tags[tag] = [OracleSibling(write: write, value: tag, owner: actor)]
+            tags[tag] = [OracleSibling(write: write, value: tag, owner: OracleSibling.nobody)]
         }
         if !wasSet { for tag in before { add(tag) } }
         for tag in before where !now.contains(tag) { tags[tag] = nil }
@@ -312,11 +314,18 @@ extension OracleForm {
         let standing = control.components.compactMap { name in
             components[name]?.standing(control.policy).map { (name, $0) }
         }
-        // One transaction set one component or several; the larger part is tried first.
-        for chosen in (0..<(1 << standing.count)).reversed() {
+        // One transaction set one component or several: the newest is meant, unless what is told
+        // is another's.
+        let names = standing.map(\.0)
+        let newest = standing.sorted { $0.1.write > $1.1.write }.map(\.1)
+        let transactions =
+            newest.map { one in standing.filter { $0.1.origin == one.origin }.map(\.0) }
+            + newest.map { one in standing.filter { $0.1.write == one.write }.map(\.0) }
+            + names.map { [$0] } + [names]
+        for chosen in transactions {
             var trial = components
             var isConcurrent = false
-            for (place, (name, sibling)) in standing.enumerated() where chosen >> place & 1 == 1 {
+            for (name, sibling) in standing where chosen.contains(name) {
                 guard let new = takenBack(sibling) else { continue }
                 if trial[name]?.takeBack(new, control.policy) ?? false { isConcurrent = true }
             }

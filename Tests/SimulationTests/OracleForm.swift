@@ -117,7 +117,7 @@ struct OracleSibling: Equatable {
     /// What stood before, for whoever takes this back.
     var previous = Past(nil)
     /// What an undo took back, and who did: for redo.
-    var undone: (past: Past, by: Owner)?
+    var undone: [(past: Past, by: Owner)] = []
     /// The write that this one is, or brought back.
     var origin: WriteID
 
@@ -132,24 +132,26 @@ struct OracleSibling: Equatable {
         left.write == right.write && left.value == right.value
     }
 
-    /// What is there when this is taken back, or done again, as `write`; `nil` where it is not
-    /// `actor`'s to do.
-    func takenBack(isRedo: Bool, write: WriteID, by actor: Owner, scope: Owner?) -> Self? {
-        let past: Past
+    /// What may be there when this is taken back, or done again, as `write`, likeliest first; none
+    /// where it is not `actor`'s to do.
+    func takenBack(isRedo: Bool, write: WriteID, by actor: Owner, scope: Owner?) -> [Self] {
         if isRedo {
-            guard let undone, scope?.includes(undone.by) ?? true else { return nil }
-            past = undone.past
-        } else {
-            guard owner != Self.nobody, scope?.includes(owner) ?? true else { return nil }
-            past = previous
+            return undone.filter { scope?.includes($0.by) ?? true }.reversed().map { one in
+                var result = Self(write: write, value: one.past.sibling?.value, owner: actor)
+                result.origin = one.past.sibling?.origin ?? 0
+                result.previous = Past(self)
+                result.undone = one.past.sibling?.undone ?? []
+                return result
+            }
         }
-        var result = Self(
-            write: write, value: past.sibling?.value,
-            owner: isRedo ? actor : past.sibling?.owner ?? Self.nobody)
-        result.origin = past.sibling?.origin ?? 0
-        result.previous = isRedo ? Past(self) : past.sibling?.previous ?? Past(nil)
-        if !isRedo { result.undone = (Past(self), actor) }
-        return result
+        guard owner != Self.nobody, scope?.includes(owner) ?? true else { return [] }
+        let past = previous.sibling
+        var result = Self(write: write, value: past?.value, owner: past?.owner ?? Self.nobody)
+        result.origin = past?.origin ?? 0
+        result.previous = past?.previous ?? Past(nil)
+        // Who had undone what stands again may still redo it.
+        result.undone = (past?.undone ?? []) + [(Past(self), actor)]
+        return [result]
     }
 }
 
