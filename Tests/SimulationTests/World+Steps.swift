@@ -115,10 +115,11 @@ extension World {
         var changes: [Change] = []
         for _ in 0..<(pick([1, 1, 1, 2, 3]) ?? 1) {
             guard let change = change() else { continue }
-            // A number that one transaction sets and counts on is taken back in two steps, of which
-            // others may have made one impossible: not foretold here.
-            let isNumber = oracle.form.control(change.field)?.kind == .counter
-            if isNumber, changes.contains(where: { $0.field == change.field }) { continue }
+            // What one transaction does to a number or a set of tags twice is taken back in two
+            // steps, of which others may have made one impossible: not foretold here.
+            let kind = oracle.form.control(change.field)?.kind
+            let isTwice = changes.contains { $0.field == change.field }
+            if isTwice, kind == .counter || kind == .tags { continue }
             changes.append(change)
         }
         guard !changes.isEmpty else { return }
