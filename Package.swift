@@ -51,7 +51,9 @@ let package = Package(
         .target(
             name: "Store", dependencies: ["SyncCore", "CSQLite", "CSodium"],
             swiftSettings: strictMemory),
-        .target(name: "PickerSync", dependencies: ["SyncCore"], swiftSettings: strict),
+        .target(name: "PickerClient", dependencies: ["SyncCore"], swiftSettings: strict),
+        .target(
+            name: "PickerSync", dependencies: ["SyncCore", "PickerClient"], swiftSettings: strict),
         .target(name: "TerminalUI", dependencies: ["SyncCore"], swiftSettings: strict),
         .target(
             name: "DaemonCore",
@@ -71,7 +73,7 @@ let package = Package(
         .executableTarget(
             name: "pickerctl",
             dependencies: [
-                "SyncCore", "FormFile", "PickerSync", "TerminalUI",
+                "SyncCore", "FormFile", "PickerClient", "TerminalUI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -104,14 +106,14 @@ let package = Package(
             name: "FormFileTests", dependencies: ["FormFile", "SyncCore", "TestKit"],
             exclude: ["Forms", "check_schema.py"], swiftSettings: strict),
         .testTarget(
-            name: "PickerSyncTests", dependencies: ["PickerSync", "SyncCore", "TestKit"],
+            name: "PickerClientTests", dependencies: ["PickerClient", "SyncCore", "TestKit"],
             swiftSettings: strict),
         .testTarget(
             name: "TerminalUITests", dependencies: ["TerminalUI", "SyncCore", "TestKit"],
             exclude: ["Goldens"], swiftSettings: strict),
         .testTarget(
             name: "PickerctlTests",
-            dependencies: ["pickerctl", "PickerSync", "SyncCore", "FormFile", "TerminalUI"],
+            dependencies: ["pickerctl", "PickerClient", "SyncCore", "FormFile", "TerminalUI"],
             exclude: ["Live/Goldens", "Live/terminal.py"], swiftSettings: strict),
         .testTarget(
             name: "DaemonCoreTests",

@@ -2,7 +2,7 @@
 //
 // The line says what, why, and what to do next; scripts read the status (docs: CLI, Exit status).
 
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 
 /// Exit statuses: sysexits.h, and what timeout(1) and shells use.

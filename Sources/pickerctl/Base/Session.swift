@@ -2,7 +2,7 @@
 // form.
 
 internal import Glibc
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 
 /// A command's run.

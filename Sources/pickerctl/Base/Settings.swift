@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 
 /// The core has option groups of its own, those of pickers; in commands the parser's are meant.

@@ -2,7 +2,7 @@
 // no daemon runs; none is ever started for it.
 
 internal import ArgumentParser
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 
 /// `pickerctl completions`.

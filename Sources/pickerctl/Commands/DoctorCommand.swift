@@ -3,7 +3,7 @@
 
 internal import ArgumentParser
 internal import Glibc
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 
 /// `pickerctl doctor`.

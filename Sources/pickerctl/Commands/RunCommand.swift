@@ -2,7 +2,7 @@
 
 internal import ArgumentParser
 internal import Glibc
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 
 /// `pickerctl run`.

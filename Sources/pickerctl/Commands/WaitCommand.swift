@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 
 /// `pickerctl wait`: returns when it holds.

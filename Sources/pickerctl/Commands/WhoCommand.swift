@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 
 /// `pickerctl who`: who has the form open.

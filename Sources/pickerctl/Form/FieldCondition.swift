@@ -1,6 +1,6 @@
 // `FIELD=VALUE` as a question: what `wait` and `watch --until` wait for.
 
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 
 /// A condition on one field, typed by its control.

@@ -1,7 +1,7 @@
 // A text in the person's own editor.
 
 @preconcurrency internal import Glibc
-internal import PickerSync
+internal import PickerClient
 
 /// `$VISUAL`, else `$EDITOR`, else `vi`.
 enum ExternalEditor {

@@ -5,7 +5,7 @@
 // is that with the edits under way played over it, so that a key is seen at once, online or not;
 // `context` is the newest token of what was shown and of nothing that was not.
 
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 

@@ -5,7 +5,7 @@
 // answer keeps the value; what others do is told in lines of its own; no line depends on a place
 // on a screen.
 
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 

@@ -1,7 +1,7 @@
 // The loop of a form in lines: poll(2) over standard input and the daemon's socket.
 
 internal import Glibc
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 
 /// Runs a line form.

@@ -1,7 +1,7 @@
 // The daemon's socket and the client machine: bytes between the two, for a loop that polls.
 
 internal import Glibc
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 
 /// A connection that comes back by itself.

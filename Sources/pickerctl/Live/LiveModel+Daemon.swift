@@ -1,6 +1,6 @@
 // What goes to the daemon and what comes from it.
 
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 

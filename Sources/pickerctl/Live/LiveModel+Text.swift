@@ -1,6 +1,6 @@
 // Texts, secrets, and one control under the prompt.
 
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 

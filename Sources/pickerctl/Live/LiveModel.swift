@@ -9,7 +9,7 @@
 // is held, and what is held is not moved by anybody else: their change waits beside it, and the
 // edit that ends the hold carries the token of what was shown when it began.
 
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 

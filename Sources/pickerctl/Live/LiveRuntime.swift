@@ -4,7 +4,7 @@
 // before the screen is drawn, and a frame is one write.
 
 internal import Glibc
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 

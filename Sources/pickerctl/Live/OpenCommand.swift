@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import FormFile
 internal import Glibc
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 

@@ -4,7 +4,7 @@
 //     keys: {leave: ctrl-x, undo: [z, u]}
 
 internal import FormFile
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 

@@ -1,7 +1,7 @@
 // Children: started in a process group of their own, told of an end politely, then not.
 
 internal import Glibc
-internal import PickerSync
+internal import PickerClient
 
 /// A running child.
 struct ChildProcess {

@@ -5,7 +5,7 @@
 // So a watcher prints every change that the daemon can still tell of, once, in order.
 
 internal import Glibc
-internal import PickerSync
+internal import PickerClient
 internal import SyncCore
 
 /// One run of `pickerctl watch`.

@@ -3,7 +3,7 @@ import Foundation
 import SyncCore
 import TerminalUI
 
-@testable import PickerSync
+@testable import PickerClient
 @testable import pickerctl
 
 /// A live form without a terminal and without a daemon: keys in, requests out, and what a daemon

@@ -2,7 +2,7 @@ import SyncCore
 import TestKit
 import Testing
 
-@testable import PickerSync
+@testable import PickerClient
 
 /// One edit of one field as a test writes it.
 private func edit(_ field: String, _ action: Change.Action, _ context: String? = nil) -> StateSet {

@@ -1,7 +1,7 @@
 import SyncCore
 import Testing
 
-@testable import PickerSync
+@testable import PickerClient
 
 /// A machine with a daemon played by the test: what it sent as typed requests, answers by hand.
 private struct Story {

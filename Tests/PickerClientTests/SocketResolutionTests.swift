@@ -1,4 +1,4 @@
-import PickerSync
+import PickerClient
 import Testing
 
 /// A machine as the rules see it.
