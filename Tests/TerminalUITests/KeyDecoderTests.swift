@@ -53,6 +53,20 @@ private func mouse(_ kind: MouseEvent.Kind, _ x: Int, _ y: Int, _ modifiers: Key
         ("\u{1B}a", [key(.character("a"), .alt)]), ("\u{1B}é", [key(.character("é"), .alt)]),
         ("\u{1B}[", [key(.character("["), .alt)]), ("\u{1B}O", [key(.character("O"), .alt)]),
         ("\u{1B}\r", [key(.enter, .alt)]), ("\u{1B}\u{7F}", [key(.backspace, .alt)]),
+        // kitty: text, Caps Lock, the keypad, and whether it has the protocol at all.
+        ("\u{1B}[97;65;65u", [.capsLock(true), key(.character("A"))]),
+        (
+            "\u{1B}[97;65;65u\u{1B}[98;66;66u\u{1B}[99u",
+            [
+                .capsLock(true), key(.character("A")), key(.character("B")), .capsLock(false),
+                key(.character("c")),
+            ]
+        ),
+        ("\u{1B}[113;1;233u", [key(.character("é"))]),
+        ("\u{1B}[99;5;3u", [key(.character("c"), .control)]),
+        ("\u{1B}[57419u\u{1B}[57424u", [key(.up), key(.end)]),
+        ("\u{1B}[97;1;27u", [key(.character("a"))]),
+        ("\u{1B}[?9u", [.reply(.keyboard(9))]),
         // xterm.
         ("\u{1B}[A\u{1B}[B\u{1B}[C\u{1B}[D", [key(.up), key(.down), key(.right), key(.left)]),
         ("\u{1B}OA\u{1B}OF\u{1B}OP", [key(.up), key(.end), key(.function(1))]),

@@ -35,6 +35,14 @@ public enum ANSI {
     public static let askAttributes = sequence("c")
     /// Whether it knows mode 2026 (DECRQM).
     public static let askSynchronized = sequence("?2026$p")
+    /// Where the cursor is (DSR 6, answered by CPR).
+    public static let askCursor = sequence("6n")
+    /// Whether it has kitty's keyboard protocol, and which of its flags are in force.
+    public static let askKeyboard = sequence("?u")
+    /// Every key as a sequence of its own, with locks and text (flags 1, 8 and 16), until
+    /// `popKeyboard`.
+    public static let pushKeyboard = sequence(">25u")
+    public static let popKeyboard = sequence("<u")
     /// Its background colour (OSC 11).
     public static let askBackground = [0x1B] + Array("]11;?".utf8) + [0x1B, 0x5C]
 

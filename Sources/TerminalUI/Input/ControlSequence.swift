@@ -1,5 +1,7 @@
 // What one finished control sequence of a terminal means.
 
+import SyncCore
+
 /// A control sequence: ESC [, parameters, a final byte.
 struct ControlSequence {
     let parameters: [UInt8]
@@ -41,6 +43,7 @@ struct ControlSequence {
                 code: numbers[0], x: numbers[1] - 1, y: numbers[2] - 1,
                 isRelease: final == UInt8(ascii: "m"))
         case (UInt8(ascii: "?"), UInt8(ascii: "c")): return .reply(.attributes(numbers))
+        case (UInt8(ascii: "?"), UInt8(ascii: "u")): return .reply(.keyboard(numbers.first ?? 0))
         case (UInt8(ascii: "?"), UInt8(ascii: "y")):
             guard parameters.last == UInt8(ascii: "$"), numbers.count == 2,
                 let state = TerminalReply.ModeState(rawValue: numbers[1])
@@ -64,6 +67,33 @@ struct ControlSequence {
         let numbers = self.numbers
         guard numbers.count > 1, numbers[1] > 1 else { return [] }
         return KeyModifiers(rawValue: UInt8((numbers[1] - 1) & 7))
+    }
+
+    /// Whether Caps Lock was on when the key came; `nil` where the sequence does not say: only
+    /// `CSI u` does (kitty's bit 64), and a private one is an answer.
+    var capsLock: Bool? {
+        guard final == UInt8(ascii: "u"), parameters.first.map({ $0 < 0x3C }) ?? false else {
+            return nil
+        }
+        let numbers = self.numbers
+        return numbers.count > 1 && numbers[1] > 1 && (numbers[1] - 1) & 64 != 0
+    }
+
+    /// The text that a key stands for, where the terminal says so: kitty's third parameter, scalars
+    /// with colons between.
+    private var text: Character? {
+        let parts = parameters.split(
+            separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[2].isEmpty else { return nil }
+        var scalars = String.UnicodeScalarView()
+        for part in parts[2].split(separator: UInt8(ascii: ":")).prefix(Cell.scalarsMax) {
+            guard let number = UInt32(String(decoding: part, as: UTF8.self)),
+                let scalar = Unicode.Scalar(number), !SafeText.isControl(scalar)
+            else { return nil }
+            scalars.append(scalar)
+        }
+        let text = String(scalars)
+        return text.count == 1 ? text.first : nil
     }
 
     private var key: KeyEvent? {
@@ -105,7 +135,11 @@ struct ControlSequence {
         case 13, 57414: return KeyEvent(.enter, modifiers)
         case 27: return KeyEvent(.escape, modifiers)
         case 8, 127: return KeyEvent(.backspace, modifiers)
+        case 57417...57426: return KeyEvent(Self.keypad[code - 57417], modifiers)
         default:
+            if modifiers.isDisjoint(with: [.control, .alt]), let text {
+                return KeyEvent(.character(text))
+            }
             guard code >= 0x20, !(0x7F...0x9F).contains(code), !(0xE000...0xF8FF).contains(code),
                 let scalar = UInt32(exactly: code).flatMap(Unicode.Scalar.init)
             else { return nil }
@@ -115,6 +149,11 @@ struct ControlSequence {
             return KeyEvent(.character(Character(scalar)), modifiers)
         }
     }
+
+    /// The keypad's keys of movement from 57417 on, as kitty numbers them.
+    private static let keypad: [Key] = [
+        .left, .right, .up, .down, .pageUp, .pageDown, .home, .end, .insert, .delete,
+    ]
 
     /// The keys of ESC [ n ~ (VT220, xterm, rxvt, the Linux console).
     private static func numbered(_ number: Int) -> Key? {

@@ -7,6 +7,8 @@ public enum InputEvent: Hashable, Sendable {
     /// Pasted text, line ends as `\n`, without other controls; `isCut` where it was longer than is
     /// taken.
     case paste(String, isCut: Bool)
+    /// Caps Lock was turned on or off, seen from a key that came with it.
+    case capsLock(Bool)
     /// The terminal's window gained or lost the user's attention.
     case attention(Bool)
     case reply(TerminalReply)
@@ -92,6 +94,8 @@ public enum TerminalReply: Hashable, Sendable {
     case background(red: UInt8, green: UInt8, blue: UInt8)
     /// CPR: where the cursor is, counted from 0.
     case cursor(Point)
+    /// The terminal has kitty's keyboard protocol, with these of its flags in force.
+    case keyboard(Int)
 
     /// How a terminal stands to a mode (DECRPM).
     public enum ModeState: Int, Hashable, Sendable {

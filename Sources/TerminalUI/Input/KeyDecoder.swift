@@ -41,6 +41,8 @@ public struct KeyDecoder: Sendable {
     /// The bytes of what is under way: UTF-8, parameters, an answer, or a paste.
     private var bytes: [UInt8] = []
     private var isOverfull = false
+    /// Whether Caps Lock was on when it was last heard of.
+    private var hasCapsLock = false
     /// How many bytes of the end of a paste have matched.
     private var pasteEnd = 0
 
@@ -222,9 +224,12 @@ extension KeyDecoder {
             state = .paste
             return
         }
-        if let event = ControlSequence(parameters: parameters, final: final).event(hasAlt: hasAlt) {
-            events.list.append(event)
+        let sequence = ControlSequence(parameters: parameters, final: final)
+        if let isOn = sequence.capsLock, isOn != hasCapsLock {
+            hasCapsLock = isOn
+            events.list.append(.capsLock(isOn))
         }
+        if let event = sequence.event(hasAlt: hasAlt) { events.list.append(event) }
     }
 
     private mutating func single(_ byte: UInt8, hasAlt: Bool, into events: inout Events) {

@@ -38,6 +38,9 @@ public struct PickerStyleConfiguration: Sendable {
         case closed
         /// A menu below the picker, or a list on a page of its own.
         case open(OpenList)
+        /// A menu that whoever shows the picker draws over what lies below it, as a `MenuBox`, so
+        /// that nothing moves.
+        case floating(OpenList)
     }
 
     /// A configuration of options that are there already.

@@ -152,13 +152,28 @@ public struct MenuPickerStyle: PickerStyle {
                 closed
             }
             if case .open(let list) = configuration.presentation {
-                let content = FilteredList(configuration: configuration, list: list)
-                Fitted(
-                    Bordered(
-                        note: StyledText(content.count, roles.dim), style: roles.border,
-                        glyphs: glyphs, content))
+                Fitted(MenuBox(configuration, list))
             }
         }
+    }
+}
+
+/// The options of an open menu in a border: below the picker, or over what lies there.
+public struct MenuBox: Block {
+    private let box: Bordered
+
+    /// The box of a picker's open list.
+    public init(_ configuration: PickerStyleConfiguration, _ list: OpenList) {
+        let content = FilteredList(configuration: configuration, list: list)
+        let roles = configuration.environment.roles
+        box = Bordered(
+            note: StyledText(content.count, roles.dim), style: roles.border,
+            glyphs: configuration.environment.glyphs, content)
+    }
+
+    public func measure(width: Int) -> Size { box.measure(width: width) }
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        box.render(into: &canvas, in: rect)
     }
 }
 

@@ -215,7 +215,8 @@ public struct StepperView: ControlView {
         }
         let style = state.isDimmed ? roles.dim : state.isFocused ? roles.accent : roles.text
         let shown = state.isMixed ? "\(glyphs.dash) mixed" : valueText ?? glyphs.dash
-        let row = Row {
+        // A long text is cut, never the button behind it.
+        let row = Keeping(last: button(glyphs.plus, canIncrement, .increment)) {
             button(glyphs.minus, canDecrement, .decrement)
             if let typing {
                 EditLine(
@@ -224,8 +225,38 @@ public struct StepperView: ControlView {
             } else {
                 StyledText(shown, style).truncated()
             }
-            button(glyphs.plus, canIncrement, .increment)
         }
         return framed(state, environment, LabeledRow(label, state, environment, row))
+    }
+}
+
+/// A row whose last block is never cut off: what stands before it is.
+private struct Keeping: Block {
+    var row: Row
+    var last: any Block
+
+    init(last: any Block, @BlockBuilder _ content: () -> [any Block]) {
+        row = Row(content())
+        self.last = last
+    }
+
+    private func split(_ width: Int) -> (row: Int, last: Int) {
+        let end = last.measure(width: width).columns
+        let room = max(0, width - end - 1)
+        return (min(room, row.measure(width: room).columns), end)
+    }
+
+    func measure(width: Int) -> Size {
+        let (row, last) = split(width)
+        return Size(columns: min(width, row + 1 + last), lines: 1)
+    }
+
+    func render(into canvas: inout Canvas, in rect: Rect) {
+        let (width, end) = split(rect.columns)
+        row.render(
+            into: &canvas, in: Rect(x: rect.x, y: rect.y, columns: width, lines: rect.lines))
+        last.render(
+            into: &canvas,
+            in: Rect(x: rect.x + width + 1, y: rect.y, columns: end, lines: rect.lines))
     }
 }
