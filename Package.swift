@@ -114,7 +114,7 @@ let package = Package(
         .testTarget(
             name: "PickerctlTests",
             dependencies: ["pickerctl", "PickerClient", "SyncCore", "FormFile", "TerminalUI"],
-            exclude: ["Live/Goldens", "Live/terminal.py"], swiftSettings: strict),
+            exclude: ["Live/Goldens", "Live/terminal.py", "Live/tty"], swiftSettings: strict),
         .testTarget(
             name: "DaemonCoreTests",
             dependencies: ["DaemonCore", "EventLoop", "FormFile", "SyncCore"],

@@ -193,7 +193,7 @@ extension FormMirror {
     }
 
     mutating func greeted(_ greeting: HelloResult) {
-        link = .online
+        if link != .deleted { link = .online }
         user = greeting.you.user
         connections.append(greeting.you.connection)
         others.removeAll { $0.connection == greeting.you.connection }
@@ -273,7 +273,11 @@ extension FormMirror {
     mutating func deleted() {
         link = .deleted
         pending = []
+        others = []
     }
+
+    /// The form is there again, and is followed from its beginning.
+    mutating func rejoined() { link = .connecting }
 
     /// Who is here changed.
     mutating func presence(_ change: PresenceChanged) {

@@ -165,6 +165,12 @@ extension LiveModel {
         flashes[hold.field] = Flash(peer: peer, until: now &+ Span.flash)
     }
 
+    /// Whether a secret is being typed.
+    var isTypingSecret: Bool {
+        guard let hold, case .text = hold.kind else { return false }
+        return isSecret(hold.field)
+    }
+
     func isSecret(_ field: String) -> Bool {
         guard let index = mirror.index(field) else { return false }
         if case .secure = mirror.definition.controls[index].kind { return true }

@@ -27,16 +27,19 @@ struct LineForm {
     let isPerson: Bool
     private(set) var question = Question.command
     private(set) var output: [String] = []
-    private(set) var failure: String?
+    /// Why it ends before its end.
+    var failure: Failure?
     private(set) var isFinished = false
-    private var told: [LivePeer] = []
+    /// Who was told to be here.
+    var told: [LivePeer] = []
+    private var asksToLeave = false
 
     init(_ model: LiveModel, isPerson: Bool) {
         self.model = model
         self.isPerson = isPerson
     }
 
-    private var definition: FormDefinition { model.mirror.definition }
+    var definition: FormDefinition { model.mirror.definition }
 
     /// The lines that were said since the last time.
     mutating func takeOutput() -> [String] {
@@ -44,7 +47,7 @@ struct LineForm {
         return output
     }
 
-    private mutating func say(_ text: String) { output.append(text.escapedForDisplay()) }
+    mutating func say(_ text: String) { output.append(text.escapedForDisplay()) }
 
     // MARK: Asking
 
@@ -121,7 +124,7 @@ struct LineForm {
     }
 
     /// A control and its value in a sentence, with what is odd about it.
-    private func state(_ index: Int) -> String {
+    func state(_ index: Int) -> String {
         let control = definition.controls[index]
         if case .label = control.kind { return model.mirror.text(index) }
         var text = "\(control.title): "
@@ -142,7 +145,7 @@ struct LineForm {
         return text
     }
 
-    private func expects(_ index: Int) -> String {
+    func expects(_ index: Int) -> String {
         switch definition.controls[index].kind {
         case .picker(let picker):
             return picker.isMultiple
@@ -156,7 +159,7 @@ struct LineForm {
         }
     }
 
-    private mutating func sayConflict(_ index: Int) {
+    mutating func sayConflict(_ index: Int) {
         let picks = model.conflict(index)
         guard !picks.isEmpty else { return }
         say("  Conflict; :take and a number takes one:")
@@ -207,7 +210,7 @@ struct LineForm {
         ask(after: index)
     }
 
-    private mutating func apply(
+    mutating func apply(
         _ action: LineAnswer.Action, _ field: String, _ commands: inout [LiveCommand]
     ) {
         guard let index = model.mirror.index(field) else { return }
@@ -260,8 +263,8 @@ struct LineForm {
         isFinished = true
     }
 
-    private mutating func refuse(_ why: String) {
-        if isPerson { say("No: \(why)") } else { failure = why }
+    mutating func refuse(_ why: String) {
+        if isPerson { say("No: \(why)") } else { failure = Failure(.data, why) }
     }
 
     // MARK: Commands
@@ -270,7 +273,8 @@ struct LineForm {
         let words = text.split(separator: " ")
         let argument = words.dropFirst().joined(separator: " ")
         switch words.first {
-        case "q", "quit": commands.append(.quit(model.mode == .form ? .done : .notMet))
+        case "q", "quit": leave(&commands)
+        case "edit", "e": editOutside(&commands)
         case "undo", "u": model.perform(.undo, &commands)
         case "redo": model.perform(.redo, &commands)
         case "list", "l":
@@ -289,7 +293,8 @@ struct LineForm {
         case "back", "b": goBack()
         case "help", "h", nil:
             say("Enter: keep. :q leave, :list all values, :N go to number N of the list,")
-            say(":back, :undo, :redo, :who, :reset, :clear a text, :take N of a conflict.")
+            say(":back, :undo, :redo, :who, :reset, :clear a text, :edit it in $EDITOR,")
+            say(":take N of a conflict.")
             say("A text that begins with a colon is typed with two.")
             repeatQuestion()
         case let word?:
@@ -298,6 +303,24 @@ struct LineForm {
             }
             ask(.control(definition.controls[number - 1].id))
         }
+    }
+
+    /// Leaves; what was answered last is awaited, and what only the daemon could keep is named.
+    private mutating func leave(_ commands: inout [LiveCommand]) {
+        guard model.mode == .form else { return commands.append(.quit(.notMet)) }
+        let waiting = model.mirror.waitingEdits
+        if !model.isOnline, waiting > 0, !asksToLeave {
+            asksToLeave = true
+            let what = waiting == 1 ? "1 edit waits" : "\(waiting) edits wait"
+            return say("\(what) for the daemon; :q again leaves without.")
+        }
+        if model.isOnline { isFinished = true } else { commands.append(.quit(.done)) }
+    }
+
+    private mutating func editOutside(_ commands: inout [LiveCommand]) {
+        model.hold = nil
+        model.editOutside(&commands)
+        if commands.isEmpty { say("Only a text is edited in $EDITOR.") }
     }
 
     /// What is still asked, in one line.
@@ -326,61 +349,6 @@ struct LineForm {
         for other in model.mirror.others {
             let place = other.focus.map { ", at \(model.title(of: $0))" } ?? ""
             say("\(other.peer.name)\(place)")
-        }
-    }
-
-    // MARK: Others
-
-    /// Something happened: others' changes become lines.
-    mutating func handle(_ event: LiveEvent, at now: UInt64) -> [LiveCommand] {
-        let link = model.mirror.link
-        let commands = model.handle(event, at: now)
-        if model.mirror.link != link { sayLink(model.mirror.link, was: link) }
-        if case .client(.changed(let change)) = event { announce(change.changes) }
-        if case .client(.presence) = event { announcePeople() }
-        if case .answered = event { sayOutcome() }
-        return commands
-    }
-
-    private mutating func announce(_ changes: [FieldChange]) {
-        for change in changes where !model.mirror.isMine(change.state.by) {
-            guard let index = model.mirror.index(change.field), isPerson else { continue }
-            let who = model.mirror.peer(change.state.by)?.name ?? "somebody"
-            if case .button = definition.controls[index].kind {
-                say("* \(who) pressed \(definition.controls[index].title)")
-            } else {
-                say("* \(who) set \(state(index))")
-            }
-            sayConflict(index)
-        }
-    }
-
-    private mutating func announcePeople() {
-        let now = model.mirror.others.map(\.peer)
-        for peer in now where !told.contains(peer) && isPerson { say("* \(peer.name) is here") }
-        for peer in told where !now.contains(peer) && isPerson { say("* \(peer.name) left") }
-        told = now
-    }
-
-    private mutating func sayLink(_ link: FormMirror.Link, was: FormMirror.Link) {
-        switch link {
-        case .lost: say("* The daemon is away; edits merge when it is back.")
-        case .online where was != .connecting: say("* The daemon is back.")
-        case .deleted: failure = "the form was deleted"
-        case .refused(let why): failure = why
-        case .online, .connecting: break
-        }
-    }
-
-    private mutating func sayOutcome() {
-        if let message = model.message {
-            if isPerson { say(message.text) }
-            model.message = nil
-        }
-        for index in definition.controls.indices {
-            let field = definition.controls[index].id
-            guard let problem = model.problems.removeValue(forKey: field) else { continue }
-            refuse("\(definition.controls[index].title): \(problem)")
         }
     }
 }

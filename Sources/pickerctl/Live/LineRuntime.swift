@@ -16,7 +16,11 @@ struct LineRuntime {
     private var ending: ExitStatus?
     private var echo: termios?
 
-    /// Nanoseconds that answers may take once nothing more is asked.
+    /// Since when there is no daemon.
+    private var lostSince: UInt64?
+
+    /// Nanoseconds that answers may take once nothing more is asked, and that answers out of a pipe
+    /// wait for a daemon that is away.
     private static let patience: UInt64 = 10_000_000_000
 
     init(_ form: LineForm, _ link: LiveLink, output: Int32) {
@@ -30,6 +34,7 @@ struct LineRuntime {
         form.begin()
         say()
         var due: UInt64?
+        defer { showEcho() }
         while ending == nil {
             let now = MonotonicClock.now()
             if form.isFinished, form.model.purposes.isEmpty { break }
@@ -38,18 +43,29 @@ struct LineRuntime {
                 due = limit
                 if now > limit { throw Failure(.unavailable, "the daemon does not answer") }
             }
-            wait(until: due)
+            wait(until: try waitsForDaemon(at: now) ?? due)
             takeEvents()
             takeLines()
             link.flush()
             say()
-            if let why = form.failure {
-                showEcho()
-                throw Failure(.data, why)
-            }
+            if let failure = form.failure { throw failure }
         }
-        showEcho()
         return (ending ?? .done, form.model)
+    }
+
+    /// Until when a daemon that is away is waited for; a person waits as long as they like.
+    private mutating func waitsForDaemon(at now: UInt64) throws(Failure) -> UInt64? {
+        guard !form.isPerson, !form.model.isOnline else {
+            lostSince = nil
+            return nil
+        }
+        let since = lostSince ?? now
+        lostSince = since
+        if now > since &+ Self.patience {
+            throw Failure(
+                .unavailable, "the daemon went away and is not back; see pickerctl doctor")
+        }
+        return since &+ Self.patience
     }
 
     private mutating func say() {
@@ -177,8 +193,16 @@ struct LineRuntime {
             case .request(let number, let request): numbers[link.submit(request)] = number
             case .presence(let update): _ = link.submit(.presenceUpdate(update))
             case .quit(let status): ending = ending ?? status
-            case .suspend, .redraw, .edit: break
+            case .edit(let field, let text): edit(field, text)
+            case .suspend, .redraw, .awaitForm, .rejoin: break
             }
         }
+    }
+
+    private mutating func edit(_ field: String, _ text: String) {
+        guard form.isPerson else { return }
+        let edited = ExternalEditor.edit(text)
+        needsPrompt = true
+        carryOut(form.edited(field, edited))
     }
 }

@@ -10,6 +10,8 @@ struct LiveLink {
     private var socket: Socket?
     private var unsent: ArraySlice<UInt8> = []
     private let path: String
+    private let form: String
+    private let identity: ClientMachine.Configuration
 
     /// A socket that can be a member of a struct that is copied: closed with its last owner.
     private final class Socket {
@@ -20,14 +22,35 @@ struct LiveLink {
     /// A link that follows a form.
     init(path: String, form: String, tty: String?) {
         self.path = path
+        self.form = form
         var random = SystemRandomNumberGenerator()
         let session = String(random.next() as UInt64, radix: 36)
-        machine = ClientMachine(
-            ClientMachine.Configuration(
-                client: "pickerctl/\(Version.current)", session: session, tty: tty,
-                keyPrefix: session, seed: random.next()),
-            at: MonotonicClock.now())
+        identity = ClientMachine.Configuration(
+            client: "pickerctl/\(Version.current)", session: session, tty: tty,
+            keyPrefix: session, seed: random.next())
+        machine = Self.following(form, identity)
+    }
+
+    private static func following(
+        _ form: String, _ identity: ClientMachine.Configuration
+    ) -> ClientMachine {
+        var machine = ClientMachine(identity, at: MonotonicClock.now())
         machine.subscribe(StateSubscribe(form: form, presence: true))
+        return machine
+    }
+
+    /// The form is gone: whether it comes back is told by the list of forms.
+    mutating func awaitForm() { machine.watchForms() }
+
+    /// Follows the form anew, on a connection that does not watch the list.
+    mutating func rejoin() {
+        socket = nil
+        unsent = []
+        var random = SystemRandomNumberGenerator()
+        var identity = identity
+        // Another prefix, since the new machine counts its keys from one again.
+        identity.keyPrefix = String(random.next() as UInt64, radix: 36)
+        machine = Self.following(form, identity)
     }
 
     /// The socket, while there is one.

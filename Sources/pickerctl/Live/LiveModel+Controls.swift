@@ -33,6 +33,13 @@ extension LiveModel {
     /// The style that a control is drawn in; under the prompt several options are listed.
     func style(_ index: Int) -> ControlStyle {
         let style = mirror.definition.resolvedStyle(of: index)
+        if style == .palette, isPlainText,
+            case .picker(let picker) = mirror.definition.controls[index].kind,
+            picker.options.options.contains(where: Self.hasSymbol)
+        {
+            // A palette of question marks would tell nothing apart.
+            return .segmented
+        }
         if mode != .form, mirror.definition.controls[index].isMultiple,
             style == .menu || style == .navigationLink
         {
@@ -174,13 +181,13 @@ extension LiveModel {
         let options = Self.choices(of: control)
         cursors[control.id] = nil
         let isPage = style(index) == .navigationLink
-        let room = max(1, size.lines - (isPage ? 5 : 6))
+        let room = max(1, size.lines - (isPage || mode == .form ? 5 : 6))
         take(
             control.id,
             .list(
                 OpenList(
                     options: options, at: cursor(index) ?? 0,
-                    linesMax: isPage ? room : min(8, room))))
+                    linesMax: isPage ? room : min(10, room))))
     }
 
     /// Picks an option; where several can be picked it is added or taken out.

@@ -157,7 +157,11 @@ extension LiveModel {
     mutating func take(_ event: ClientEvent, _ commands: inout [LiveCommand]) {
         switch event {
         case .greeted(let greeting):
-            let wasLost = mirror.link != .connecting && mirror.link != .online
+            let wasLost =
+                switch mirror.link {
+                case .lost, .refused: true
+                case .connecting, .online, .deleted: false
+                }
             mirror.greeted(greeting)
             told = nil
             if wasLost { say("the daemon is back") }
@@ -167,6 +171,7 @@ extension LiveModel {
         case .violation(let reason): mirror.lost("it sent what no daemon sends (\(reason))")
         case .subscriptionRefused(_, let error):
             mirror.refused(error)
+            if error.kind == .notFound { deleted(&commands) }
         case .snapshot(let result, _):
             flash(mirror.began(result))
             told = nil
@@ -177,9 +182,12 @@ extension LiveModel {
             told = nil
         case .changed(let change):
             flash(mirror.changed(change.changes, context: change.context))
-        case .formChanged(let change): formChanged(change)
+        case .formChanged(let change):
+            if change.form == mirror.form { formChanged(change, &commands) }
         case .presence(let change): mirror.presence(change)
-        case .forms, .answered: break
+        case .forms(let list):
+            if list.forms.contains(where: { $0.form == mirror.form }) { cameBack(&commands) }
+        case .answered: break
         }
     }
 
@@ -193,11 +201,33 @@ extension LiveModel {
         }
     }
 
-    private mutating func formChanged(_ change: FormChanged) {
+    /// The form is gone: what is typed stays a draft, and it opens again when it comes back.
+    private mutating func deleted(_ commands: inout [LiveCommand]) {
+        mirror.deleted()
+        setAside()
+        if case .pick(let field, _) = mode {
+            parting = "the form \(mirror.form) was deleted while \(field) was picked"
+            return commands.append(.quit(.noInput))
+        }
+        commands.append(.awaitForm)
+    }
+
+    /// Somebody made the form anew.
+    private mutating func cameBack(_ commands: inout [LiveCommand]) {
+        guard mirror.link == .deleted else { return }
+        mirror.rejoined()
+        purposes = [:]
+        settled = [:]
+        problems = [:]
+        told = nil
+        say("the form is there again")
+        commands.append(.rejoin)
+    }
+
+    private mutating func formChanged(_ change: FormChanged, _ commands: inout [LiveCommand]) {
         switch change.content {
-        case .deleted:
-            mirror.deleted()
-            hold = nil
+        case .deleted: deleted(&commands)
+        case .defined where mirror.link == .deleted: cameBack(&commands)
         case .defined(let content):
             define(content.definition)
             flash(mirror.changed(content.changes, context: content.context))

@@ -38,20 +38,28 @@ extension LiveModel {
         }
         if all.contains(focus) { return }
         followsFocus = true
-        let section: Int? =
-            switch focus {
-            case .section(let number): number
-            case .control(let field):
-                mirror.index(field).map { mirror.definition.controls[$0].section }
+        self.focus = folded(over: focus, all) ?? nearest(focus, all) ?? all.first
+    }
+
+    /// The title of the section that was folded over a control, or whose title the focus was.
+    private func folded(over focus: Focus, _ all: [Focus]) -> Focus? {
+        switch focus {
+        case .section(let number):
+            return all.first { candidate in
+                guard case .control(let field) = candidate else { return false }
+                return mirror.index(field).map { mirror.definition.controls[$0].section } == number
             }
-        self.focus =
-            all.first { candidate in
-                switch candidate {
-                case .section(let number): number == section
-                case .control(let field):
-                    mirror.index(field).map { mirror.definition.controls[$0].section } == section
-                }
-            } ?? all.first
+        case .control(let field):
+            let section = mirror.index(field).map { mirror.definition.controls[$0].section }
+            return section.map { .section($0) }.flatMap { all.contains($0) ? $0 : nil }
+        }
+    }
+
+    /// What came after it, else before it, and is still there.
+    private func nearest(_ focus: Focus, _ all: [Focus]) -> Focus? {
+        guard let place = order.firstIndex(of: focus) else { return nil }
+        return order[place...].first { all.contains($0) }
+            ?? order[..<place].last { all.contains($0) }
     }
 
     mutating func moveFocus(to focus: Focus) {

@@ -13,6 +13,7 @@ extension LiveModel {
             guard around.choosesTheme else { return }
             let isDark = TerminalReply.isDark(red: red, green: green, blue: blue)
             around.environment.theme = Theme.automatic(isDark: isDark)
+        case .capsLock(let isOn): hasCapsLock = isOn
         case .attention, .reply: break
         }
     }

@@ -30,7 +30,12 @@ extension LiveModel {
         case .find: page = .form
         case .form: break
         }
-        guard let region = geometry.region(at: point), let owner = region.owner else {
+        let region = geometry.region(at: point)
+        if isMenuOpen, region?.owner != hold?.field {
+            // As in every menu, a click elsewhere closes it and does no more.
+            return putBack()
+        }
+        guard let region, let owner = region.owner else {
             if mode == .form { letGo(&commands) }
             return
         }
@@ -62,7 +67,7 @@ extension LiveModel {
         case .option(let tag): choose(tag, in: field, &commands)
         case .open: if mayEdit(field) { openList(index) }
         case .close: putBack()
-        case .toggle: act(&commands)
+        case .toggle: if mode == .form { act(&commands) } else { _ = tick(&commands) }
         case .press: act(&commands)
         case .confirm: press(field, &commands)
         case .cancel: putBack()
@@ -116,6 +121,12 @@ extension LiveModel {
         parts[control.id] = part
         switch control.kind {
         case .wheels(let wheels) where wheels.components.indices.contains(part):
+            if mode != .form {
+                if let value = turnedWheel(wheels, shown(index).value, part, to: tag) {
+                    take(control.id, .value(value, settles: nil))
+                }
+                return
+            }
             let rows = JSON.members((wheels.components[part].id, tag))
             if hold?.field == control.id { hold = nil }
             send(control.id, .value(rows), &commands)
@@ -123,6 +134,12 @@ extension LiveModel {
             if mayEdit(control.id) { turnTo(control.id, tag) }
         default: break
         }
+    }
+
+    /// Whether a menu lies over the form.
+    private var isMenuOpen: Bool {
+        guard mode == .form, case .list? = hold?.kind else { return false }
+        return true
     }
 
     private mutating func turnCalendar(_ index: Int, by count: Int) {

@@ -21,6 +21,7 @@ extension LiveModel {
             take(control.id, .text(drafts[control.id] ?? fresh))
         case .secure(let secure):
             guard mayEdit(control.id) else { return }
+            if hold?.field != control.id { hasCapsLock = false }
             take(control.id, .text(TextEditor(maxLength: secure.maxLength)))
         case .slider, .stepper:
             if !isAutomatic { typeNumber(index) }

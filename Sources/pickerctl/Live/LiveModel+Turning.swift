@@ -88,12 +88,20 @@ extension LiveModel {
     private func turnedWheel(
         _ wheels: WheelsAttributes, _ field: String, _ value: JSON, _ step: Int
     ) -> JSON? {
-        guard var rows = value.objectValue else { return nil }
+        guard let rows = value.objectValue else { return nil }
         let component = min(parts[field] ?? 0, wheels.components.count - 1)
         let options = wheels.rows(of: component, selection: rows).options
         let id = wheels.components[component].id
         guard let tag = turnedOption(options, rows[id] ?? .null, step) else { return nil }
-        rows[id] = tag
+        return turnedWheel(wheels, value, component, to: tag)
+    }
+
+    /// The value with one wheel at a row.
+    func turnedWheel(
+        _ wheels: WheelsAttributes, _ value: JSON, _ component: Int, to tag: JSON
+    ) -> JSON? {
+        guard var rows = value.objectValue else { return nil }
+        rows[wheels.components[component].id] = tag
         // Rows that depend on this one begin at their first where theirs is gone.
         for other in wheels.evaluationOrder where other != component {
             let list = wheels.rows(of: other, selection: rows)

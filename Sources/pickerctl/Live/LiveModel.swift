@@ -35,6 +35,10 @@ enum LiveCommand: Equatable {
     case redraw
     /// Give the text to `$EDITOR`.
     case edit(field: String, text: String)
+    /// The form is gone; watch whether it comes back.
+    case awaitForm
+    /// It came back: follow it anew.
+    case rejoin
 }
 
 /// The live form.
@@ -140,6 +144,12 @@ struct LiveModel {
     var asksToLeave = false
     /// The value that `pick` ends with.
     var picked: JSON?
+    /// Why `pick` ended by itself.
+    var parting: String?
+    /// Whether Caps Lock is on, as far as the terminal tells.
+    var hasCapsLock = false
+    /// What the keys could be at the last time, to find what is near when the focus goes away.
+    var order: [Focus] = []
     var geometry = LiveGeometry()
 
     init(_ mirror: FormMirror, _ around: Surroundings, mode: Mode = .form, size: Size) {
@@ -178,6 +188,7 @@ struct LiveModel {
         }
         expire(&commands)
         keepFocus()
+        order = focusable
         tellPresence(&commands)
         return commands
     }

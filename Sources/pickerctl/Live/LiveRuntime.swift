@@ -22,6 +22,22 @@ struct LiveRuntime {
     private let depth: ColorDepth
     /// When an unfinished escape sequence is taken for the Escape key.
     private var escapeDue: UInt64?
+    /// Whether the terminal has kitty's keyboard protocol.
+    private var hasKeyboard = false
+    /// Where an inline frame lies, as far as it is known.
+    private var frame = InlineFrame()
+
+    /// An inline frame on the screen: the mouse is told in lines of the screen, so the terminal is
+    /// asked where the cursor is each time the frame may have moved. A terminal that does not
+    /// answer keeps its mouse.
+    private struct InlineFrame {
+        /// The screen's line of the frame's first.
+        var top: Int?
+        /// The frame's lines that the cursor was at when it was asked for, oldest first.
+        var asked: [Int] = []
+        /// Lines of the frame that was asked about last.
+        var lines: Int?
+    }
 
     /// Nanoseconds that the rest of an escape sequence has to come in.
     private static let escapeSpan: UInt64 = 40_000_000
@@ -39,8 +55,7 @@ struct LiveRuntime {
 
     /// Runs to the end: the status, and what `pick` picked.
     mutating func run() -> (status: ExitStatus, model: LiveModel) {
-        let asks = addressing == .screen && environmentVariable("TERM") != "linux"
-        terminal.enter(asking: asks)
+        terminal.enter(asking: questions)
         defer {
             terminal.leave()
             terminal.releaseSignals()
@@ -58,6 +73,15 @@ struct LiveRuntime {
         link.flush()
         finish()
         return (ending ?? .done, model)
+    }
+
+    /// What the terminal is asked. The console of Linux shows what it does not understand.
+    private var questions: [UInt8] {
+        if environmentVariable("TERM") == "linux" { return [] }
+        switch addressing {
+        case .screen: return ANSI.askBackground + ANSI.askSynchronized + ANSI.askKeyboard
+        case .inline: return ANSI.askKeyboard
+        }
     }
 
     /// What `pick` leaves on the screen: one line, or nothing where nothing was picked.
@@ -84,6 +108,31 @@ struct LiveRuntime {
         let canvas = model.draw()
         let bytes = encoder.encode(canvas.buffer, cursor: canvas.cursor)
         if !bytes.isEmpty { terminal.write(bytes) }
+        terminal.takeKeyboard(hasKeyboard && model.isTypingSecret)
+        if addressing == .inline, let cursor = canvas.cursor, frame.lines != canvas.buffer.lines {
+            frame.lines = canvas.buffer.lines
+            frame.asked.append(cursor.y)
+            terminal.ask(ANSI.askCursor)
+        }
+    }
+
+    private mutating func answered(cursor: Point) {
+        guard !frame.asked.isEmpty else { return }
+        if frame.top == nil { terminal.takeMouse() }
+        frame.top = cursor.y - frame.asked.removeFirst()
+        terminal.answered()
+    }
+
+    /// A turn of the mouse in lines of the frame; `nil` outside of one that lies under the prompt.
+    private func placed(_ event: MouseEvent) -> MouseEvent? {
+        guard addressing == .inline else { return event }
+        guard let top = frame.top else { return nil }
+        var event = event
+        event.point.y -= top
+        let isInside = event.point.y >= 0 && event.point.y < (frame.lines ?? 0)
+        if case .release = event.kind { return event }
+        if case .drag = event.kind { return event }
+        return isInside ? event : nil
     }
 
     // MARK: Waiting
@@ -122,10 +171,18 @@ struct LiveRuntime {
         for event in decoder.decode(bytes) {
             switch event {
             case .reply(.attributes): terminal.answered()
+            case .reply(.cursor(let point)): answered(cursor: point)
+            case .reply(.keyboard): hasKeyboard = true
             case .reply(.mode(2026, let state)) where state.isUsable: synchronize()
+            case .mouse(let turn):
+                if let turn = placed(turn) { feed(.input(.mouse(turn))) }
+                continue
             default: break
             }
             feed(.input(event))
+        }
+        if model.isTypingSecret, let isOn = terminal.consoleCapsLock {
+            feed(.input(.capsLock(isOn)))
         }
         escapeDue = decoder.isWaiting ? MonotonicClock.now() + Self.escapeSpan : nil
     }
@@ -141,6 +198,7 @@ struct LiveRuntime {
         for signal in terminal.takeSignals() {
             switch signal {
             case SIGWINCH:
+                frame.lines = nil
                 encoder.invalidate()
                 feed(.resized(terminal.size))
             case SIGTSTP: suspend()
@@ -159,7 +217,9 @@ struct LiveRuntime {
     }
 
     private mutating func comeBack() {
-        terminal.enter(asking: false)
+        terminal.enter()
+        if frame.top != nil { terminal.takeMouse() }
+        frame.lines = nil
         encoder.invalidate()
         feed(.resized(terminal.size))
     }
@@ -189,6 +249,10 @@ struct LiveRuntime {
         case .quit(let status): ending = ending ?? status
         case .suspend: suspend()
         case .redraw: encoder.invalidate()
+        case .awaitForm: link.awaitForm()
+        case .rejoin:
+            numbers = [:]
+            link.rejoin()
         case .edit(let field, let text):
             terminal.leave()
             let edited = ExternalEditor.edit(text)

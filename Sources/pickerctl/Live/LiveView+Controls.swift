@@ -65,8 +65,14 @@ extension LiveModel {
         let control = mirror.definition.controls[index]
         let environment = environment.styled(style(index), for: control.type)
         let block = controlView(index, environment).block(in: environment)
-        guard let draft = drafts[control.id], hold?.field != control.id else { return block }
         let roles = environment.roles
+        if hasCapsLock, isTypingSecret, hold?.field == control.id {
+            return Column {
+                AnyBlock(block)
+                StyledText("    Caps Lock is on", roles.warning).truncated()
+            }
+        }
+        guard let draft = drafts[control.id], hold?.field != control.id else { return block }
         let text = draft.text.split(separator: "\n").first.map(String.init) ?? ""
         return Column {
             AnyBlock(block)
@@ -159,10 +165,37 @@ extension LiveModel {
             configuration.cursor = cursor(index)
         }
         if let hold, hold.field == control.id, case .list(let list) = hold.kind {
-            configuration.presentation = .open(list)
+            let floats = mode == .form && style(index) == .menu
+            configuration.presentation = floats ? .floating(list) : .open(list)
         }
+        if isPlainText { Self.spellOut(&configuration.options) }
         return PickerView(configuration)
     }
+
+    /// The list of a menu that lies over the form; `nil` where the control's style has none.
+    func menu(_ index: Int, _ list: OpenList, _ environment: StyleEnvironment) -> MenuBox? {
+        let control = mirror.definition.controls[index]
+        guard case .picker(let picker) = control.kind, style(index) == .menu else { return nil }
+        let environment = environment.styled(.menu, for: control.type)
+        let view = pickerView(index, picker, state(index), environment)
+        return MenuBox(view.configuration, list)
+    }
+
+    /// Where only ASCII is drawn every other symbol would be the same question mark, so that the
+    /// labels stand alone.
+    private static func spellOut(_ options: inout [PickerOption]) {
+        for index in options.indices where hasSymbol(options[index]) {
+            options[index].symbol = nil
+        }
+    }
+
+    /// Whether an option has a symbol that ASCII has not.
+    static func hasSymbol(_ option: PickerOption) -> Bool {
+        option.symbol.map { !$0.utf8.allSatisfy { $0 < 0x80 } } ?? false
+    }
+
+    /// Whether only ASCII is drawn.
+    var isPlainText: Bool { !around.environment.glyphs.hasBraille }
 
     private func components(_ wheels: WheelsAttributes, _ value: JSON) -> [WheelsView.Component] {
         let rows = value.objectValue ?? JSONObject()

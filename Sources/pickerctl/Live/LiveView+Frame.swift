@@ -56,7 +56,7 @@ extension LiveModel {
                     : waiting == 1
                         ? "1 edit merges when it is back"
                         : "\(waiting) edits merge when it is back")
-        case .deleted: text = "this form was deleted; q leaves"
+        case .deleted: text = "this form was deleted; it opens again when it is made anew"
         case .refused(let reason): text = reason
         }
         return StyledText(" " + text + " ", style).truncated()
@@ -125,7 +125,12 @@ extension LiveModel {
         if case .pick = mode { return pickHints }
         guard let hold else { return freeHints }
         switch hold.kind {
-        case .list: return [("Enter", "pick"), ("type", "to filter"), ("Esc", "close")]
+        case .list:
+            let several = focusedIndex.map { mirror.definition.controls[$0].isMultiple } ?? false
+            return [
+                ("Enter", several ? "tick" : "pick"), ("type", "to filter"),
+                ("Esc", several ? "done" : "close"),
+            ]
         case .text(let editor):
             return editor.isMultiline
                 ? [("Tab", "set"), ("Esc", "leave as draft"), ("^O", "$EDITOR")]

@@ -78,7 +78,9 @@ extension LiveModel {
             page.render(into: &canvas, in: window)
             return
         }
-        let content = content(environment)
+        // A column between the names at the right and the bar.
+        let isWide = window.columns >= 60
+        let content = Padding(right: isWide ? 1 : 0, content(environment))
         let width = max(0, window.columns - 1)
         geometry.frames = Canvas.frames(of: content, width: width)
         geometry.contentLines = content.measure(width: width).lines
@@ -91,6 +93,38 @@ extension LiveModel {
         scroll.scroll(by: 0, content: geometry.contentLines, window: window.lines)
         Viewport(scroll, lines: window.lines, environment: environment, content)
             .render(into: &canvas, in: window)
+        drawMenu(into: &canvas, in: window, environment)
+    }
+
+    /// An open menu over what lies below its control, or above it where there is no room: nothing
+    /// else moves, and the form is as it was when it closes. Where neither is room enough it
+    /// covers its control, whose choice is checked in it.
+    private func drawMenu(
+        into canvas: inout Canvas, in window: Rect, _ environment: StyleEnvironment
+    ) {
+        guard let hold, case .list(let list) = hold.kind, let index = mirror.index(hold.field),
+            let menu = menu(index, list, environment)
+        else { return }
+        let frame = canvas.frames.last { $0.owner == hold.field }?.rect ?? window
+        let value = canvas.regions.last { region in
+            region.owner == hold.field && region.target == .action(.close)
+        }?.rect
+        let x = value?.x ?? window.x + 2
+        let size = menu.measure(width: max(0, window.maxX - 1 - x))
+        let lines = min(size.lines, window.lines)
+        // What is said below the control (another's change, an error) stays in sight.
+        let hasNotice = state(index).held != nil || problems[hold.field] != nil
+        let below = hasNotice ? frame.maxY : value?.maxY ?? frame.maxY
+        let above = (value?.y ?? frame.y) - lines
+        let y =
+            below + lines <= window.maxY
+            ? below : above >= window.y ? above : max(window.y, window.maxY - lines)
+        let rect = Rect(x: x, y: y, columns: size.columns, lines: lines)
+        canvas.fill(rect)
+        canvas.owned(by: hold.field, in: rect) { canvas in
+            canvas.addRegion(rect, .action(.focus))
+            canvas.clipped(to: rect) { menu.render(into: &$0, in: rect) }
+        }
     }
 
     /// A list of options that takes the screen.

@@ -30,7 +30,9 @@ struct PickCommand: ParsableCommand {
         if live.nonInteractive { return try present(mirror, index, session) }
         let mode = LiveModel.Mode.pick(field: name.field, sets: !noSet)
         let (status, model) = try LiveStart.pick(mirror, session, live, common.settings, mode)
-        guard status == .done else { throw Failure.silent(status) }
+        guard status == .done else {
+            throw model.parting.map { Failure(status, $0) } ?? Failure.silent(status)
+        }
         if let picked = model.picked, !model.isSecret(name.field) {
             try session.console.value(ValueText.bare(picked))
             try session.console.flush()

@@ -60,6 +60,8 @@ final class Terminal {
     private(set) var isTaken = false
     /// Whether the terminal was asked something whose answer has not come.
     private var awaitsAnswer = false
+    /// Whether keys come as kitty writes them.
+    private var hasKeyboard = false
 
     private static let asking: [Int32] = [SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP]
     private static let traps: [Int32] = [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE]
@@ -104,21 +106,37 @@ final class Terminal {
     }
 
     private var leaving: [UInt8] {
-        let both = ANSI.resetStyle + ANSI.disablePaste + ANSI.enableWrap + ANSI.showCursor
+        let keyboard = hasKeyboard ? ANSI.popKeyboard : []
+        let both =
+            keyboard + ANSI.disableMouse + ANSI.resetStyle + ANSI.disablePaste + ANSI.enableWrap
+            + ANSI.showCursor
         switch use {
-        case .screen:
-            return ANSI.endSynchronized + ANSI.disableMouse + both + ANSI.leaveAlternateScreen
+        case .screen: return ANSI.endSynchronized + both + ANSI.leaveAlternateScreen
         case .inline: return ANSI.endSynchronized + both
         }
     }
 
-    /// Takes the terminal: raw input, the other screen.
-    func enter(asking: Bool) {
-        guard !isTaken else { return }
+    /// Takes the terminal: raw input, the other screen. One that is taken is taken again: whoever
+    /// continued a stopped program may have changed it.
+    func enter(asking questions: [UInt8] = []) {
+        if !isTaken { tcgetattr(descriptor, &original) }
         var raw = original
         cfmakeraw(&raw)
         tcsetattr(descriptor, TCSADRAIN, &raw)
         isTaken = true
+        prepareHandlers()
+        for number in Self.asking { Self.install(number, asked, flags: SA_RESTART) }
+        for number in Self.traps { Self.install(number, trapped, flags: Int32(bitPattern: 0)) }
+        write(entering)
+        if !questions.isEmpty {
+            // The last question is one that every terminal answers.
+            write(questions + ANSI.askAttributes)
+            awaitsAnswer = true
+        }
+    }
+
+    private func prepareHandlers() {
+        handlerState.isRaw = false
         let bytes = leaving
         if handlerState.bytes == nil {
             handlerState.bytes = .allocate(capacity: 256)
@@ -128,18 +146,35 @@ final class Terminal {
         handlerState.original = original
         handlerState.descriptor = descriptor
         handlerState.isRaw = true
-        for number in Self.asking { Self.install(number, asked, flags: SA_RESTART) }
-        for number in Self.traps { Self.install(number, trapped, flags: Int32(bitPattern: 0)) }
-        write(entering)
-        if asking {
-            // The last question is one that every terminal answers.
-            write(ANSI.askBackground + ANSI.askSynchronized + ANSI.askAttributes)
-            awaitsAnswer = true
-        }
+    }
+
+    /// Something was asked beside the questions of `enter`.
+    func ask(_ question: [UInt8]) {
+        write(question)
+        awaitsAnswer = true
     }
 
     /// The terminal answered the last question.
     func answered() { awaitsAnswer = false }
+
+    /// Lets the mouse be told in a program under the prompt; a full screen has it from the start.
+    func takeMouse() { write(ANSI.enableMouse) }
+
+    /// Lets keys come with the state of Caps Lock, or as they came before.
+    func takeKeyboard(_ isWanted: Bool) {
+        guard isTaken, isWanted != hasKeyboard else { return }
+        hasKeyboard = isWanted
+        prepareHandlers()
+        write(isWanted ? ANSI.pushKeyboard : ANSI.popKeyboard)
+    }
+
+    /// Whether Caps Lock is on where the terminal is a console of Linux, which knows
+    /// (ioctl_console(2), KDGKBLED); `nil` elsewhere.
+    var consoleCapsLock: Bool? {
+        var flags: CChar = 0
+        guard ioctl(descriptor, 0x4B64, &flags) == 0 else { return nil }
+        return flags & 0x04 != 0
+    }
 
     /// Gives it back as it was found.
     func leave() {
@@ -148,6 +183,7 @@ final class Terminal {
         write(leaving)
         tcsetattr(descriptor, TCSADRAIN, &original)
         isTaken = false
+        hasKeyboard = false
         handlerState.isRaw = false
     }
 
@@ -163,8 +199,9 @@ final class Terminal {
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&entry, 1, 20) > 0 else { continue }
             let bytes = read()
-            // DA1 ends in `c`.
-            if bytes.isEmpty || bytes.last == UInt8(ascii: "c") { return }
+            // DA1 ends in `c`, CPR in `R`.
+            let ends = [UInt8(ascii: "c"), UInt8(ascii: "R")]
+            if bytes.last.map(ends.contains) ?? true { return }
         }
     }
 

@@ -23,7 +23,9 @@ struct LineFormTests {
     /// A form whose answers were given, with the edits they came to.
     private func answered(
         _ answers: [String], isPerson: Bool = true
-    ) throws -> (form: LineForm, edits: [Change.Action], lines: [String]) {
+    ) throws -> (
+        form: LineForm, edits: [Change.Action], lines: [String], commands: [LiveCommand]
+    ) {
         var lines = LineForm(try LiveBench(form).model, isPerson: isPerson)
         lines.begin()
         var commands: [LiveCommand] = []
@@ -32,7 +34,8 @@ struct LineFormTests {
             guard case .request(_, .stateSet(let edit)) = command else { return [] }
             return edit.changes.map(\.action)
         }
-        return (lines, edits, lines.takeOutput())
+        let output = lines.takeOutput()
+        return (lines, edits, output, commands)
     }
 
     @Test("every control is asked once in order; an empty answer keeps the value")
@@ -63,6 +66,39 @@ struct LineFormTests {
         #expect(person.edits == [.value("vanilla")])
         let pipe = try answered(["9"], isPerson: false)
         #expect(pipe.form.failure != nil)
+    }
+
+    @Test("everything is reached: each control by its number, each state in words, $EDITOR too")
+    func reached() throws {
+        let outcome = try answered([":list", ":5", ":edit", ":back", ":help", ":1"])
+        let list = outcome.lines.joined(separator: "\n")
+        for line in [
+            "1. Flavor: Chocolate", "2. Days: Mon", "3. Cone: on", "4. Scoops: 2", "5. Note: empty",
+            "6. Chocolate!", "7. Go: button",
+        ] {
+            #expect(list.contains(line), "\(line)")
+        }
+        let texts = outcome.commands.compactMap { command -> String? in
+            if case .edit("note", let text) = command { text } else { nil }
+        }
+        #expect(texts == [""])
+        #expect(outcome.form.question == .control("flavor"))
+    }
+
+    @Test("leaving names what waits for a daemon that is away, and leaves at the second time")
+    func leaving() throws {
+        var bench = try LiveBench(form)
+        bench.disconnect()
+        var lines = LineForm(bench.model, isPerson: true)
+        lines.begin()
+        var commands: [LiveCommand] = []
+        lines.answer("2", &commands)
+        _ = lines.takeOutput()
+        lines.answer(":q", &commands)
+        #expect(lines.takeOutput().contains { $0.contains("1 edit waits") })
+        #expect(!commands.contains(.quit(.done)))
+        lines.answer(":q", &commands)
+        #expect(commands.contains(.quit(.done)))
     }
 
     @Test("others' changes and conflicts are lines, and :take takes a pick")

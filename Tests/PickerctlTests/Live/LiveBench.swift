@@ -14,6 +14,10 @@ struct LiveBench {
     var sent: [(number: Int, request: Request)] = []
     var told: [PresenceUpdate] = []
     var ending: ExitStatus?
+    /// Texts that were given to `$EDITOR`.
+    var edited: [String] = []
+    var isAwaiting = false
+    var rejoined = 0
     var now: UInt64 = 1_000_000_000
     private var revision: Revision = 1
     private var decoder = KeyDecoder()
@@ -86,7 +90,10 @@ struct LiveBench {
             case .request(let number, let request): sent.append((number, request))
             case .presence(let update): told.append(update)
             case .quit(let status): ending = ending ?? status
-            case .suspend, .redraw, .edit: break
+            case .edit(_, let text): edited.append(text)
+            case .awaitForm: isAwaiting = true
+            case .rejoin: rejoined += 1
+            case .suspend, .redraw: break
             }
         }
     }

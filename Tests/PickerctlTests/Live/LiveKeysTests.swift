@@ -92,6 +92,80 @@ struct LiveKeysTests {
         #expect(bench.model.hold == nil)
     }
 
+    @Test("a menu lies over the form, which stands still; a click elsewhere closes it and no more")
+    func floating() throws {
+        var bench = try LiveBench(form)
+        let before = bench.screen().split(separator: "\n", omittingEmptySubsequences: false)
+        bench.focus("region")
+        bench.press(.enter)
+        let after = bench.screen().split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(after.contains { $0.contains("/ type to filter") })
+        // The last lines of the form, the message's and the keys' aside, are where they were.
+        #expect(before.dropFirst(17).prefix(4) == after.dropFirst(17).prefix(4))
+        #expect(
+            before.dropFirst(3).prefix(4).map(\.count) == after.dropFirst(3).prefix(4).map(\.count))
+        let toggle = try #require(
+            bench.model.geometry.regions.first { $0.owner == "flavor" && $0.rect.y < 5 }?.rect)
+        bench.mouse(.press(.left), toggle.maxX - 1, toggle.y)
+        #expect(bench.model.hold == nil)
+        #expect(bench.edits.isEmpty)
+        #expect(bench.model.focusedField == "region")
+    }
+
+    @Test("a menu is whole at 40x10, covers its control where it must, and is hit by the mouse")
+    func floatingInSmallRoom() throws {
+        var bench = try LiveBench(form, columns: 40, lines: 10)
+        bench.focus("region")
+        bench.press(.enter)
+        let screen = bench.screen()
+        for option in ["Eu", "Us", "Asia"] { #expect(screen.contains(option)) }
+        let option = try #require(
+            bench.model.geometry.regions.last { $0.target == .action(.option("us")) }?.rect)
+        bench.mouse(.press(.left), option.x, option.y)
+        #expect(bench.edits.map(\.action) == [.value("us")])
+    }
+
+    @Test("Caps Lock is told while a secret is typed, and nowhere else")
+    func capsLock() throws {
+        var bench = try LiveBench(form)
+        bench.model.fold(1)
+        bench.focus("key")
+        bench.press(.enter)
+        #expect(!bench.screen().contains("Caps Lock"))
+        bench.type("\u{1B}[97;65;65u")
+        #expect(bench.screen().contains("Caps Lock is on"))
+        bench.type("\u{1B}[98;1;98u")
+        #expect(!bench.screen().contains("Caps Lock"))
+        bench.type("\u{1B}[98;65;66u")
+        bench.press(.escape)
+        #expect(!bench.screen().contains("Caps Lock"))
+    }
+
+    @Test("a text goes to the person's own editor and comes back as an edit")
+    func external() throws {
+        var bench = try LiveBench(form)
+        bench.model.fold(1)
+        bench.focus("note")
+        bench.type("e")
+        #expect(bench.edited == [""])
+        bench.feed(.edited(field: "note", text: "one\ntwo"))
+        #expect(bench.edits.map(\.action) == [.value("one\ntwo")])
+        bench.type("e")
+        bench.feed(.edited(field: "note", text: nil))
+        #expect(bench.screen().contains("the editor left no text"))
+        bench.type("x\u{0F}")
+        #expect(bench.edited.last == "one\ntwox")
+    }
+
+    @Test("where only ASCII is drawn a palette spells its options out")
+    func plainPalette() throws {
+        var bench = try LiveBench(example: "controls", columns: 80, lines: 24)
+        bench.model.around.environment = StyleEnvironment(charset: .ascii)
+        let screen = bench.screen()
+        #expect(screen.contains("Thumbs up") && screen.contains("Thumbs down"))
+        #expect(!screen.contains("?  ?"))
+    }
+
     @Test("several are added and taken out one by one, as intents")
     func several() throws {
         var bench = try LiveBench(form)

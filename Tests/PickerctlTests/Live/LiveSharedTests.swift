@@ -165,13 +165,92 @@ struct LiveSharedTests {
         #expect(bench.edits.map(\.action) == [.value("us")])
     }
 
-    @Test("a form that was deleted says so, and nothing is sent any more")
+    @Test(
+        "a form that was deleted says so, keeps what was typed, and opens again when it is made anew"
+    )
     func deleted() throws {
         var bench = try LiveBench(form)
+        bench.focus("name")
+        bench.press(.enter)
+        bench.type("half")
         bench.feed(.client(.formChanged(FormChanged(form: "t", revision: 9, content: .deleted))))
         #expect(bench.screen().contains("this form was deleted"))
+        #expect(bench.isAwaiting)
+        bench.focus("flavor")
         bench.press(.right, .enter)
         #expect(bench.edits.isEmpty)
+        // Another form is none of ours.
+        let definition = bench.model.mirror.definition.json
+        func defined(_ name: String) -> LiveEvent {
+            .client(
+                .formChanged(
+                    FormChanged(
+                        form: name, revision: 1,
+                        content: .defined(
+                            .init(
+                                version: 1, context: "b.1:1", definition: definition, changes: [])))
+                ))
+        }
+        bench.feed(defined("other"))
+        #expect(bench.rejoined == 0)
+        bench.feed(defined("t"))
+        #expect(bench.rejoined == 1)
+        bench.connect()
+        #expect(bench.screen().contains("there again"))
+        #expect(!bench.screen().contains("was deleted"))
+        #expect(bench.screen().contains("typed, not set: half"))
+        bench.focus("flavor")
+        bench.press(.right, .enter)
+        #expect(bench.edits.map(\.action) == [.value("vanilla")])
+    }
+
+    @Test("a form that is gone when the daemon is back is waited for")
+    func goneMeanwhile() throws {
+        var bench = try LiveBench(form)
+        bench.disconnect()
+        bench.feed(
+            .client(.subscriptionRefused(form: "t", WireError(.notFound, "no form t"))))
+        #expect(bench.isAwaiting)
+        #expect(bench.screen().contains("this form was deleted"))
+        bench.feed(
+            .client(
+                .greeted(
+                    HelloResult(
+                        server: "t", replica: "a", features: [],
+                        you: .init(connection: 8, uid: 1, gid: 1, pid: 1, user: "ann"),
+                        limits: []))))
+        #expect(bench.screen().contains("this form was deleted"))
+    }
+
+    @Test("under the prompt a form that is deleted ends the pick, with why")
+    func deletedUnderPick() throws {
+        var bench = try LiveBench(form, mode: .pick(field: "region", sets: true))
+        bench.feed(.client(.formChanged(FormChanged(form: "t", revision: 9, content: .deleted))))
+        #expect(bench.ending == .noInput)
+        #expect(bench.model.parting?.contains("deleted") == true)
+    }
+
+    @Test("a control that goes away gives the focus to the one that came after it")
+    func removedUnderFocus() throws {
+        var bench = try LiveBench(form)
+        bench.focus("speed")
+        bench.pass(milliseconds: 1)
+        bench.press(.right)
+        let other = form.split(separator: "\n").filter { !$0.contains("id: speed") }
+            .joined(separator: "\n")
+        let definition = try LiveBench(other).model.mirror.definition.json
+        bench.feed(
+            .client(
+                .formChanged(
+                    FormChanged(
+                        form: "t", revision: 7,
+                        content: .defined(
+                            .init(
+                                version: 2, context: "a.1:7", definition: definition, changes: []))
+                    ))))
+        #expect(bench.model.focusedField == "name")
+        #expect(bench.model.hold == nil)
+        #expect(bench.screen().contains("the form changed"))
     }
 
     @Test("presence is told at most 25 times a second, and the last one is not lost")

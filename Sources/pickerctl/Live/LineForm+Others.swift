@@ -1,0 +1,74 @@
+// What others do to a form in lines, and what comes back from elsewhere: each a line of its own.
+
+internal import PickerClient
+internal import SyncCore
+internal import TerminalUI
+
+extension LineForm {
+    /// Something happened: others' changes become lines.
+    mutating func handle(_ event: LiveEvent, at now: UInt64) -> [LiveCommand] {
+        let link = model.mirror.link
+        let commands = model.handle(event, at: now)
+        if model.mirror.link != link { sayLink(model.mirror.link, was: link) }
+        if case .client(.changed(let change)) = event { announce(change.changes) }
+        if case .client(.presence) = event { announcePeople() }
+        if case .answered = event { sayOutcome() }
+        return commands
+    }
+
+    /// A text came back from `$EDITOR`.
+    mutating func edited(_ field: String, _ text: String?) -> [LiveCommand] {
+        var commands: [LiveCommand] = []
+        guard let text, let index = model.mirror.index(field) else {
+            model.hold = nil
+            say("No: the editor left no text")
+            return commands
+        }
+        apply(.edit(.value(.string(text))), field, &commands)
+        if question != .control(field) { return commands }
+        say("\(state(index)). \(expects(index))")
+        return commands
+    }
+
+    private mutating func announce(_ changes: [FieldChange]) {
+        for change in changes where !model.mirror.isMine(change.state.by) {
+            guard let index = model.mirror.index(change.field), isPerson else { continue }
+            let who = model.mirror.peer(change.state.by)?.name ?? "somebody"
+            if case .button = definition.controls[index].kind {
+                say("* \(who) pressed \(definition.controls[index].title)")
+            } else {
+                say("* \(who) set \(state(index))")
+            }
+            sayConflict(index)
+        }
+    }
+
+    private mutating func announcePeople() {
+        let now = model.mirror.others.map(\.peer)
+        for peer in now where !told.contains(peer) && isPerson { say("* \(peer.name) is here") }
+        for peer in told where !now.contains(peer) && isPerson { say("* \(peer.name) left") }
+        told = now
+    }
+
+    private mutating func sayLink(_ link: FormMirror.Link, was: FormMirror.Link) {
+        switch link {
+        case .lost: say("* The daemon is away; edits merge when it is back.")
+        case .online where was != .connecting: say("* The daemon is back.")
+        case .deleted: failure = Failure(.noInput, "the form \(definition.name) was deleted")
+        case .refused(let why): failure = Failure(.unavailable, why)
+        case .online, .connecting: break
+        }
+    }
+
+    private mutating func sayOutcome() {
+        if let message = model.message {
+            if isPerson { say(message.text) }
+            model.message = nil
+        }
+        for index in definition.controls.indices {
+            let field = definition.controls[index].id
+            guard let problem = model.problems.removeValue(forKey: field) else { continue }
+            refuse("\(definition.controls[index].title): \(problem)")
+        }
+    }
+}
