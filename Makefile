@@ -61,13 +61,20 @@ simulate: dependencies ## the long search: SEEDS=20000 FIRST=1
 	PICKERSYNC_SIMULATION_SEEDS=$${SEEDS:-20000} PICKERSYNC_SIMULATION_FIRST=$${FIRST:-1} \
 	    $(SWIFT) test --build-path $(BUILD) --disable-xctest --filter SimulationTests
 
+.PHONY: torture
+torture: test-dependencies build ## every promise, tried hard: ROWS=1,8 SECONDS=60 SEED=1
+	$(SWIFT) build --build-path $(BUILD) -c release --product torture
+	@$(release)/torture --bin $(release) --sources Torture \
+	    $(if $(ROWS),--rows $(ROWS)) $(if $(SECONDS),--seconds $(SECONDS)) \
+	    $(if $(SEED),--seed $(SEED)) $(if $(SCRATCH),--scratch $(SCRATCH))
+
 .PHONY: lint
 lint: ## the style, strictly
-	$(SWIFT) format lint --strict --configuration .swift-format -r Package.swift Sources Tests
+	$(SWIFT) format lint --strict --configuration .swift-format -r Package.swift Sources Tests Torture
 
 .PHONY: format
 format: ## mends what can be mended of it
-	$(SWIFT) format -i --configuration .swift-format -r Package.swift Sources Tests
+	$(SWIFT) format -i --configuration .swift-format -r Package.swift Sources Tests Torture
 
 .PHONY: check-units
 check-units: ## systemd-analyze over the shipped units

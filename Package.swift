@@ -87,6 +87,17 @@ let package = Package(
             path: "Examples/StyleExample", swiftSettings: strict),
 
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: strict),
+        // What the product promises, tried hard: Torture/README.md.
+        .target(
+            name: "TortureKit", dependencies: ["SyncCore", "PickerSync", "CSQLite", "TestKit"],
+            path: "Torture", exclude: ["Main", "Faults", "Scripts", "README.md"],
+            sources: ["Kit", "Rows"], swiftSettings: strict),
+        .executableTarget(
+            name: "torture", dependencies: ["TortureKit"], path: "Torture/Main",
+            swiftSettings: strict),
+        .testTarget(
+            name: "TortureTests", dependencies: ["TortureKit", "pickersyncd", "pickerctl"],
+            swiftSettings: strict),
         .target(
             name: "EngineTestKit", dependencies: ["SyncCore", "TestKit"],
             path: "Tests/EngineTestKit",

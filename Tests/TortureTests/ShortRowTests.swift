@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+import TortureKit
+
+// Every compiled row in a few seconds: what `make torture` does at length.
+
+@Suite("Promises, tried for a few seconds each", .serialized)
+struct ShortRowTests {
+    /// Where the executables lie: beside the test bundle, or in `PICKERSYNC_BIN`.
+    private static let executables: String = {
+        if let folder = ProcessInfo.processInfo.environment["PICKERSYNC_BIN"] { return folder }
+        let bundle =
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return (bundle as NSString).deletingLastPathComponent
+    }()
+
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Torture").path
+
+    private static let count = AllRows.inOrder(sources: sources).count
+
+    @Test("a promise holds in a short run of its row", arguments: 0..<count)
+    func short(_ index: Int) throws {
+        let row = AllRows.inOrder(sources: Self.sources)[index]
+        let given = ProcessInfo.processInfo.environment["TORTURE_SEED"].flatMap { UInt64($0) }
+        let seed = given ?? UInt64.random(in: 1...999_999_999)
+        let run = try Run(
+            executables: Self.executables, scratch: "/var/tmp", sources: Self.sources, seed: seed,
+            share: min(0.05, 2 / row.seconds), tally: WatchTally())
+        let outcome = try row.run(run)
+        #expect(
+            outcome.findings.isEmpty && outcome.verdict != .fail,
+            "\(row.number) \(row.promise), TORTURE_SEED=\(seed): \(outcome.figure)")
+        #expect(
+            run.tally.findings.lines.isEmpty,
+            "\(row.number) \(row.promise), TORTURE_SEED=\(seed): the watch contract")
+    }
+}

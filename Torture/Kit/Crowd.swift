@@ -1,0 +1,133 @@
+/// Writers and watchers of one daemon, who come back after whatever became of it, and what must
+/// hold of the daemon that they find.
+
+import Glibc
+import SyncCore
+
+/// A crowd around one `DaemonUnderTest`.
+public final class Crowd {
+    /// Those who edit.
+    public let writers: [Writer]
+    /// Those who follow.
+    public let watchers: [Watcher]
+    /// What was wrong.
+    public var findings = Findings()
+
+    /// So many writers with so many edits under way each, and so many watchers.
+    public init(
+        writers: Int, depth: Int, watchers: Int, tally: WatchTally, prefix: String
+    ) {
+        self.writers = (0..<writers).map { Writer(index: $0, depth: depth, prefix: prefix) }
+        self.watchers = (0..<watchers).map {
+            Watcher(name: "\(prefix) watcher \($0)", tally: tally)
+        }
+    }
+
+    private var everybody: [any Served] { writers as [any Served] + (watchers as [any Served]) }
+
+    /// Edits that were answered.
+    public var acknowledged: Int64 { writers.reduce(0) { $0 + $1.acknowledged } }
+
+    /// Answers `unavailable`.
+    public var unavailable: Int { writers.reduce(0) { $0 + $1.unavailable } }
+
+    /// Connects whoever has no connection; whether there was a daemon for all of them.
+    @discardableResult
+    public func connect(to daemon: DaemonUnderTest) -> Bool {
+        for watcher in watchers where watcher.peer == nil {
+            guard let peer = Peer(connecting: daemon.socket) else { return false }
+            watcher.connect(peer)
+        }
+        for writer in writers where writer.peer == nil {
+            guard let peer = Peer(connecting: daemon.socket) else { return false }
+            writer.connect(peer)
+        }
+        return true
+    }
+
+    /// Serves everybody once.
+    public func turn(milliseconds: Int32 = 5) {
+        serve(everybody, milliseconds: milliseconds)
+        for writer in writers { writer.pump() }
+    }
+
+    /// Serves everybody for a while, or until the daemon has ended.
+    public func work(seconds: Double, on daemon: DaemonUnderTest) {
+        let deadline = monotonicNanoseconds() + UInt64(seconds * 1e9)
+        while monotonicNanoseconds() < deadline, daemon.process?.poll() == nil {
+            turn(milliseconds: 2)
+        }
+    }
+
+    /// Serves until something holds.
+    public func work(
+        until what: String, on daemon: DaemonUnderTest, seconds: Double = 60,
+        _ condition: () -> Bool
+    ) throws {
+        let deadline = monotonicNanoseconds() + UInt64(seconds * 1e9)
+        while !condition() {
+            guard monotonicNanoseconds() < deadline else {
+                throw Trouble("gave up waiting until \(what): \(daemon.said)")
+            }
+            if daemon.process?.poll() != nil { throw Trouble("it ended: \(daemon.said)") }
+            connect(to: daemon)
+            turn()
+        }
+    }
+
+    /// The daemon is gone: what it said before is still read, then everybody is without one.
+    public func bereave() {
+        for client in everybody { client.received() }
+        for writer in writers { writer.connect(nil) }
+        for watcher in watchers { watcher.connect(nil) }
+    }
+
+    /// Looks at what a daemon holds after it was started again: nothing that was answered or shown
+    /// may be missing, nothing may be there twice, and what was written together stands together.
+    public func examine(_ peer: Peer, _ when: @autoclosure () -> String) throws {
+        let now = try TortureForm.read(writers: writers.count, by: peer)
+        for (index, writer) in writers.enumerated() {
+            let count = now.counts[index]
+            findings.require(
+                count >= writer.acknowledged,
+                "\(when()): writer \(index) was answered \(writer.acknowledged) edits, "
+                    + "\(count) are there")
+            findings.require(
+                count <= writer.begun,
+                "\(when()): writer \(index) made \(writer.begun) edits, \(count) are there")
+            findings.require(
+                count == now.notes[index],
+                "\(when()): writer \(index): count \(count), note \(now.notes[index])")
+            findings.require(
+                now.revision >= writer.revision,
+                "\(when()): revision \(writer.revision) was answered, now it is \(now.revision)")
+        }
+        for watcher in watchers {
+            findings.require(
+                now.revision >= watcher.revision || !watcher.mustResume,
+                "\(when()): \(watcher.name) saw revision \(watcher.revision), now it is "
+                    + "\(now.revision)")
+        }
+    }
+
+    /// Lets everybody finish and checks that all is exact.
+    public func settle(on daemon: DaemonUnderTest, _ when: @autoclosure () -> String) throws {
+        for writer in writers { writer.isOpen = false }
+        try work(until: "every edit is answered", on: daemon) {
+            writers.allSatisfy { $0.isSettled }
+        }
+        guard let peer = try daemon.connection() else { throw Trouble("no daemon: \(daemon.said)") }
+        let now = try TortureForm.read(writers: writers.count, by: peer)
+        try work(until: "every watcher has seen revision \(now.revision)", on: daemon) {
+            watchers.allSatisfy { $0.isFollowing && $0.revision >= now.revision }
+        }
+        try examine(peer, when())
+        for (index, writer) in writers.enumerated() {
+            findings.require(
+                now.counts[index] == writer.begun,
+                "\(when()): writer \(index) made \(writer.begun) edits, \(now.counts[index]) count")
+        }
+        for writer in writers { for line in writer.findings.lines { findings.add(line) } }
+        for writer in writers { writer.isOpen = true }
+    }
+}

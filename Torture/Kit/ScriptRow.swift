@@ -1,0 +1,60 @@
+/// A row in any language: an executable `Torture/Scripts/NN-name`.
+///
+/// It is given TORTURE_BIN (where pickersyncd and pickerctl lie), TORTURE_FOLDER (a folder of its
+/// own), TORTURE_SEED and TORTURE_SHARE (1 for the whole, less for a part), and prints three lines:
+/// the promise, the bar and the seconds of a whole run when called with `--about`; without it, the
+/// figure, then the verdict (pass, part, skip or FAIL), then findings, a line each.
+
+import Glibc
+
+/// One such script.
+struct ScriptRow: Row {
+    let number: Int
+    let promise: String
+    let bar: String
+    let seconds: Double
+    private let path: String
+
+    /// The script at a path, where it tells what it is about.
+    init?(_ path: String, scratch: String) {
+        let name = path.split(separator: "/").last ?? ""
+        guard let number = Int(name.prefix { $0.isNumber }), access(path, X_OK) == 0,
+            let about = try? Child.output([path, "--about"], scratch: scratch), about.status == 0
+        else { return nil }
+        let lines = about.text.split(separator: "\n").map(String.init)
+        guard lines.count >= 3, let seconds = Double(lines[2]) else { return nil }
+        self.number = number
+        self.path = path
+        self.seconds = seconds
+        promise = lines[0]
+        bar = lines[1]
+    }
+
+    func run(_ run: Run) throws -> Outcome {
+        let (status, text) = try Child.output(
+            [path],
+            environment: [
+                "TORTURE_BIN": run.executables, "TORTURE_FOLDER": run.folder,
+                "TORTURE_SEED": String(run.seed), "TORTURE_SHARE": String(run.share),
+                "TORTURE_SOURCES": run.sources,
+                "PATH": getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin",
+            ], scratch: run.folder)
+        let lines = text.split(separator: "\n").map(String.init)
+        guard lines.count >= 2, let verdict = Outcome.Verdict(rawValue: lines[1]) else {
+            throw Trouble("\(path) ended with \(status) and said: \(text.prefix(400))")
+        }
+        if verdict == .skip { return Outcome(skipped: lines[0]) }
+        var findings = Array(lines.dropFirst(2))
+        if verdict == .fail, findings.isEmpty { findings = ["\(path) says so"] }
+        return Outcome(lines[0], isWhole: verdict == .pass, findings: findings)
+    }
+
+    /// All scripts of a folder, in order.
+    static func all(in folder: String) -> [ScriptRow] {
+        var template = Array("/tmp/torture-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { return [] }
+        let scratch = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        defer { Folder.remove(scratch) }
+        return Folder.names(folder).compactMap { ScriptRow("\(folder)/\($0)", scratch: scratch) }
+    }
+}

@@ -1,0 +1,116 @@
+/// The command line of `torture`, and the table that it prints.
+
+import Glibc
+
+/// What the command line says.
+public struct Options: Sendable {
+    /// Where the executables lie.
+    public var executables = ""
+    /// Rows by number; all where empty.
+    public var rows: [Int] = []
+    /// Seconds for each row; `nil` for the whole of it.
+    public var seconds: Double?
+    /// The seed; drawn where not given.
+    public var seed: UInt64
+    /// Where folders are made: on a disk, not in memory.
+    public var scratch = "/var/tmp"
+    /// The folder Torture/ of the sources.
+    public var sources = "Torture"
+    /// Print what there is, and run nothing.
+    public var lists = false
+
+    /// Reads a command line.
+    public init(_ words: [String]) throws(UsageError) {
+        seed = UInt64.random(in: 1...999_999_999)
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--list" {
+                lists = true
+                continue
+            }
+            guard let value = rest.popFirst() else { throw UsageError("\(word) takes a value") }
+            try set(word, value)
+        }
+        if executables.isEmpty && !lists { throw UsageError("--bin FOLDER is missing") }
+    }
+
+    private mutating func set(_ word: String, _ value: String) throws(UsageError) {
+        switch word {
+        case "--bin": executables = value
+        case "--scratch": scratch = value
+        case "--sources": sources = value
+        case "--rows":
+            for part in value.split(separator: ",") {
+                guard let number = Int(part) else { throw UsageError("--rows \(value)") }
+                rows.append(number)
+            }
+        case "--seconds":
+            guard let number = Double(value), number > 0 else {
+                throw UsageError("--seconds \(value)")
+            }
+            seconds = number
+        case "--seed":
+            guard let number = UInt64(value) else { throw UsageError("--seed \(value)") }
+            seed = number
+        default: throw UsageError("unknown option \(word)")
+        }
+    }
+
+    func wants(_ number: Int) -> Bool { rows.isEmpty || rows.contains(number) }
+}
+
+/// A command line that makes no sense.
+public struct UsageError: Error, CustomStringConvertible {
+    /// One line.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Runs rows one after the other and prints a line for each.
+public struct Table {
+    private let options: Options
+
+    /// The table that the options ask for.
+    public init(_ options: Options) { self.options = options }
+
+    /// Runs and prints; whether nothing was wrong.
+    public func print() -> Bool {
+        let rows = AllRows.inOrder(sources: options.sources).filter { options.wants($0.number) }
+        let last = rows.filter(\.comesLast)
+        let tally = WatchTally()
+        Console.line("| # | promise | figure | must hold | seed | seconds | |")
+        Console.line("| --- | --- | --- | --- | --- | --- | --- |")
+        var isGood = true
+        for row in rows.filter({ !$0.comesLast }) + last {
+            isGood = line(row, tally) && isGood
+        }
+        return isGood
+    }
+
+    private func line(_ row: any Row, _ tally: WatchTally) -> Bool {
+        let start = monotonicNanoseconds()
+        let share = options.seconds.map { min(1, $0 / row.seconds) } ?? 1
+        var outcome: Outcome
+        if options.lists {
+            outcome = Outcome("about \(Int(row.seconds)) s", isWhole: true, findings: [])
+        } else {
+            do {
+                let run = try Run(
+                    executables: options.executables, scratch: options.scratch,
+                    sources: options.sources, seed: options.seed, share: share, tally: tally,
+                    isTalkative: isatty(STDERR_FILENO) == 1
+                        || getenv("TORTURE_TALKS") != nil)
+                outcome = try row.run(run)
+            } catch {
+                outcome = Outcome("not tried", isWhole: false, findings: ["\(error)"])
+            }
+        }
+        let seconds = Int(Double(monotonicNanoseconds() - start) / 1e9 + 0.5)
+        Console.line(
+            "| \(row.number) | \(row.promise) | \(outcome.figure) | \(row.bar) | \(options.seed) "
+                + "| \(seconds) | \(outcome.verdict.rawValue) |")
+        for finding in outcome.findings.prefix(20) { Console.error("  \(row.number): \(finding)") }
+        return outcome.verdict != .fail
+    }
+}

@@ -1,0 +1,52 @@
+/// The form of most rows: each writer has a counter and a note, written together, so that what was
+/// lost, doubled or torn apart can be read off them.
+
+public import SyncCore
+
+/// The form "torture".
+public enum TortureForm {
+    /// Its name.
+    public static let name = "torture"
+
+    /// Its definition for so many writers.
+    public static func definition(writers: Int) -> JSON {
+        var fields: [JSON] = []
+        for writer in 0..<writers {
+            fields.append([
+                "id": .string(counter(writer)), "type": "stepper", "label": "Count", "min": 0,
+                "max": 1_000_000_000_000, "default": 0,
+            ])
+            fields.append(["id": .string(note(writer)), "type": "text", "label": "Note"])
+        }
+        return [
+            "form": .string(name), "title": "Torture",
+            "sections": [["title": "All", "fields": .array(fields)]],
+        ]
+    }
+
+    /// The counter of a writer.
+    public static func counter(_ writer: Int) -> String { "count-\(writer)" }
+    /// The note of a writer.
+    public static func note(_ writer: Int) -> String { "note-\(writer)" }
+
+    /// Makes the form.
+    public static func apply(writers: Int, by peer: Peer) throws {
+        try peer.result("form.apply", ["definition": definition(writers: writers)])
+    }
+
+    /// What the form holds: of each writer the counter, and the number in its note.
+    public static func read(
+        writers: Int, by peer: Peer
+    ) throws -> (revision: Int64, counts: [Int64], notes: [Int64]) {
+        let state = try peer.result("state.get", ["form": .string(name)])
+        var counts: [Int64] = []
+        var notes: [Int64] = []
+        for writer in 0..<writers {
+            let count = state["fields"]?[counter(writer)]?["value"]?.integerValue
+            counts.append(count ?? -1)
+            let text = state["fields"]?[note(writer)]?["value"]?.stringValue ?? ""
+            notes.append(text.isEmpty ? 0 : Int64(text) ?? -1)
+        }
+        return (state["revision"]?.integerValue ?? -1, counts, notes)
+    }
+}

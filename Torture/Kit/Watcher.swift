@@ -1,0 +1,155 @@
+/// A client that follows the form and holds the daemon to the contract of the stream (PROTOCOL.md,
+/// Promises of the stream): no gap, no repeat, no step back, over crashes and restarts too.
+
+import SyncCore
+
+/// What all watchers of a run saw.
+public final class WatchTally {
+    /// Revisions that were looked at.
+    public var revisions = 0
+    /// Changes that said that they stand for several revisions.
+    public var coalesced = 0
+    /// Subscriptions that went on where they had come to.
+    public var resumed = 0
+    /// Subscriptions that began anew though something had been seen.
+    public var restarted = 0
+    /// What broke the contract.
+    public var findings = Findings()
+
+    /// Nothing yet.
+    public init() {}
+}
+
+/// One watcher of a form.
+public final class Watcher: Served {
+    /// A name for findings.
+    public let name: String
+    /// Whether the daemon must always go on where this watcher had come to: so it must after a
+    /// kill with `durability = commit`, as long as the log was not renamed for a rebuild or
+    /// restore.
+    public var mustResume = true
+    /// The newest revision that it was shown.
+    public private(set) var revision: Int64 = 0
+    /// The line of revisions that it follows.
+    public private(set) var log: String?
+    /// Its connection, while there is one.
+    public private(set) var peer: Peer?
+    /// The sum of all counters that notifications showed.
+    public private(set) var counts: [String: Int64] = [:]
+    /// Whether the daemon has said goodbye on this connection.
+    public private(set) var hasGoodbye = false
+    private let tally: WatchTally
+    private let form: String
+    private var asked: Int64 = 0
+    private var isSubscribed = false
+
+    /// A watcher of a form.
+    public init(name: String, tally: WatchTally, form: String = TortureForm.name) {
+        self.name = name
+        self.tally = tally
+        self.form = form
+    }
+
+    /// Whether it was answered and may be told of changes.
+    public var isFollowing: Bool { peer != nil && isSubscribed }
+
+    /// Goes on by a new connection, from where it had come to.
+    public func connect(_ peer: Peer?) {
+        self.peer = peer
+        isSubscribed = false
+        hasGoodbye = false
+        guard let peer else { return }
+        asked = peer.nextID()
+        var params = JSONObject([("form", .string(form))])
+        if let log {
+            params["since"] = ["log": .string(log), "revision": .integer(revision)]
+        }
+        peer.send("state.subscribe", .object(params), id: asked)
+        peer.flush()
+    }
+
+    /// Takes what came.
+    public func received() {
+        guard let peer else { return }
+        for frame in peer.takeFrames() { take(frame) }
+        if peer.isClosed { connect(nil) }
+    }
+
+    private func take(_ frame: [UInt8]) {
+        guard let message = try? JSON(parsing: frame) else {
+            tally.findings.add("\(name): not JSON")
+            return
+        }
+        if message["id"]?.integerValue == asked {
+            subscribed(message)
+        } else if message["method"]?.stringValue == "state.changed", let params = message["params"]
+        {
+            changed(params)
+        } else if message["method"]?.stringValue == "form.changed", let params = message["params"] {
+            advance(to: params["revision"]?.integerValue ?? -1, from: nil)
+        } else if message["method"]?.stringValue == "goodbye" {
+            hasGoodbye = true
+        }
+    }
+
+    private func subscribed(_ message: JSON) {
+        guard let result = message["result"], let newLog = result["log"]?.stringValue,
+            let newRevision = result["revision"]?.integerValue
+        else {
+            tally.findings.add("\(name): subscribe was answered \(message.encodedText)")
+            return
+        }
+        isSubscribed = true
+        if result["resumed"]?.boolValue == true {
+            tally.resumed += 1
+            tally.findings.require(
+                newLog == log, "\(name): resumed in log \(newLog), asked for \(log ?? "-")")
+            return
+        }
+        if let log {
+            tally.restarted += 1
+            tally.findings.require(
+                !mustResume,
+                "\(name): had seen \(log):\(revision), was given a snapshot of "
+                    + "\(newLog):\(newRevision)")
+            tally.findings.require(
+                newLog != log || newRevision >= revision,
+                "\(name): revision \(revision) of \(log) was seen and is gone")
+        }
+        log = newLog
+        revision = newRevision
+        counts = [:]
+        for (field, state) in result["fields"]?.objectValue?.members ?? []
+        where field.hasPrefix("count-") {
+            counts[field] = state["value"]?.integerValue ?? 0
+        }
+    }
+
+    private func changed(_ params: JSON) {
+        let from = params["coalesced"]?["from"]?.integerValue
+        if from != nil { tally.coalesced += 1 }
+        advance(to: params["revision"]?.integerValue ?? -1, from: from)
+        for change in params["changes"]?.arrayValue ?? [] {
+            guard let field = change["field"]?.stringValue, field.hasPrefix("count-"),
+                let value = change["value"]?.integerValue
+            else { continue }
+            let before = counts[field] ?? 0
+            // One edit adds one: a jump is an edit that was lost on the way, or came twice.
+            tally.findings.require(
+                value == before + 1 || (from != nil && value > before),
+                "\(name): \(field) went from \(before) to \(value) at revision \(revision)")
+            counts[field] = value
+        }
+    }
+
+    private func advance(to newer: Int64, from: Int64?) {
+        tally.revisions += 1
+        let first = from ?? newer
+        if newer <= revision {
+            tally.findings.add("\(name): revision \(newer) after \(revision)")
+        } else if first != revision + 1 {
+            tally.findings.add("\(name): revision \(first) follows \(revision): a gap")
+        }
+        revision = max(revision, newer)
+    }
+}

@@ -1,0 +1,137 @@
+/// A client that edits and takes no answer for granted: what was not answered is sent again under
+/// the idempotency key that it had, in the order that it had.
+
+import SyncCore
+
+/// One writer of `TortureForm`.
+public final class Writer: Served {
+    private struct Edit {
+        let number: Int64
+        let params: JSON
+    }
+
+    /// Which counter and note are its own.
+    public let index: Int
+    /// Edits that it may have under way.
+    public var depth: Int
+    /// Whether it begins new edits.
+    public var isOpen = true
+    /// Edits begun, and edits that were answered with a result.
+    public private(set) var begun: Int64 = 0
+    /// Edits that were answered with a result.
+    public private(set) var acknowledged: Int64 = 0
+    /// The newest revision that an answer named.
+    public private(set) var revision: Int64 = 0
+    /// Answers `unavailable`.
+    public private(set) var unavailable = 0
+    /// Answers that a later retry contradicted, refusals that nobody expected.
+    public private(set) var findings = Findings()
+    /// Whether an answer that came is to be taken as lost: the edit is sent again.
+    public var loses: (() -> Bool)?
+    /// Answers that were taken as lost.
+    public private(set) var lost = 0
+    /// Its connection, while there is one.
+    public private(set) var peer: Peer?
+    /// Nothing is sent before this moment: a daemon that cannot write is not asked in a tight loop.
+    private var pausedUntil: UInt64 = 0
+    private let prefix: String
+    private var waiting: [Edit] = []
+    private var underWay: [Int64: Edit] = [:]
+    private var order: [Int64] = []
+
+    /// A writer whose keys begin with `prefix`.
+    public init(index: Int, depth: Int, prefix: String) {
+        self.index = index
+        self.depth = depth
+        self.prefix = prefix
+    }
+
+    /// Whether every edit begun was answered.
+    public var isSettled: Bool { waiting.isEmpty && underWay.isEmpty }
+
+    /// Goes on by a new connection: first what was not answered, then new edits.
+    public func connect(_ peer: Peer?) {
+        let unanswered = order.compactMap { underWay[$0] } + waiting
+        underWay = [:]
+        order = []
+        waiting = unanswered
+        self.peer = peer
+        if peer != nil { pump() }
+    }
+
+    /// Sends what waits and begins new edits, as far as the depth allows.
+    public func pump() {
+        guard let peer, monotonicNanoseconds() >= pausedUntil else { return }
+        while underWay.count < depth {
+            if waiting.isEmpty {
+                guard isOpen else { break }
+                begun += 1
+                waiting.append(edit(begun))
+            }
+            let edit = waiting.removeFirst()
+            let id = peer.nextID()
+            underWay[id] = edit
+            order.append(id)
+            peer.send("state.set", edit.params, id: id)
+        }
+        peer.flush()
+    }
+
+    private func edit(_ number: Int64) -> Edit {
+        Edit(
+            number: number,
+            params: [
+                "form": .string(TortureForm.name),
+                "changes": [
+                    ["field": .string(TortureForm.counter(index)), "increment": 1],
+                    [
+                        "field": .string(TortureForm.note(index)),
+                        "value": .string(String(number)),
+                    ],
+                ],
+                "idempotencyKey": .string("\(prefix)-\(index)-\(number)"),
+            ])
+    }
+
+    /// Takes answers.
+    public func received() {
+        guard let peer else { return }
+        for frame in peer.takeFrames() {
+            guard let message = try? JSON(parsing: frame) else {
+                findings.add("writer \(index): not JSON")
+                continue
+            }
+            answered(message)
+        }
+        if peer.isClosed {
+            connect(nil)
+        } else {
+            pump()
+        }
+    }
+
+    private func answered(_ message: JSON) {
+        guard let id = message["id"]?.integerValue, let edit = underWay[id] else { return }
+        underWay[id] = nil
+        order.removeAll { $0 == id }
+        if let result = message["result"] {
+            if loses?() ?? false {
+                lost += 1
+                waiting.insert(edit, at: 0)
+                return
+            }
+            acknowledged += 1
+            revision = max(revision, result["revision"]?.integerValue ?? 0)
+            return
+        }
+        if message["error"]?["data"]?["kind"]?.stringValue == "unavailable" {
+            unavailable += 1
+            pausedUntil = monotonicNanoseconds() + 20_000_000
+        } else {
+            findings.add("writer \(index), edit \(edit.number): \(message.encodedText)")
+        }
+        // In its old place: the note of a later edit must not be followed by an earlier one's.
+        let place = waiting.firstIndex { $0.number > edit.number } ?? waiting.count
+        waiting.insert(edit, at: place)
+    }
+}

@@ -1,0 +1,19 @@
+/// The rows that there are. A new one is a file in this folder and a line here, or an executable in
+/// Torture/Scripts.
+
+/// The table's rows.
+public enum AllRows {
+    /// Rows in Swift.
+    static let compiled: [any Row] = [
+        CrashRow(), PowerCutRow(), FullDiskRow(), SyncFailureRow(), RetryRow(), MetadataRow(),
+        RestartRow(), DayRow(), ClockRow(), WatchRow(),
+    ]
+
+    /// All of them by number; those of one number in the order in which they stand here.
+    public static func inOrder(sources: String) -> [any Row] {
+        let all = compiled + ScriptRow.all(in: sources + "/Scripts")
+        return all.enumerated().sorted {
+            ($0.element.number, $0.offset) < ($1.element.number, $1.offset)
+        }.map(\.element)
+    }
+}
