@@ -57,9 +57,10 @@ test-asan: test-dependencies ## every test under the address sanitizer
 	    $(SWIFT) test --build-path $(BUILD)-asan --skip-build --disable-xctest --sanitize=address -Xswiftc -use-ld=lld
 
 .PHONY: simulate
-simulate: dependencies ## the long search: SEEDS=20000 FIRST=1
-	PICKERSYNC_SIMULATION_SEEDS=$${SEEDS:-20000} PICKERSYNC_SIMULATION_FIRST=$${FIRST:-1} \
-	    $(SWIFT) test --build-path $(BUILD) --disable-xctest --filter SimulationTests
+simulate: dependencies ## the long search: CAUSALITY=1000000 ENGINE=5000 FIRST=1
+	$(SWIFT) build --build-path $(BUILD) -c release --static-swift-stdlib --product simulate
+	$(release)/simulate causality $${FIRST:-1} $${CAUSALITY:-1000000}
+	$(release)/simulate engine $${FIRST:-1} $${ENGINE:-5000}
 
 .PHONY: torture
 torture: test-dependencies build ## every promise, tried hard: ROWS=1,8 SECONDS=60 SEED=1

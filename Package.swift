@@ -102,11 +102,19 @@ let package = Package(
             name: "EngineTestKit", dependencies: ["SyncCore", "TestKit"],
             path: "Tests/EngineTestKit",
             swiftSettings: strict),
-        .testTarget(
-            name: "SyncCoreTests", dependencies: ["SyncCore", "EngineTestKit", "TestKit"],
+        .target(
+            name: "Simulation", dependencies: ["SyncCore", "EngineTestKit", "TestKit"],
+            path: "Tests/Simulation", swiftSettings: strict),
+        .executableTarget(
+            name: "simulate", dependencies: ["Simulation"], path: "Torture/simulate",
             swiftSettings: strict),
         .testTarget(
-            name: "SimulationTests", dependencies: ["SyncCore", "EngineTestKit", "TestKit"],
+            name: "SyncCoreTests",
+            dependencies: ["SyncCore", "EngineTestKit", "Simulation", "TestKit"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: ["SyncCore", "EngineTestKit", "Simulation", "TestKit"],
             swiftSettings: strict),
         .testTarget(
             name: "EventLoopTests", dependencies: ["EventLoop", "TestKit"], swiftSettings: strict),

@@ -8,6 +8,8 @@ import Foundation
 import SyncCore
 import Testing
 
+@testable import Simulation
+
 /// What a search was asked for.
 private enum Search {
     static func number(_ name: String) -> UInt64? {
@@ -21,69 +23,13 @@ private enum Search {
     }
 }
 
-/// Why a plan fails, and what happened up to then.
-struct Failure: CustomStringConvertible, Equatable {
-    static func == (left: Self, right: Self) -> Bool { left.description == right.description }
-
-    var plan: Plan
-    var what: String
-    var story: [String]
-
-    var description: String {
-        """
-        seed \(plan.seed), durability \(plan.durability.rawValue), \(plan.steps.count) steps: \
-        \(what)
-        \(story.suffix(60).map { "    " + $0 }.joined(separator: "\n"))
-        replay: PICKERSYNC_SIMULATION_SEED=\(plan.seed) swift test --filter SimulationTests
-        """
-    }
-}
-
-/// Runs a plan; what is wrong with it.
-func failure(of plan: Plan) -> Failure? {
-    var world: World?
-    do {
-        let new = try World(plan)
-        world = new
-        try new.run()
-        return nil
-    } catch {
-        return Failure(plan: plan, what: "\(error)", story: world?.story ?? [])
-    }
-}
-
-/// Leaves out steps as long as something still goes wrong, larger pieces first.
-func shrunken(_ failure: Failure, runsMax: Int = 400) -> Failure {
-    var best = failure
-    var runs = 0
-    var size = max(1, best.plan.steps.count / 2)
-    while runs < runsMax {
-        var start = 0
-        var hasShrunk = false
-        while start < best.plan.steps.count, runs < runsMax {
-            var plan = best.plan
-            plan.steps.removeSubrange(start..<min(start + size, plan.steps.count))
-            runs += 1
-            if let smaller = SimulationTests.failure(of: plan) {
-                best = smaller
-                hasShrunk = true
-            } else {
-                start += size
-            }
-        }
-        if size == 1, !hasShrunk { break }
-        size = max(1, size / 2)
-    }
-    return best
-}
-
 @Test("whatever befalls daemon and clients, every promise of the stream holds")
 func everySeedHolds() {
     var failures = 0
     for seed in Search.seeds {
-        guard let found = failure(of: Plan(seed: seed)) else { continue }
+        guard let found = EngineFailure.found(seed: seed) else { continue }
         failures += 1
-        Issue.record("\(shrunken(found))")
+        Issue.record("\(found)")
         if failures == 3 { break }
     }
 }
@@ -105,11 +51,11 @@ func seedsReplay() throws {
         (.skipsRevision, .commit), (.tellsOneSubscriberOnly, .commit), (.reusesDots, .interval),
     ] as [(HostFaults, Durability)])
 func faultsAreFound(fault: HostFaults, durability: Durability) {
-    let found = (1...60).lazy.compactMap { seed -> Failure? in
+    let found = (1...60).lazy.compactMap { seed -> EngineFailure? in
         var plan = Plan(seed: UInt64(seed))
         plan.durability = durability
         plan.faults = fault
-        return failure(of: plan)
+        return EngineFailure.failure(of: plan)
     }.first
     guard var plan = found?.plan else {
         Issue.record("60 seeds and nobody noticed")
@@ -117,6 +63,6 @@ func faultsAreFound(fault: HostFaults, durability: Durability) {
     }
     // It is the mistake that is found, and nothing else.
     plan.faults = []
-    #expect(failure(of: plan) == nil)
+    #expect(EngineFailure.failure(of: plan) == nil)
     if World.isTelling { print(found?.what ?? "") }
 }

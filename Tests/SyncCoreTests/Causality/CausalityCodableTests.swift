@@ -1,5 +1,6 @@
 // The binary form: what goes in comes out, and no bytes trap.
 
+import Simulation
 import SyncCore
 import Testing
 

@@ -1,5 +1,6 @@
 // What each store promises beyond the laws.
 
+import Simulation
 import SyncCore
 import Testing
 

@@ -1,5 +1,6 @@
 // The laws of join, for every store: exhaustively on short runs, at random on long ones.
 
+import Simulation
 import SyncCore
 import Testing
 

@@ -150,6 +150,9 @@ final class World {
 
     private func learn(_ row: RevisionRow) {
         guard failure == nil else { return }
+        if Self.isTelling {
+            tell("    durable: \(String(decoding: row.frame.dropFirst(4), as: UTF8.self))")
+        }
         do {
             try oracle.learn(String(decoding: row.frame.dropFirst(4), as: UTF8.self))
         } catch {

@@ -1,31 +1,52 @@
 // The fields of the trial form, and edits to them: what laws and simulations are run on.
 
-import SyncCore
+package import SyncCore
 
 /// A field of the trial form: a store of each kind, registers under each policy that keeps edits.
-struct TrialField: Hashable, CaseIterable, Sendable {
-    let key: CausalForm.Key
-    let policy: ConflictPolicy
+package enum TrialField: Int, CaseIterable, Sendable {
+    case ask, latest, toggle, wheels, tags, count, button, secret
 
-    static let ask = TrialField(key: .init("ask", .register), policy: .ask)
-    static let latest = TrialField(key: .init("latest", .register), policy: .latest)
-    static let toggle = TrialField(key: .init("toggle", .register), policy: .falseWins)
-    static let wheels = TrialField(key: .init("wheels", .components), policy: .ask)
-    static let tags = TrialField(key: .init("tags", .tags), policy: .latest)
-    static let count = TrialField(key: .init("count", .counter), policy: .latest)
-    static let button = TrialField(key: .init("button", .presses), policy: .latest)
-    static let secret = TrialField(key: .init("secret", .sealed), policy: .latest)
+    /// What the field's store is known by.
+    package var key: CausalForm.Key { Self.keys[rawValue] }
 
-    static let allCases = [ask, latest, toggle, wheels, tags, count, button, secret]
+    private static let keys = allCases.map { CausalForm.Key("\($0)", $0.kind) }
+
+    /// Which store it has.
+    package var kind: FieldStore.Kind {
+        switch self {
+        case .ask, .latest, .toggle: .register
+        case .wheels: .components
+        case .tags: .tags
+        case .count: .counter
+        case .button: .presses
+        case .secret: .sealed
+        }
+    }
+
+    /// What becomes of concurrent writes.
+    package var policy: ConflictPolicy {
+        switch self {
+        case .ask, .wheels: .ask
+        case .toggle: .falseWins
+        case .latest, .tags, .count, .button, .secret: .latest
+        }
+    }
 }
 
 /// An edit in small: what is done depends on the field's kind.
-struct TrialEdit: Sendable {
+package struct TrialEdit: Sendable {
     let field: TrialField
     /// Which of the kind's edits, from 0 to 3.
     let variant: Int
     /// Tells the written value from all others.
     let number: Int
+
+    /// The edit `variant`, from 0 to 3, of `field`.
+    package init(field: TrialField, variant: Int, number: Int) {
+        self.field = field
+        self.variant = variant
+        self.number = number
+    }
 
     /// Components that a `wheels` edit turns.
     var components: [String] { [["month"], ["year"], ["month", "year"], ["day"]][variant] }
@@ -40,8 +61,12 @@ struct TrialEdit: Sendable {
     /// The written value of a register.
     var value: JSON { field == .toggle ? .bool(number % 2 == 0) : .integer(number) }
 
+    private static let author = Author(
+        user: "mary", uid: 1000, client: "pickerctl/1.0", connection: 7,
+        replica: ReplicaID(id: 0xa, epoch: 1))
+
     /// Does the edit to `form` with the fresh `dot`, and gives the delta.
-    func apply(
+    package func apply(
         to form: inout CausalForm, dot: Dot, stamp: HybridTimestamp, seen: Seen,
         losingIncrements: Bool = false
     ) -> CausalForm {
@@ -49,12 +74,14 @@ struct TrialEdit: Sendable {
             switch store {
             case .register(var register):
                 register.write(
-                    written(value), dot: dot, stamp: stamp, seen: seen, policy: field.policy)
+                    Written(value: value, author: Self.author), dot: dot, stamp: stamp, seen: seen,
+                    policy: field.policy)
                 store = .register(register)
             case .components(var map):
                 for component in components {
                     map.write(
-                        written(value), component: component, dot: dot, stamp: stamp, seen: seen,
+                        Written(value: value, author: Self.author), component: component, dot: dot,
+                        stamp: stamp, seen: seen,
                         policy: field.policy)
                 }
                 store = .components(map)
@@ -83,7 +110,7 @@ struct TrialEdit: Sendable {
         let base = field.policy.standing(counter.bases)
         if isSet {
             counter.set(
-                DecimalNumber(Int64(number)), author: author(), dot: dot, stamp: stamp,
+                DecimalNumber(Int64(number)), author: Self.author, dot: dot, stamp: stamp,
                 seen: seen, policy: field.policy)
         } else if losingIncrements {
             // The fault: the replica's running sum starts anew.

@@ -265,7 +265,7 @@ extension OracleForm {
             if register.takeBack(new, control.policy) { met.insert(id) }
             contents[id] = .register(register)
         case .wheels(let components):
-            return takeBack(components, control, told, write, &met) {
+            return takeBack(components, control, told, isRedo: isRedo, &met) {
                 $0.takenBack(isRedo: isRedo, write: write, by: actor, scope: scope).first
             }
         case .counter(let counter):
@@ -308,7 +308,7 @@ extension OracleForm {
 
     private mutating func takeBack(
         _ components: [String: OracleRegister], _ control: OracleControl, _ told: FieldState,
-        _ write: WriteID, _ met: inout Set<String>,
+        isRedo: Bool, _ met: inout Set<String>,
         _ takenBack: (OracleSibling) -> OracleSibling?
     ) -> String? {
         let standing = control.components.compactMap { name in
@@ -318,10 +318,15 @@ extension OracleForm {
         // is another's.
         let names = standing.map(\.0)
         let newest = standing.sorted { $0.1.write > $1.1.write }.map(\.1)
+        let byOrigin = newest.map { one in
+            standing.filter { $0.1.origin == one.origin }.map(\.0)
+        }
+        let byWrite = newest.map { one in
+            standing.filter { $0.1.write == one.write }.map(\.0)
+        }
+        // What an undo brought back may be of several, and redo is of the undo.
         let transactions =
-            newest.map { one in standing.filter { $0.1.origin == one.origin }.map(\.0) }
-            + newest.map { one in standing.filter { $0.1.write == one.write }.map(\.0) }
-            + names.map { [$0] } + [names]
+            (isRedo ? byWrite + byOrigin : byOrigin + byWrite) + names.map { [$0] } + [names]
         for chosen in transactions {
             var trial = components
             var isConcurrent = false

@@ -1,0 +1,35 @@
+// What is said of a schedule that the stores did not survive.
+
+/// Why a schedule fails, shrunk, as a story.
+package struct CausalFailure: CustomStringConvertible, Sendable {
+    /// The schedule with the steps that it takes.
+    package let schedule: CausalSchedule
+    /// What went wrong.
+    package let what: String
+    /// What happened up to then.
+    package let story: [String]
+
+    /// Runs `schedule`; `nil` where all went well.
+    package static func found(in schedule: CausalSchedule) -> CausalFailure? {
+        let world = CausalWorld(schedule)
+        guard world.run() != nil else { return nil }
+        var fewest = schedule
+        fewest.steps = shrunken(schedule.steps, runsMax: 2_000) { steps in
+            var trial = schedule
+            trial.steps = steps
+            let world = CausalWorld(trial)
+            return world.run() != nil
+        }
+        let told = CausalWorld(fewest, isTelling: true)
+        let what = told.run()
+        return CausalFailure(schedule: fewest, what: what ?? "nothing", story: told.story)
+    }
+
+    package var description: String {
+        """
+        seed \(schedule.seed), \(schedule.steps.count) steps: \(what)
+        \(story.map { "    " + $0 }.joined(separator: "\n"))
+        replay: make simulate CAUSALITY=1 ENGINE=0 FIRST=\(schedule.seed)
+        """
+    }
+}

@@ -1,0 +1,33 @@
+// A long failing life becomes a short one.
+//
+// Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002: leave out
+// pieces as long as something still goes wrong, larger pieces first.
+
+/// The fewest of `steps` found with which something still goes wrong.
+///
+/// - Parameters:
+///   - runsMax: How many tries there are.
+///   - fails: Runs some of the steps; whether something goes wrong.
+func shrunken<Step>(_ steps: [Step], runsMax: Int, fails: ([Step]) -> Bool) -> [Step] {
+    var best = steps
+    var runs = 0
+    var size = max(1, best.count / 2)
+    while runs < runsMax {
+        var start = 0
+        var hasShrunk = false
+        while start < best.count, runs < runsMax {
+            var fewer = best
+            fewer.removeSubrange(start..<min(start + size, fewer.count))
+            runs += 1
+            if fails(fewer) {
+                best = fewer
+                hasShrunk = true
+            } else {
+                start += size
+            }
+        }
+        if size == 1, !hasShrunk { break }
+        size = max(1, size / 2)
+    }
+    return best
+}

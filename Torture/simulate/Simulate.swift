@@ -1,0 +1,87 @@
+// The long search: lives of five stores, and of a daemon with its clients, by the million.
+//
+//     simulate causality FIRST COUNT
+//     simulate engine FIRST COUNT
+//
+// Prints a line with what was run; a life that fails is shrunk and told, and the exit status is 1.
+
+import Glibc
+import Simulation
+
+@main
+struct Simulate {
+    /// How many lives one piece of work has.
+    private static let pieceSize: UInt64 = 500
+    private static let workers = 2
+
+    static func main() async {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 4, let search = Search(rawValue: arguments[1]),
+            let first = UInt64(arguments[2]), let count = UInt64(arguments[3]),
+            !first.addingReportingOverflow(count).overflow
+        else {
+            print("usage: simulate causality|engine FIRST COUNT")
+            exit(64)
+        }
+        let start = ContinuousClock.now
+        let (steps, failure) = await run(search, first..<first + count)
+        let took = start.duration(to: .now)
+        if let failure { print(failure) }
+        let life = search == .causality ? "schedules of five stores" : "lives of a daemon"
+        print(
+            "\(count) \(life) from seed \(first), \(steps) steps, "
+                + "\(failure == nil ? "0 divergences" : "a divergence"), \(took.components.seconds) s"
+        )
+        exit(failure == nil ? 0 : 1)
+    }
+
+    /// Runs all seeds, a few pieces at a time, and stops at the first failure.
+    private static func run(
+        _ search: Search, _ seeds: Range<UInt64>
+    ) async -> (steps: Int, failure: String?) {
+        await withTaskGroup(of: Outcome.self) { group in
+            var next = seeds.lowerBound
+            var result: (steps: Int, failure: String?) = (0, nil)
+            func start() {
+                guard next < seeds.upperBound, result.failure == nil else { return }
+                let piece = next..<min(seeds.upperBound, next + pieceSize)
+                next = piece.upperBound
+                group.addTask { search.run(piece) }
+            }
+            for _ in 0..<workers { start() }
+            while let outcome = await group.next() {
+                result.steps += outcome.steps
+                result.failure = result.failure ?? outcome.failure
+                start()
+            }
+            return result
+        }
+    }
+}
+
+private struct Outcome: Sendable {
+    var steps = 0
+    var failure: String?
+}
+
+private enum Search: String, Sendable {
+    case causality, engine
+
+    func run(_ seeds: Range<UInt64>) -> Outcome {
+        var outcome = Outcome()
+        for seed in seeds {
+            switch self {
+            case .causality:
+                let schedule = CausalSchedule(seed: seed)
+                outcome.steps += schedule.steps.count
+                outcome.failure = CausalFailure.found(in: schedule)?.description
+            case .engine:
+                let (steps, failure) = EngineFailure.search(seed: seed)
+                outcome.steps += steps
+                outcome.failure = failure?.description
+            }
+            if outcome.failure != nil { break }
+        }
+        return outcome
+    }
+}
