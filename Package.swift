@@ -89,7 +89,7 @@ let package = Package(
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: strict),
         // What the product promises, tried hard: Torture/README.md.
         .target(
-            name: "TortureKit", dependencies: ["SyncCore", "PickerSync", "CSQLite", "TestKit"],
+            name: "TortureKit", dependencies: ["SyncCore", "PickerClient", "CSQLite", "TestKit"],
             path: "Torture", exclude: ["Main", "Faults", "Scripts", "README.md"],
             sources: ["Kit", "Rows"], swiftSettings: strict),
         .executableTarget(

@@ -1,7 +1,7 @@
 /// A real pickersyncd over a state directory that outlives it.
 
 import Glibc
-import PickerSync
+import PickerClient
 import SyncCore
 
 /// One place for a daemon, started and ended as often as wanted.

@@ -1,7 +1,7 @@
 /// A client as the library makes one: `ClientMachine` on a socket, which comes back by itself. What
 /// its owner is told is checked, not what the wire carried.
 
-import PickerSync
+import PickerClient
 import SyncCore
 
 /// One client that follows `TortureForm` and may edit it.

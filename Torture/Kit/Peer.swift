@@ -2,7 +2,7 @@
 /// in, each looked at as it came.
 
 import Glibc
-import PickerSync
+import PickerClient
 public import SyncCore
 
 /// One connection.
