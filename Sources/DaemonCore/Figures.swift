@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Store
 internal import SyncCore
 internal import Synchronization
@@ -29,10 +30,12 @@ final class Figures: Sendable {
         }
     }
 
-    /// `memory`, `descriptors` and `store`, bytes in bytes.
+    /// `pid`, `cpuMs`, `memory`, `descriptors` and `store`, bytes in bytes.
     func members() -> JSONObject {
         let values = values.withLock { $0 }
         var members = JSONObject()
+        members["pid"] = .integer(Int64(getpid()))
+        members["cpuMs"] = .integer(ProcessLimits.processorMilliseconds())
         if let resident = ProcessLimits.residentBytes() {
             members["memory"] = ["resident": .integer(resident)]
         }

@@ -21,36 +21,39 @@ public final class Log {
     public var level: LogEntry.Priority
     let style: Style
     private let emit: (String) -> Void
+    private let journal: JournalSocket?
     private let clock: () -> (seconds: Int64, milliseconds: Int)
     private var gate = RepetitionGate()
 
-    /// A log to standard error.
+    /// A log to standard error; with fields to the journal where standard error is the journal's.
     public convenience init(level: LogEntry.Priority, environment: ProcessEnvironment) {
         let isJournal = Self.isJournal(STDERR_FILENO, environment["JOURNAL_STREAM"])
         self.init(
             level: level, style: isJournal ? .journal : .plain, clock: Self.wallClock,
-            emit: Self.writeToStandardError)
+            emit: Self.writeToStandardError, journal: isJournal ? JournalSocket() : nil)
     }
 
-    /// A log whose lines go to `emit`, each without its newline.
+    /// A log whose lines go to `journal`, and to `emit`, each without its newline, where it does
+    /// not take them.
     init(
         level: LogEntry.Priority, style: Style,
         clock: @escaping () -> (seconds: Int64, milliseconds: Int),
-        emit: @escaping (String) -> Void
+        emit: @escaping (String) -> Void, journal: JournalSocket? = nil
     ) {
         self.level = level
         self.style = style
         self.clock = clock
         self.emit = emit
+        self.journal = journal
     }
 
     /// Writes a line, unless it is below `level` or one too many of its kind.
     public func write(_ entry: LogEntry) {
         guard entry.priority <= level else { return }
         let now = clock()
-        for held in gate.ended(at: now.seconds) { line(.notice, held, now) }
+        for held in gate.ended(at: now.seconds) { line(LogEntry(.notice, held), now) }
         guard gate.admits(entry, at: now.seconds) else { return }
-        line(entry.priority, entry.message, now)
+        line(entry, now)
     }
 
     /// Writes a line.
@@ -64,15 +67,14 @@ public final class Log {
         emit(style == .journal ? "<5>" + text : text)
     }
 
-    private func line(
-        _ priority: LogEntry.Priority, _ message: String,
-        _ now: (seconds: Int64, milliseconds: Int)
-    ) {
-        let message = message.escapedForDisplay()
+    private func line(_ entry: LogEntry, _ now: (seconds: Int64, milliseconds: Int)) {
+        if let journal, journal.send(entry) { return }
+        let message = entry.message.escapedForDisplay()
         switch style {
-        case .journal: emit("<\(priority.rawValue)>\(message)")
+        case .journal: emit("<\(entry.priority.rawValue)>\(message)")
         case .plain:
-            emit("\(Self.timestamp(now.seconds, now.milliseconds)) \(priority.name): \(message)")
+            let time = Self.timestamp(now.seconds, now.milliseconds)
+            emit("\(time) \(entry.priority.name): \(message)")
         }
     }
 }

@@ -57,6 +57,13 @@ enum ProcessLimits {
         return fitted
     }
 
+    /// Processor time that all threads have taken, in milliseconds: clock_gettime(2).
+    static func processorMilliseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
     /// Resident memory in bytes: the second number of /proc/self/statm, proc(5).
     static func residentBytes() -> Int? {
         let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)

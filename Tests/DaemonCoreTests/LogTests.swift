@@ -1,3 +1,4 @@
+import Glibc
 import SyncCore
 import Testing
 
@@ -36,6 +37,38 @@ struct LogTests {
         let harmful = recorded.lines.joined().unicodeScalars.filter(SafeText.isHarmful)
         #expect(harmful.isEmpty)
         #expect(recorded.lines[0] == "<6>a\\u{A}b\\u{1B}[31m\\u{9B}2J\\u{202E}c\\u{7F}\\u{D}")
+    }
+
+    @Test("the journal is told what a line is about in fields, and no value can forge another")
+    func journalFields() throws {
+        let folder = try #require(
+            mkdtemp(strdup("/tmp/journal-XXXXXX")).map { String(cString: $0) })
+        defer { rmdir(folder) }
+        let path = folder + "/socket"
+        let journald = try DatagramSocket(path)
+        let recorded = Recorded()
+        let log = Log(
+            level: .info, style: .journal, clock: { (1_000, 7) },
+            emit: { recorded.lines.append($0) }, journal: try #require(JournalSocket(path: path)))
+        log.write(
+            LogEntry(
+                .warning, "forbidden: eve\nPRIORITY=0",
+                [.event(.forbidden), .form("deploy"), .init(.client, "x\nPICKERSYNC_UID=0")]))
+        #expect(
+            journald.received() == """
+                MESSAGE=forbidden: eve\\u{A}PRIORITY=0
+                PRIORITY=4
+                SYSLOG_IDENTIFIER=pickersyncd
+                PICKERSYNC_EVENT=forbidden
+                PICKERSYNC_FORM=deploy
+                PICKERSYNC_CLIENT=x\\u{A}PICKERSYNC_UID=0
+
+                """)
+        #expect(recorded.lines.isEmpty)
+        journald.end()
+        // Without journald a line is not lost.
+        log.write(.error, "alone")
+        #expect(recorded.lines == ["<3>alone"])
     }
 
     @Test("lines below the level are left out, and ready never is")
@@ -83,5 +116,39 @@ extension String {
     fileprivate subscript(digit: Character) -> String {
         guard let value = digit.wholeNumberValue else { return "" }
         return String(self[index(startIndex, offsetBy: value)])
+    }
+}
+
+/// What journald is to the daemon.
+private final class DatagramSocket {
+    private var descriptor: CInt
+    private let path: String
+
+    init(_ path: String) throws {
+        self.path = path
+        descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(result == 0)
+    }
+
+    deinit { end() }
+
+    func received() -> String {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT))
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : ""
+    }
+
+    func end() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+        unlink(path)
     }
 }

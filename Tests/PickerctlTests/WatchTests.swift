@@ -171,21 +171,4 @@ private func change(
         table.append(["a\u{1B}[31m", "y"])
         #expect(table.lines == ["FIELD        VALUE", "日本         x", "a\\u{1B}[31m  y"])
     }
-
-    @Test("metrics have names of the conventions, and labels for what is listed")
-    func metrics() {
-        let lines = Metrics.lines([
-            "version": "0.1.0", "uptimeSeconds": 5, "counters": ["editsDone": 7],
-            "forms": [["form": "deploy", "revision": 3], ["form": "ice", "revision": 4]],
-        ])
-        #expect(
-            lines == [
-                "# TYPE pickersync_info gauge", "pickersync_info{version=\"0.1.0\"} 1",
-                "# TYPE pickersync_uptime_seconds gauge", "pickersync_uptime_seconds 5",
-                "# TYPE pickersync_edits_done_total counter", "pickersync_edits_done_total 7",
-                "# TYPE pickersync_forms_revision gauge",
-                "pickersync_forms_revision{form=\"deploy\"} 3",
-                "pickersync_forms_revision{form=\"ice\"} 4",
-            ])
-    }
 }

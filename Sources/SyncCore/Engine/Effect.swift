@@ -70,32 +70,6 @@ public enum GoodbyeReason: String, Sendable, Hashable {
     case restart, shutdown, slow, policy
 }
 
-/// A line for the log; never holds the value of a secure field.
-public struct LogEntry: Sendable {
-    /// syslog(3) priorities, of which these are used.
-    public enum Priority: Int, Sendable, Hashable, Comparable, CaseIterable {
-        case error = 3
-        case warning = 4
-        case notice = 5
-        case info = 6
-        case debug = 7
-
-        public static func < (left: Priority, right: Priority) -> Bool {
-            left.rawValue < right.rawValue
-        }
-    }
-
-    public var priority: Priority
-    /// One line, escaped by whoever writes it out.
-    public var message: String
-
-    /// A line of that priority.
-    public init(_ priority: Priority, _ message: String) {
-        self.priority = priority
-        self.message = message
-    }
-}
-
 /// How durable an edit is before anybody hears of it (PROTOCOL.md, Promises of the stream, 4).
 public enum Durability: String, Sendable, Hashable, CaseIterable {
     /// Answered and broadcast after fsync.

@@ -49,7 +49,9 @@ extension Engine {
         let slow = tooSlow
         tooSlow = []
         for connection in slow where connections[connection.id] === connection {
-            log(.notice, "connection \(connection.id.number) is too slow; let go", &effects)
+            log(
+                .notice, "connection \(connection.id.number) is too slow; let go", &effects,
+                [.event(.slow), .connection(connection.id)] + connection.peer.logFields)
             sayGoodbye(connection, .slow, retryAfterMilliseconds: 1000, &effects)
         }
     }
@@ -147,6 +149,8 @@ extension Engine {
     /// A batch is durable.
     func committed(_ number: UInt64, _ effects: inout [Effect]) {
         guard let batch = batches.take(number) else { return }
+        counters.commits += 1
+        counters.commitNanoseconds &+= now.monotonicNanoseconds &- lastWriteNanoseconds
         if configuration.durability == .commit {
             // Otherwise readers see these edits already, and perhaps later ones.
             for dirty in batch.dirty { dirty.takeEffect() }
@@ -244,7 +248,10 @@ extension Engine {
     /// this batch is ever issued twice (ARCHITECTURE.md, the one way of a change).
     func commitFailed(_ number: UInt64, _ reason: String, _ effects: inout [Effect]) {
         guard let batch = batches.take(number) else { return }
-        log(.error, "the store could not commit: \(reason); edits are refused meanwhile", &effects)
+        counters.commitFailures += 1
+        log(
+            .error, "the store could not commit: \(reason); edits are refused meanwhile", &effects,
+            [.event(.storeFailed)])
         rollBack(batch, reason, &effects)
         rollBack(batches.takeGathering(), reason, &effects)
         rebuild(&effects)
@@ -319,13 +326,17 @@ extension Engine {
         self.replica = replica
         health = .healthy
         unwritten = Unwritten()
-        log(.notice, "the store was written anew as \(replica); edits are taken again", &effects)
+        log(
+            .notice, "the store was written anew as \(replica); edits are taken again", &effects,
+            [.event(.storeRestored)])
     }
 
     func rebuildFailed(_ reason: String, _ effects: inout [Effect]) {
         // Said once, not at each attempt: the log may lie on the same full disk.
         if health != .rebuilding(logged: reason) {
-            log(.error, "the store cannot be written: \(reason); trying again", &effects)
+            log(
+                .error, "the store cannot be written: \(reason); trying again", &effects,
+                [.event(.storeFailed)])
         }
         health = .broken(
             retryAt: now.monotonicNanoseconds &+ Self.retryNanoseconds, reason: reason)

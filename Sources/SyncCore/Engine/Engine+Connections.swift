@@ -17,7 +17,10 @@ extension Engine {
             switch life {
             case .stopping(let reason), .stopped(let reason):
                 sayGoodbye(connection, reason, retryAfterMilliseconds: nil, &effects)
-            case .serving: log(.debug, "connection \(id.number) from \(peer.whom)", &effects)
+            case .serving:
+                log(
+                    .debug, "connection \(id.number) from \(peer.whom)", &effects,
+                    [.connection(id)] + peer.logFields)
             }
         }
     }
@@ -27,7 +30,9 @@ extension Engine {
         _ connection: Connection, _ limit: String, _ max: Int, _ effects: inout [Effect]
     ) {
         counters.refused += 1
-        log(.warning, "refused \(connection.peer.whom): \(limit) is \(max)", &effects)
+        log(
+            .warning, "refused \(connection.peer.whom): \(limit) is \(max)", &effects,
+            connection.refusalFields(limit: limit))
         connection.answers.append(
             Answer.frame(
                 .null,
@@ -42,7 +47,9 @@ extension Engine {
         release(&connectionsByUser, connection.peer.uid)
         noteUnfinished(0, of: connection)
         _ = withdraw(connection)
-        log(.debug, "connection \(id.number) from \(connection.peer.whom) ended", &effects)
+        log(
+            .debug, "connection \(id.number) from \(connection.peer.whom) ended", &effects,
+            [.event(.disconnected), .connection(id)] + connection.peer.logFields)
     }
 
     /// Counts one less for a uid.
@@ -155,7 +162,8 @@ extension Engine {
         counters.refused += 1
         log(
             .warning,
-            "refused \(connection.peer.whom): unfinishedBytesPerUserMax is \(max)", &effects)
+            "refused \(connection.peer.whom): unfinishedBytesPerUserMax is \(max)", &effects,
+            connection.refusalFields(limit: "unfinishedBytesPerUserMax"))
         connection.answers.append(
             Answer.frame(
                 .null,
@@ -195,7 +203,9 @@ extension Engine {
                 : "a frame of \(length) bytes; the most is \(max) (maxFrame)")
         error.limit = "maxFrame"
         error.max = Int64(max)
-        log(.notice, "frame of \(length) bytes from \(connection.peer.whom) refused", &effects)
+        log(
+            .notice, "frame of \(length) bytes from \(connection.peer.whom) refused", &effects,
+            connection.refusalFields(limit: "maxFrame"))
         connection.answers.append(Answer.frame(.null, error))
         end(connection, &effects)
     }
@@ -341,7 +351,9 @@ extension Engine {
     }
 }
 
-extension Peer {
-    /// `alice (uid 1000, pid 4242)`, for the log.
-    var whom: String { "\(user) (uid \(uid), pid \(pid))" }
+extension Connection {
+    /// The fields of a line that says that it met a bound.
+    fileprivate func refusalFields(limit: String) -> [LogEntry.Field] {
+        [.event(.refused), LogEntry.Field(.limit, limit), .connection(id)] + peer.logFields
+    }
 }

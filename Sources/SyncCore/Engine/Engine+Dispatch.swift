@@ -149,7 +149,10 @@ extension Engine {
             LogEntry(
                 .info,
                 "refused \(error.kind.rawValue)\(place.isEmpty ? "" : " at " + place): "
-                    + call.connection.peer.whom))
+                    + call.connection.peer.whom,
+                [.event(.refused), LogEntry.Field(.kind, error.kind.rawValue)]
+                    + (error.form.map { [.form($0)] } ?? [])
+                    + (error.field.map { [.field($0)] } ?? []) + call.connection.peer.logFields))
     }
 
     /// Lines that the refusals of one connection may take in the log.
@@ -265,10 +268,12 @@ extension Engine {
         guard !connection.isIntroduced else { return }
         connection.isIntroduced = true
         var line = "connection \(connection.id.number): \(connection.peer.whom)"
+        var fields = [.event(.connected), .connection(connection.id)] + connection.peer.logFields
         if case .hello(let greeting) = request {
             line += ", \(greeting.client)\(greeting.tty.map { " on \($0)" } ?? "")"
+            fields.append(LogEntry.Field(.client, greeting.client))
         }
-        log(.info, line, &effects)
+        log(.info, line, &effects, fields)
     }
 
     private func hello(

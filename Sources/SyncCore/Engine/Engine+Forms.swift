@@ -63,7 +63,12 @@ extension Engine {
             log(
                 .info,
                 "form \(result.form) applied from \(file): version \(result.version), "
-                    + "revision \(result.revision)", &effects)
+                    + "revision \(result.revision)", &effects,
+                [
+                    .event(.applied), .form(result.form),
+                    LogEntry.Field(.version, "\(result.version)"),
+                    LogEntry.Field(.revision, "\(result.revision)"),
+                ])
         } catch {
             log(.error, "form file \(file) refused: \(error.message)", &effects)
             for problem in error.problems {
@@ -113,7 +118,8 @@ extension Engine {
             content: .deleted)
         let event = BatchQueue.Event.deleted(form, frame: Answer.frame(.formChanged(gone)))
         log(
-            .notice, "form \(form.name) deleted by \(call.connection.peer.whom)", &effects)
+            .notice, "form \(form.name) deleted by \(call.connection.peer.whom)", &effects,
+            [.event(.deleted), .form(form.name)] + call.connection.peer.logFields)
         if wasThere || configuration.durability == .commit {
             publish(event, of: form, .deletion, nil, &effects)
         }
@@ -204,7 +210,9 @@ extension Engine {
         }
         guard peer.uid == 0 || peer.uid == configuration.daemonUID || isInGroup ?? false else {
             refusals.append(
-                LogEntry(.warning, "forbidden: \(peer.whom) may not create form \(name)"))
+                LogEntry(
+                    .warning, "forbidden: \(peer.whom) may not create form \(name)",
+                    [.event(.forbidden), .form(name)] + peer.logFields))
             throw WireError(
                 .forbidden,
                 "\(peer.user.escapedForDisplay()) may not create forms; "

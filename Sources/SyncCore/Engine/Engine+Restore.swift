@@ -74,7 +74,8 @@ extension Engine {
                 LogEntry(
                     .warning,
                     "the key that sealed \(form.name)/\(id) is lost: it reads as unset until it is "
-                        + "set anew"))
+                        + "set anew",
+                    [.event(.storeFailed), .form(form.name), .field(id)]))
         }
         cell.resolve(index, of: definition)
     }
@@ -140,7 +141,9 @@ extension Engine {
                 ("transactions", .integer(Int64(clamping: counters.transactions))),
                 ("refused", .integer(Int64(clamping: counters.refused))),
                 ("coalesced", .integer(Int64(clamping: counters.coalesced))),
-                ("internalErrors", .integer(Int64(clamping: counters.internalErrors))),
+                ("commits", .integer(Int64(clamping: counters.commits))),
+                ("commitFailures", .integer(Int64(clamping: counters.commitFailures))),
+                ("commitUs", .integer(Int64(clamping: counters.commitNanoseconds / 1_000))),
             ]))
         for (name, value) in environment.shellStatus().members { status[name] = value }
         status["limits"] = .object(

@@ -30,7 +30,10 @@ extension Engine {
             try require(.reveal, form, state, place, call.connection.peer)
         }
         refusals.append(
-            LogEntry(.notice, "\(call.connection.peer.whom) revealed \(form.name)/\(id)"))
+            LogEntry(
+                .notice, "\(call.connection.peer.whom) revealed \(form.name)/\(id)",
+                [.event(.revealed), .form(form.name), .field(id)]
+                    + call.connection.peer.logFields))
         var value = JSON.null
         if case .sealed(let register) = state.cells[target].store, let secret = register.secret,
             let bytes = secret.bytes

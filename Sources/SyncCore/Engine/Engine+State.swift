@@ -86,7 +86,10 @@ extension Engine {
             ?? state.definition.access[action]
         let who = rule.principals.map(\.description).joined(separator: ", ")
         refusals.append(
-            LogEntry(.warning, "forbidden: \(peer.whom) may not \(action.rawValue) \(what)"))
+            LogEntry(
+                .warning, "forbidden: \(peer.whom) may not \(action.rawValue) \(what)",
+                [.event(.forbidden), .form(form.name)] + (field.map { [.field($0)] } ?? [])
+                    + peer.logFields))
         throw WireError(
             .forbidden,
             ("\(peer.user) may not \(action.rawValue) \(what); "

@@ -73,7 +73,10 @@ public final class Engine {
         var transactions: UInt64 = 0
         var refused: UInt64 = 0
         var coalesced: UInt64 = 0
-        var internalErrors: UInt64 = 0
+        var commits: UInt64 = 0
+        var commitFailures: UInt64 = 0
+        /// How long commits took in all, from the batch's leaving to its being durable.
+        var commitNanoseconds: UInt64 = 0
     }
 
     /// An engine over what a store holds.
@@ -188,8 +191,11 @@ public final class Engine {
     // MARK: - Log
 
     /// Appends a line for the log.
-    func log(_ priority: LogEntry.Priority, _ message: String, _ effects: inout [Effect]) {
-        effects.append(.log(LogEntry(priority, message)))
+    func log(
+        _ priority: LogEntry.Priority, _ message: String, _ effects: inout [Effect],
+        _ fields: [LogEntry.Field] = []
+    ) {
+        effects.append(.log(LogEntry(priority, message, fields)))
     }
 }
 

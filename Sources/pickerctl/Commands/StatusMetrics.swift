@@ -1,0 +1,202 @@
+internal import SyncCore
+
+// `server.status` in Prometheus' text format (exposition formats, version 0.0.4).
+//
+// Always holds: names follow Prometheus' naming conventions (base units, `_total` for counters), a
+// metric has HELP and TYPE, and its samples stand together. A name is a promise: dashboards and
+// alert rules in docs/observability/ refer to these, and a test holds them to it.
+
+/// A metric and where in `server.status` its value stands.
+struct Metric {
+    enum Kind: String { case gauge, counter, summary }
+
+    /// What the daemon's number is told in: Prometheus wants seconds and bytes.
+    enum Scale: Int {
+        case one = 0
+        case milliseconds = 3
+        case microseconds = 6
+    }
+
+    var name: String
+    var kind: Kind
+    var help: String
+    /// Sample suffix and the path of its value; one sample unless it is a summary.
+    var samples: [(suffix: String, path: [String], scale: Scale)]
+
+    init(
+        _ name: String, _ kind: Kind, _ path: String, _ help: String, _ scale: Scale = .one
+    ) {
+        self.init(name, kind, help, samples: [("", path, scale)])
+    }
+
+    init(
+        _ name: String, _ kind: Kind, _ help: String, samples: [(String, String, Scale)]
+    ) {
+        self.name = "pickersync_" + name
+        self.kind = kind
+        self.help = help
+        self.samples = samples.map { suffix, path, scale in
+            (suffix, path.split(separator: ".").map(String.init), scale)
+        }
+    }
+}
+
+/// `server.status` as metrics.
+enum Metrics {
+    static let all: [Metric] = [
+        Metric("uptime_seconds", .gauge, "uptimeMs", "How long the daemon runs.", .milliseconds),
+        Metric(
+            "cpu_seconds_total", .counter, "cpuMs", "Processor time that the daemon has taken.",
+            .milliseconds),
+        Metric(
+            "resident_memory_bytes", .gauge, "memory.resident", "Memory that the daemon has in use."
+        ),
+        Metric("open_fds", .gauge, "descriptors.used", "Descriptors that the daemon has open."),
+        Metric("max_fds", .gauge, "descriptors.max", "Descriptors that it may have open."),
+        Metric("forms", .gauge, "forms.count", "Forms that the daemon holds."),
+        Metric("fields", .gauge, "forms.fields", "Controls of all forms."),
+        Metric("connections", .gauge, "connections.count", "Connections that are open."),
+        Metric(
+            "connected_users", .gauge, "connections.users", "Users that have a connection open."),
+        Metric("subscriptions", .gauge, "connections.subscriptions", "Subscriptions to forms."),
+        Metric(
+            "connections_accepted_total", .counter, "counters.connections",
+            "Connections that were accepted."),
+        Metric("requests_total", .counter, "counters.requests", "Requests that came."),
+        Metric(
+            "requests_refused_total", .counter, "counters.refused",
+            "Requests that were answered with an error, and frames and connections refused."),
+        Metric(
+            "transactions_total", .counter, "counters.transactions",
+            "Transactions that changed a form."),
+        Metric(
+            "coalesced_notifications_total", .counter, "counters.coalesced",
+            "Notifications that folded several revisions for a subscriber that was behind."),
+        Metric(
+            "commit_duration_seconds", .summary, "Commits of the store and how long they took.",
+            samples: [
+                ("_sum", "counters.commitUs", .microseconds), ("_count", "counters.commits", .one),
+            ]),
+        Metric(
+            "commit_failures_total", .counter, "counters.commitFailures",
+            "Commits that failed; edits are refused until the store is written anew."),
+        Metric(
+            "store_writable", .gauge, "writable",
+            "1 while edits are taken, 0 while the store cannot be written."),
+        Metric("store_bytes", .gauge, "store.bytes", "Size of the store's database."),
+        Metric("store_wal_bytes", .gauge, "store.walBytes", "Size of its write-ahead log."),
+        Metric("store_revisions", .gauge, "store.revisions", "Revisions kept of all forms."),
+        Metric("store_pages", .gauge, "store.pages", "Pages of the database."),
+        Metric("store_free_pages", .gauge, "store.freePages", "Pages of it that are free."),
+    ]
+
+    /// Members of `server.status` that are told as labels of `pickersync_build_info`, in another
+    /// metric, or that are no measure.
+    static let leftOut: Set<String> = [
+        "server", "protocol", "replica", "startedAt", "durability", "trouble", "pid", "limits",
+    ]
+
+    static func lines(_ status: JSON) -> [String] {
+        var lines = info(status)
+        for metric in all {
+            let samples = metric.samples.compactMap { suffix, path, scale in
+                value(status, path, scale).map { "\(metric.name)\(suffix) \($0)" }
+            }
+            // An older daemon does not tell everything.
+            guard samples.count == metric.samples.count else { continue }
+            lines += head(metric.name, metric.kind, metric.help) + samples
+        }
+        for limit in Limits.all {
+            guard let max = status["limits"]?[limit.name]?.integerValue else { continue }
+            let (name, factor) = limitName(limit)
+            lines += head(name, .gauge, "Bound \(limit.name): \(limit.reason).")
+            // Milliseconds are the only unit smaller than the base unit.
+            let text = limit.unit == "ms" ? decimal(max, digits: 3) : "\(max * factor)"
+            lines.append("\(name) \(text)")
+        }
+        return lines
+    }
+
+    private static func head(_ name: String, _ kind: Metric.Kind, _ help: String) -> [String] {
+        ["# HELP \(name) \(help)", "# TYPE \(name) \(kind.rawValue)"]
+    }
+
+    /// What does not change while the daemon runs, as labels; and when it began.
+    private static func info(_ status: JSON) -> [String] {
+        let labels = [
+            ("version", status["server"]?.stringValue?.split(separator: "/").last.map(String.init)),
+            ("protocol", status["protocol"]?.integerValue.map { "\($0)" }),
+            ("replica", status["replica"]?.stringValue),
+            ("durability", status["durability"]?.stringValue),
+        ].compactMap { name, text in text.map { "\(name)=\(quoted($0))" } }
+        let name = "pickersync_build_info"
+        var lines = head(name, .gauge, "Which daemon this is.")
+        lines.append("\(name){\(labels.joined(separator: ","))} 1")
+        if let moment = status["startedAt"]?.stringValue.flatMap({ Timestamp($0) }) {
+            let name = "pickersync_start_time_seconds"
+            lines += head(name, .gauge, "When the daemon began, since 1970.")
+            lines.append("\(name) \(decimal(moment.milliseconds, digits: 3))")
+        }
+        return lines
+    }
+
+    private static func value(_ status: JSON, _ path: [String], _ scale: Metric.Scale) -> String? {
+        var json = status
+        for name in path {
+            guard let next = json[name] else { return nil }
+            json = next
+        }
+        if let flag = json.boolValue { return flag ? "1" : "0" }
+        return json.integerValue.map { decimal($0, digits: scale.rawValue) }
+    }
+
+    /// An integer with the point so many digits from its end.
+    private static func decimal(_ value: Int64, digits: Int) -> String {
+        guard digits > 0 else { return "\(value)" }
+        let text = "\(value.magnitude)"
+        let padded = String(repeating: "0", count: max(0, digits + 1 - text.utf8.count)) + text
+        return (value < 0 ? "-" : "") + padded.dropLast(digits) + "." + padded.suffix(digits)
+    }
+
+    /// `pickersync_limit_key_seconds` of `keyHours`, and what its value is multiplied with.
+    static func limitName(_ limit: LimitDescription) -> (name: String, factor: Int64) {
+        let units: [String: (words: [String], name: String, factor: Int64)] = [
+            "bytes": (["bytes"], "_bytes", 1), "ms": (["milliseconds"], "_seconds", 1),
+            "hours": (["hours"], "_seconds", 3_600), "days": (["days"], "_seconds", 86_400),
+        ]
+        let unit = units[limit.unit]
+        let drop = (unit?.words ?? []) + ["max"]
+        let words = snake(limit.name).split(separator: "_").map(String.init)
+        let kept = words.filter { !drop.contains($0) }
+        let rest = kept.isEmpty ? words : kept
+        return (
+            "pickersync_limit_" + rest.joined(separator: "_") + (unit?.name ?? ""),
+            unit?.factor ?? 1
+        )
+    }
+
+    private static func snake(_ name: String) -> String {
+        var result = ""
+        for scalar in name.unicodeScalars {
+            if ("A"..."Z").contains(scalar) {
+                result += "_"
+                result.unicodeScalars.append(Unicode.Scalar(UInt8(scalar.value) | 0x20))
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for character in text.escapedForDisplay() {
+            switch character {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            default: result.append(character)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+// What the pages show is what the programs do.
+
+private let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+/// README and every page below `docs`, by their paths; clients have pages of their own.
+private let pages: [String] = {
+    var found = ["README.md"]
+    for folder in ["docs", "clients"] {
+        let walker = FileManager.default.enumerator(
+            at: root.appending(path: folder), includingPropertiesForKeys: nil)
+        for case let page as URL in walker ?? .init() where page.pathExtension == "md" {
+            found.append(String(page.path.dropFirst(root.path.count + 1)))
+        }
+    }
+    return found.sorted()
+}()
+
+@Suite("The documentation")
+struct DocumentationTests {
+    @Test("every example of a page prints what the page shows", arguments: pages)
+    func examples(page: String) throws {
+        let run = try said("scripts/doc-examples", ["--bin", builtExecutables, page])
+        #expect(run.status == 0, "\(run.text)")
+    }
+
+    @Test("an example that shows something else is a failure")
+    func wrongExample() throws {
+        let folder = try TemporaryFolder()
+        let page = try folder.write(
+            "page.md",
+            "```console\n$ echo one\none\n$ echo two\nthree\n$ false\n$ echo $?\n1\n```\n")
+        let run = try said("scripts/doc-examples", ["--bin", builtExecutables, page])
+        #expect(run.status == 1)
+        #expect(run.text.contains("page.md: line 5: something else came"), "\(run.text)")
+        #expect(run.text.contains("shown: three\n    came:  two"), "\(run.text)")
+    }
+
+    @Test("a shell example that nothing runs is a failure")
+    func deadExample() throws {
+        let folder = try TemporaryFolder()
+        let page = try folder.write("page.md", "```sh\npickerctl get\n```\n")
+        let run = try said("scripts/doc-examples", ["--bin", builtExecutables, page])
+        #expect(run.status == 1)
+        #expect(run.text.contains("a shell example that nothing runs"), "\(run.text)")
+    }
+}
+
+/// Runs a program of the project and gives its exit status and all that it said.
+func said(
+    _ program: String, _ arguments: [String], environment: [String: String] = [:]
+) throws -> (status: Int32, text: String) {
+    let process = Process()
+    process.executableURL = root.appending(path: program)
+    process.arguments = arguments
+    process.currentDirectoryURL = root
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.standardInput = FileHandle.nullDevice
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let text = String(
+        decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus, text)
+}
