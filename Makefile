@@ -58,13 +58,14 @@ test-asan: test-dependencies ## every test under the address sanitizer
 
 .PHONY: simulate
 simulate: dependencies ## the long search: CAUSALITY=1000000 ENGINE=5000 FIRST=1
-	$(SWIFT) build --build-path $(BUILD) -c release --static-swift-stdlib --product simulate
+	$(SWIFT) build --build-path $(BUILD) -c release --product simulate
 	$(release)/simulate causality $${FIRST:-1} $${CAUSALITY:-1000000}
 	$(release)/simulate engine $${FIRST:-1} $${ENGINE:-5000}
 
 .PHONY: torture
 torture: test-dependencies build ## every promise, tried hard: ROWS=1,8 SECONDS=60 SEED=1
 	$(SWIFT) build --build-path $(BUILD) -c release --product torture
+	$(SWIFT) build --build-path $(BUILD) -c release --product simulate
 	@$(release)/torture --bin $(release) --sources Torture \
 	    $(if $(ROWS),--rows $(ROWS)) $(if $(SECONDS),--seconds $(SECONDS)) \
 	    $(if $(SEED),--seed $(SEED)) $(if $(SCRATCH),--scratch $(SCRATCH))

@@ -90,13 +90,14 @@ let package = Package(
         // What the product promises, tried hard: Torture/README.md.
         .target(
             name: "TortureKit", dependencies: ["SyncCore", "PickerClient", "CSQLite", "TestKit"],
-            path: "Torture", exclude: ["Main", "Faults", "Scripts", "README.md"],
+            path: "Torture", exclude: ["Main", "Faults", "Scripts", "simulate", "README.md"],
             sources: ["Kit", "Rows"], swiftSettings: strict),
         .executableTarget(
             name: "torture", dependencies: ["TortureKit"], path: "Torture/Main",
             swiftSettings: strict),
         .testTarget(
-            name: "TortureTests", dependencies: ["TortureKit", "pickersyncd", "pickerctl"],
+            name: "TortureTests",
+            dependencies: ["TortureKit", "pickersyncd", "pickerctl", "simulate"],
             swiftSettings: strict),
         .target(
             name: "EngineTestKit", dependencies: ["SyncCore", "TestKit"],

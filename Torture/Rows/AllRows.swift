@@ -5,7 +5,8 @@
 public enum AllRows {
     /// Rows in Swift.
     static let compiled: [any Row] = [
-        CrashRow(), PowerCutRow(), FullDiskRow(), SyncFailureRow(), RetryRow(), MetadataRow(),
+        CrashRow(), PowerCutRow(), SimulationRow(), FullDiskRow(), SyncFailureRow(), RetryRow(),
+        MetadataRow(),
         RestartRow(), DayRow(), ClockRow(), WatchRow(),
     ]
 

@@ -2,8 +2,10 @@
 //
 //     simulate causality FIRST COUNT
 //     simulate engine FIRST COUNT
+//     simulate faults FIRST COUNT
 //
 // Prints a line with what was run; a life that fails is shrunk and told, and the exit status is 1.
+// `faults` puts each known bug in and looks for it in so many lives at most.
 
 import Glibc
 import Simulation
@@ -16,13 +18,11 @@ struct Simulate {
 
     static func main() async {
         let arguments = CommandLine.arguments
-        guard arguments.count == 4, let search = Search(rawValue: arguments[1]),
-            let first = UInt64(arguments[2]), let count = UInt64(arguments[3]),
-            !first.addingReportingOverflow(count).overflow
-        else {
-            print("usage: simulate causality|engine FIRST COUNT")
-            exit(64)
-        }
+        guard arguments.count == 4, let first = UInt64(arguments[2]),
+            let count = UInt64(arguments[3]), !first.addingReportingOverflow(count).overflow
+        else { usage() }
+        if arguments[1] == "faults" { findFaults(in: first..<first + count) }
+        guard let search = Search(rawValue: arguments[1]) else { usage() }
         let start = ContinuousClock.now
         let (steps, failure) = await run(search, first..<first + count)
         let took = start.duration(to: .now)
@@ -33,6 +33,21 @@ struct Simulate {
                 + "\(failure == nil ? "0 divergences" : "a divergence"), \(took.components.seconds) s"
         )
         exit(failure == nil ? 0 : 1)
+    }
+
+    private static func usage() -> Never {
+        print("usage: simulate causality|engine|faults FIRST COUNT")
+        exit(64)
+    }
+
+    private static func findFaults(in seeds: Range<UInt64>) -> Never {
+        var missed = CausalFault.allCases.filter { !CausalFailure.finds($0, in: seeds) }
+            .map { "\($0)" }
+        missed += EngineFailure.faultsMissed(in: seeds)
+        let count = CausalFault.allCases.count + EngineFailure.faultCount
+        for name in missed { print("not found in \(seeds.count) lives: \(name)") }
+        print("\(count - missed.count) of \(count) seeded bugs caught")
+        exit(missed.isEmpty ? 0 : 1)
     }
 
     /// Runs all seeds, a few pieces at a time, and stops at the first failure.

@@ -25,6 +25,14 @@ package struct CausalFailure: CustomStringConvertible, Sendable {
         return CausalFailure(schedule: fewest, what: what ?? "nothing", story: told.story)
     }
 
+    /// Whether the search finds `fault` where it is put in, and nothing where it is not.
+    package static func finds(_ fault: CausalFault, in seeds: some Sequence<UInt64>) -> Bool {
+        for seed in seeds where CausalWorld(CausalSchedule(seed: seed, fault: fault)).run() != nil {
+            return CausalWorld(CausalSchedule(seed: seed)).run() == nil
+        }
+        return false
+    }
+
     package var description: String {
         """
         seed \(schedule.seed), \(schedule.steps.count) steps: \(what)

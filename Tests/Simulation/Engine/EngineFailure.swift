@@ -1,5 +1,6 @@
 // What is said of a plan that a daemon and its clients did not survive.
 
+import EngineTestKit
 import SyncCore
 
 /// Why a plan fails, and what happened up to then.
@@ -36,6 +37,33 @@ package struct EngineFailure: CustomStringConvertible, Equatable {
             return failure(of: trial) != nil
         }
         return failure(of: fewest) ?? found
+    }
+
+    /// The mistakes that a host can make on purpose, and where each would be one.
+    static let faults: [(name: String, fault: HostFaults, durability: Durability)] = [
+        ("an answer before the commit", .answersBeforeCommit, .commit),
+        ("a lost increment", .losesIncrement, .commit),
+        ("a skipped revision", .skipsRevision, .commit),
+        ("one subscriber alone is told", .tellsOneSubscriberOnly, .commit),
+        ("reused dots", .reusesDots, .interval),
+    ]
+
+    /// How many mistakes there are.
+    package static var faultCount: Int { faults.count }
+
+    /// The mistakes that no life of `seeds` shows, or that are found where they were not made.
+    package static func faultsMissed(in seeds: some Sequence<UInt64>) -> [String] {
+        faults.filter { _, fault, durability in
+            for seed in seeds {
+                var plan = Plan(seed: seed)
+                plan.durability = durability
+                plan.faults = fault
+                guard failure(of: plan) != nil else { continue }
+                plan.faults = []
+                return failure(of: plan) != nil
+            }
+            return true
+        }.map(\.name)
     }
 
     /// Runs a plan; what is wrong with it.
