@@ -70,13 +70,22 @@ torture: test-dependencies build ## every promise, tried hard: ROWS=1,8 SECONDS=
 	    $(if $(ROWS),--rows $(ROWS)) $(if $(SECONDS),--seconds $(SECONDS)) \
 	    $(if $(SEED),--seed $(SEED)) $(if $(SCRATCH),--scratch $(SCRATCH))
 
+.PHONY: bench
+bench: build ## side by side with others, into docs/benchmarks.md; QUICK=1 in under three minutes
+	@scripts/dependencies build bench
+	@mkdir -p $(BUILD)/bench
+	$(CC) -O2 -std=gnu11 -Wall -Wextra -Werror -o $(BUILD)/bench/load Benchmarks/load/*.c
+	$(CC) -O2 -std=gnu11 -Wall -Wextra -Werror -o $(BUILD)/bench/relay Benchmarks/relay.c \
+	    $$(pkg-config --cflags --libs libuv)
+	@python3 Benchmarks/bench.py --release $(release) --build $(BUILD)/bench $(if $(QUICK),--quick)
+
 .PHONY: lint
 lint: ## the style, strictly
-	$(SWIFT) format lint --strict --configuration .swift-format -r Package.swift Sources Tests Torture
+	$(SWIFT) format lint --strict --configuration .swift-format -r Package.swift Sources Tests Torture Benchmarks
 
 .PHONY: format
 format: ## mends what can be mended of it
-	$(SWIFT) format -i --configuration .swift-format -r Package.swift Sources Tests Torture
+	$(SWIFT) format -i --configuration .swift-format -r Package.swift Sources Tests Torture Benchmarks
 
 .PHONY: check-units
 check-units: ## systemd-analyze over the shipped units

@@ -86,6 +86,12 @@ let package = Package(
             name: "StyleExample", dependencies: ["SyncCore", "TerminalUI"],
             path: "Examples/StyleExample", swiftSettings: strict),
 
+        // The hot paths alone, for profilers and for the guard on their cost.
+        .executableTarget(
+            name: "HotPaths", dependencies: ["SyncCore"], path: "Benchmarks/HotPaths",
+            swiftSettings: strict,
+            linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: strict),
         // What the product promises, tried hard: Torture/README.md.
         .target(

@@ -270,7 +270,8 @@ extension Engine {
             }
             if form.existence == .gone { remove(form) }
             form.working = form.committed
-            form.undo = form.undoCommitted
+            // Otherwise what was told stands, and with it how it is taken back.
+            if configuration.durability == .commit { form.undo = form.undoCommitted }
         }
         if configuration.durability == .commit {
             keys.failed(batch.keys.map { KeyIndex.ID(uid: $0.uid, key: $0.key) })
@@ -380,7 +381,6 @@ extension LiveForm {
         case .whole: committed = working
         case .deletion: committed.revision = working.revision
         }
-        undoCommitted = undo
     }
 }
 

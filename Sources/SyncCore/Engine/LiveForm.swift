@@ -29,8 +29,10 @@ final class LiveForm {
     var names = FieldNames()
     var subscriptions: [Subscription] = []
     var presence = PresenceBoard()
-    /// What can be taken back, as edits see it and as it is durable.
+    /// What can be taken back, as edits see it.
     var undo = UndoJournal()
+    /// The same as it is durable; with `durability = commit` alone, since nothing else goes back.
+    /// Never one for each edit: two owners of a journal cost the next edit a copy of it.
     var undoCommitted = UndoJournal()
     /// Revisions from the store that the journal has not been made of yet.
     var undoRows: [RevisionRow] = []

@@ -44,9 +44,17 @@ struct UndoJournal {
         }
     }
 
+    /// Oldest first; those before `head` have fallen out. An edit adds one and drops one, so that
+    /// neither may cost what the depth is.
+    private var kept: [Transaction] = []
+    private var head = 0
+    /// Bytes of the records of all transactions.
+    private var heldBytes = 0
+    /// Transactions of kind `undo`: what an edit ends, nearly always none.
+    private var undoCount = 0
+
     /// Oldest first.
-    private(set) var transactions: [Transaction] = []
-    private var bytes: Int { transactions.reduce(0) { $0 + $1.bytes } }
+    var transactions: ArraySlice<Transaction> { kept[head...] }
 
     /// Notes a transaction that was done.
     ///
@@ -56,22 +64,40 @@ struct UndoJournal {
     ) {
         let owner = Owner(uid: record.by.uid, session: record.session)
         if let old = record.takesBack { consume(old, fields: record.undo.map(\.field)) }
-        for restoration in record.undo.flatMap(\.restorations) { note(restoration) }
-        if record.kind == .set {
-            transactions.removeAll { $0.kind == .undo && owner.includes($0.owner) }
+        for step in record.undo {
+            for restoration in step.restorations { note(restoration) }
+        }
+        if record.kind == .set, undoCount > 0 {
+            removeAll { $0.kind == .undo && owner.includes($0.owner) }
         }
         guard !record.undo.isEmpty else { return }
-        transactions.append(
+        kept.append(
             Transaction(
                 revision: revision, owner: owner, kind: record.kind, steps: record.undo,
                 bytes: bytes))
-        if transactions.count > depthMax {
-            transactions.removeFirst(transactions.count - depthMax)
+        count(kept[kept.count - 1], 1)
+        while kept.count - head > depthMax || (heldBytes > Self.bytesMax && kept.count - head > 1) {
+            count(kept[head], -1)
+            // What fell out is let go of now, its place later.
+            kept[head].steps = []
+            head += 1
         }
-        var held = self.bytes
-        while held > Self.bytesMax, transactions.count > 1 {
-            held -= transactions.removeFirst().bytes
+        if head > max(64, depthMax / 4) {
+            kept.removeFirst(head)
+            head = 0
         }
+    }
+
+    private mutating func count(_ transaction: Transaction, _ sign: Int) {
+        heldBytes += sign * transaction.bytes
+        if transaction.kind == .undo { undoCount += sign }
+    }
+
+    private mutating func removeAll(where isGone: (Transaction) -> Bool) {
+        for transaction in transactions where isGone(transaction) { count(transaction, -1) }
+        kept.removeFirst(head)
+        head = 0
+        kept.removeAll(where: isGone)
     }
 
     /// The newest transaction that `direction` may take back: of `owner`, or of anyone where `nil`;
@@ -92,17 +118,15 @@ struct UndoJournal {
     /// Steps of a transaction that cannot be taken back any more, or have been.
     mutating func consume(_ revision: UInt64, fields: [String]) {
         guard let index = transactions.lastIndex(where: { $0.revision == revision }) else { return }
-        transactions[index].steps.removeAll { step in
+        kept[index].steps.removeAll { step in
             fields.contains { $0.isSameBytes(as: step.field) }
         }
-        if transactions[index].steps.isEmpty { transactions.remove(at: index) }
+        if kept[index].steps.isEmpty { removeAll { $0.revision == revision } }
     }
 
     private mutating func note(_ restoration: UndoStep.Restoration) {
-        for place in transactions.indices {
-            for step in transactions[place].steps.indices {
-                transactions[place].steps[step].note(restoration)
-            }
+        for place in head..<kept.count {
+            for step in kept[place].steps.indices { kept[place].steps[step].note(restoration) }
         }
     }
 }

@@ -1,0 +1,179 @@
+import SyncCore
+
+// The hot paths without sockets and disk, for profilers and for the guard in `make test`:
+//
+//     HotPaths PATH COUNT
+//
+// runs one of `paths` so many times. What one run of it costs is the difference of two counts,
+// divided by that of their sizes: the start of the process and the making of the form fall out.
+// Always holds: the same arguments do the same work, to the instruction.
+
+/// One engine with a form of one text field, and connections that take all that they are given.
+final class Bench {
+    let engine: Engine
+    private var effects: [Effect] = []
+    private var clock: Int64 = 1_795_000_000_000
+    private var sequence = 0
+    private(set) var bytesWritten = 0
+
+    init(durability: Durability, subscribers: Int) throws {
+        let environment = Environment(
+            random: { 1 }, compile: { _ in .success(PatternMatcher { _ in true }) },
+            seal: { plaintext, _ in plaintext }, open: { sealed, _ in sealed }, digest: { _ in 1 })
+        engine = try Engine(
+            configuration: EngineConfiguration(
+                durability: durability, serverName: "pickersyncd/bench", daemonUID: 0),
+            environment: environment, replica: ReplicaID(id: 0x3f9a_8b7c_6d5e, epoch: 1),
+            image: StoreImage(), newLogs: false,
+            at: Moment(wallMilliseconds: clock, monotonicNanoseconds: 1))
+        for number in 0...UInt64(subscribers) {
+            let peer = Peer(pid: 4242, uid: 0, gid: 0, user: "root")
+            engine.handle(.connected(ConnectionID(number), peer), at: now, into: &effects)
+        }
+        send(
+            Self.frame(
+                """
+                {"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":{"form":\
+                "bench","title":"Bench","sections":[{"fields":[{"id":"f-0","type":"text",\
+                "label":"Value"}]}]}}}
+                """), to: 0)
+        for number in 0..<subscribers {
+            send(
+                Self.frame(
+                    """
+                    {"jsonrpc":"2.0","id":1,"method":"state.subscribe","params":{"form":"bench"}}
+                    """), to: UInt64(number) + 1)
+        }
+        settle()
+    }
+
+    /// A millisecond is a thousand requests long.
+    private var now: Moment {
+        Moment(
+            wallMilliseconds: clock + Int64(sequence / 1000),
+            monotonicNanoseconds: UInt64(sequence) * 1000 + 1)
+    }
+
+    static func frame(_ text: String) -> [UInt8] {
+        let count = UInt32(text.utf8.count).bigEndian
+        return withUnsafeBytes(of: count) { Array($0) } + Array(text.utf8)
+    }
+
+    private func send(_ bytes: [UInt8], to connection: UInt64) {
+        bytes.withUnsafeBytes {
+            engine.received(ConnectionID(connection), $0, at: now, into: &effects)
+        }
+    }
+
+    /// Ends iterations until nothing is left to do.
+    private func settle() {
+        while true {
+            engine.handle(.iterationEnded, at: now, into: &effects)
+            var batch: UInt64?
+            for effect in effects { if case .persist(let sent) = effect { batch = sent.number } }
+            effects.removeAll(keepingCapacity: true)
+            if let batch { engine.handle(.committed(batch: batch), at: now, into: &effects) }
+            let hasWritten = write()
+            if batch == nil && !hasWritten { return }
+        }
+    }
+
+    /// Takes what is ready, as a socket does that is never full.
+    private func write() -> Bool {
+        let ready = engine.takeReady()
+        for id in ready {
+            guard let output = engine.nextOutput(id) else { continue }
+            check(output)
+            bytesWritten += output.byteCount
+            engine.handle(.wrote(id), at: now, into: &effects)
+        }
+        return !ready.isEmpty
+    }
+
+    /// An error would be answered fast; nobody is to measure that.
+    private func check(_ output: Output) {
+        guard sequence <= 64, let first = output.segments.first else { return }
+        let text = UnsafeRawBufferPointer(start: first.baseAddress, count: first.count)
+        precondition(
+            !String(decoding: text, as: UTF8.self).contains("\"error\""), "a request was refused")
+    }
+
+    /// As many requests as come in one read, then the end of the iteration.
+    private func run(_ count: Int, _ request: (Int) -> String) {
+        var left = count
+        while left > 0 {
+            let size = min(left, 64)
+            var bytes: [UInt8] = []
+            for place in 0..<size { bytes += Self.frame(request(sequence + place)) }
+            sequence += size
+            send(bytes, to: 0)
+            settle()
+            left -= size
+        }
+    }
+
+    func set(_ count: Int) { run(count, Self.set) }
+
+    func get(_ count: Int) {
+        run(count) { _ in
+            """
+            {"jsonrpc":"2.0","id":1,"method":"state.get","params":{"form":"bench",\
+            "fields":["f-0"]}}
+            """
+        }
+    }
+
+    static func set(_ sequence: Int) -> String {
+        """
+        {"jsonrpc":"2.0","id":1,"method":"state.set","params":{"form":"bench","changes":[\
+        {"field":"f-0","value":"\(1_000_000_000 + sequence)"}]}}
+        """
+    }
+}
+
+/// Decodes one request so many times.
+func decode(_ count: Int) {
+    var decoder = MessageDecoder()
+    let text = Array(Bench.set(0).utf8)
+    for _ in 0..<count {
+        guard case .single = decoder.decode(text) else {
+            preconditionFailure("the request is one")
+        }
+    }
+}
+
+/// Encodes one notification so many times.
+func encode(_ count: Int) {
+    let author = WireAuthor(
+        user: "root", uid: 0, client: nil, tty: nil, connection: 3, replica: "3f9a8b7c6d5e.1")
+    let change = FieldChange(
+        field: "f-0",
+        state: FieldState(
+            value: "1000000001", revision: 123_456, isSet: true, by: author,
+            at: Timestamp(milliseconds: 1_795_000_000_000)), was: "1000000000")
+    let changed = StateChanged(
+        form: "bench", revision: 123_456, context: "3f9a8b7c6d5e.1:123456", changes: [change])
+    var writer = JSONWriter()
+    for _ in 0..<count {
+        writer.removeAll()
+        changed.encode(into: &writer)
+    }
+}
+
+/// What can be run, by name.
+let paths: [(name: String, run: (Int) throws -> Void)] = [
+    ("decode", decode),
+    ("encode", encode),
+    ("set", { try Bench(durability: .memory, subscribers: 0).set($0) }),
+    ("set-durable", { try Bench(durability: .commit, subscribers: 0).set($0) }),
+    ("get", { try Bench(durability: .memory, subscribers: 0).get($0) }),
+    ("fan-out", { try Bench(durability: .memory, subscribers: 100).set($0) }),
+]
+
+guard CommandLine.arguments.count == 3, let count = Int(CommandLine.arguments[2]),
+    let path = paths.first(where: { $0.name == CommandLine.arguments[1] })
+else {
+    print("usage: HotPaths \(paths.map(\.name).joined(separator: "|")) COUNT")
+    preconditionFailure("which path, and how often")
+}
+try path.run(count)
