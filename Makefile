@@ -56,6 +56,10 @@ test-asan: test-dependencies ## every test under the address sanitizer
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/lsan.supp:print_suppressions=0 \
 	    $(SWIFT) test --build-path $(BUILD)-asan --skip-build --disable-xctest --sanitize=address -Xswiftc -use-ld=lld
 
+.PHONY: fuzz
+fuzz: dependencies ## every fuzzer for SECONDS=60 each; TARGETS="json keys" names some
+	BUILD=$(BUILD) SECONDS_EACH=$(or $(SECONDS),60) TARGETS="$(TARGETS)" scripts/fuzz
+
 .PHONY: simulate
 simulate: dependencies ## the long search: CAUSALITY=1000000 ENGINE=5000 FIRST=1
 	$(SWIFT) build --build-path $(BUILD) -c release --product simulate
@@ -81,11 +85,11 @@ bench: build ## side by side with others, into docs/benchmarks.md; QUICK=1 in un
 
 .PHONY: lint
 lint: ## the style, strictly
-	$(SWIFT) format lint --strict --configuration .swift-format -r Package.swift Sources Tests Torture Benchmarks
+	$(SWIFT) format lint --strict --configuration .swift-format -r Package.swift Sources Tests Torture Benchmarks Fuzz
 
 .PHONY: format
 format: ## mends what can be mended of it
-	$(SWIFT) format -i --configuration .swift-format -r Package.swift Sources Tests Torture Benchmarks
+	$(SWIFT) format -i --configuration .swift-format -r Package.swift Sources Tests Torture Benchmarks Fuzz
 
 .PHONY: check-units
 check-units: ## systemd-analyze over the shipped units
@@ -126,4 +130,4 @@ uninstall: ## what install put there
 
 .PHONY: clean
 clean: ## all that was built
-	rm -rf $(BUILD) $(BUILD)-asan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz

@@ -148,5 +148,22 @@ let package = Package(
         .testTarget(
             name: "SystemTests", dependencies: ["pickersyncd"], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+
+        // What the fuzzers try is tried by the tests as well; the fuzzer itself is built by
+        // `make fuzz` alone, since all of it is compiled with coverage.
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["SyncCore", "FormFile", "TerminalUI", "EngineTestKit"],
+            path: "Fuzz/Targets", swiftSettings: strict),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
     ]
 )
+
+if Context.environment["PICKERSYNC_FUZZ"] != nil {
+    package.targets += [
+        .target(name: "CFuzzer", path: "Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "fuzz", dependencies: ["FuzzTargets", "CFuzzer"], path: "Fuzz/Runner",
+            swiftSettings: strict),
+    ]
+}
