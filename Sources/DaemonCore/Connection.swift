@@ -27,6 +27,8 @@ final class Connection {
     enum Reading {
         case paused
         case active
+        /// Something has come, and it is not the uid's turn.
+        case heldBack
         /// The peer has ended its side.
         case ended
     }
@@ -38,6 +40,8 @@ final class Connection {
     var phase = Phase.naming
     var reading = Reading.paused
     var isWriting = false
+    /// The share of its uid, while the engine knows it.
+    var share: Share?
 
     init(id: ConnectionID, pipe: Pipe, descriptor: CInt) {
         self.id = id

@@ -61,8 +61,14 @@ extension Shell {
 
     private func open(_ connection: Connection, _ peer: Peer) {
         connection.phase = .open
+        let share = joinShare(peer.uid)
+        connection.share = share
+        connection.pipe.gate = share.gate
         connection.pipe.onRead = { [unowned self, unowned connection] bytes in
             received(connection, bytes)
+        }
+        connection.pipe.onHeldBack = { [unowned self, unowned connection] in
+            heldBack(connection)
         }
         connection.pipe.onEnd = { [unowned self, unowned connection] in ended(connection) }
         connection.pipe.onError = { [unowned self, unowned connection] _ in ended(connection) }
@@ -75,9 +81,13 @@ extension Shell {
 
     func pauseReading(_ id: ConnectionID) {
         guard let connection = connections[id.number] else { return }
-        guard case .active = connection.reading else { return }
+        switch connection.reading {
+        case .active: connection.pipe.readStop()
+        // It is stopped already, and is forgotten when its turn comes.
+        case .heldBack: break
+        case .paused, .ended: return
+        }
         connection.reading = .paused
-        connection.pipe.readStop()
     }
 
     func resumeReading(_ id: ConnectionID) {
@@ -128,14 +138,15 @@ extension Shell {
             let ready = engine.takeReady()
             if ready.isEmpty { break }
             for id in ready {
-                if let connection = connections[id.number] { write(connection) }
+                guard let connection = connections[id.number] else { continue }
+                if mayWrite(connection) { write(connection) } else { deferred.append(connection) }
             }
         }
         for connection in finishing { write(connection) }
         finishing.removeAll { if case .closed = $0.phase { true } else { false } }
     }
 
-    private func write(_ connection: Connection) {
+    func write(_ connection: Connection) {
         guard connection.isKnown, !connection.isWriting else { return }
         guard let output = engine.nextOutput(connection.id, bytesMax: Self.writeBytesMax),
             output.byteCount > 0
@@ -187,6 +198,7 @@ extension Shell {
     func close(_ connection: Connection) {
         let wasKnown = connection.isKnown
         if case .closed = connection.phase { return }
+        leaveShare(connection)
         connection.phase = .closed
         connections[connection.id.number] = nil
         connection.pipe.close { [weak self] in self?.descriptorIsFree() }

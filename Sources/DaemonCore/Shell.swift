@@ -49,6 +49,14 @@ final class Shell {
     var connections: [UInt64: Connection] = [:]
     var lastConnection: UInt64 = 0
     var listeners: [UnixListener] = []
+    /// By uid.
+    var shares: [UInt32: Share] = [:]
+    /// Those with a closed gate or with connections held back.
+    var watchedShares: [Share] = []
+    /// Connections whose uid has had its writes of this iteration.
+    var deferred: [Connection] = []
+    /// Counts iterations.
+    var iteration: UInt64 = 0
     /// Connections that close once their output has left.
     var finishing: [Connection] = []
     /// Connections whose peer has ended its side and may be gone altogether.
@@ -128,6 +136,7 @@ final class Shell {
         isDirty = true
         engine.received(connection.id, bytes, at: now, into: &effects)
         runEffects()
+        closeGateIfBehind(connection)
     }
 
     /// An effect may tell the engine something, which may want more: the outermost call does it
@@ -149,7 +158,7 @@ final class Shell {
         switch effect {
         case .persist(let batch): store.add(.commit(batch))
         case .rebuild(let image): store.add(.rebuild(image))
-        case .fetch(let id, let query): store.add(.fetch(id, query))
+        case .fetch(let id, let query): store.add(.fetch(id, query), for: engine.user(of: id) ?? 0)
         case .pauseReading(let id): pauseReading(id)
         case .resumeReading(let id): resumeReading(id)
         case .closeAfterOutput(let id): finish(id)
@@ -161,6 +170,9 @@ final class Shell {
 
     private func iterationEnded() {
         guard life != .ended else { return }
+        iteration &+= 1
+        if engine.wantsTurn { tell(.turn) }
+        writeDeferred()
         var turns = 0
         while isDirty, turns < Self.turnsMax {
             isDirty = false
@@ -169,7 +181,8 @@ final class Shell {
             runEffects()
             flush()
         }
-        if isDirty { turnTimer.start(after: .zero) }
+        let isUnfinished = openGates() || engine.wantsIteration || !deferred.isEmpty
+        if isDirty || isUnfinished { turnTimer.start(after: .zero) }
         if turns > 0 {
             armDeadline()
             noteFigures()
@@ -178,6 +191,17 @@ final class Shell {
         watchIdleness()
         settleIfIdle()
         endIfDone()
+    }
+
+    /// Those who had to wait for this iteration come before those that are new in it.
+    private func writeDeferred() {
+        guard !deferred.isEmpty else { return }
+        var connections: [Connection] = []
+        swap(&connections, &deferred)
+        isDirty = true
+        for connection in connections where connection.isKnown {
+            if mayWrite(connection) { write(connection) } else { deferred.append(connection) }
+        }
     }
 
     private func settleIfIdle() {

@@ -2,10 +2,12 @@ internal import EventLoop
 internal import Store
 internal import SyncCore
 
-// What the engine wants of the store, done on another thread in the order in which it was asked.
+// What the engine wants of the store, done on another thread.
 //
-// Always holds: at most one job is under way, so the store is used by one thread at a time and a
-// fetch sees every commit that was asked for before it.
+// Always holds: at most one job is under way, so the store is used by one thread at a time; a fetch
+// sees every commit that was asked for before it; commits and fetches take turns where both wait,
+// and so do the uids whose fetches wait, so that nobody's commit stands behind a queue of another's
+// fetches.
 
 /// The jobs of one store.
 final class StoreQueue {
@@ -25,6 +27,58 @@ final class StoreQueue {
     /// How old the figures of a busy store may be.
     static let measureNanoseconds: UInt64 = 5_000_000_000
 
+    /// Fetches that wait, dealt out by uid.
+    private struct ReadTurns {
+        struct Read {
+            let job: Job
+            /// How many writes it is to see.
+            let afterWrites: UInt64
+        }
+
+        private struct Line {
+            var reads: [Read] = []
+            var head = 0
+        }
+
+        private var lines: [UInt32: Line] = [:]
+        /// The uids with fetches; the next one is first.
+        private var order: [UInt32] = []
+
+        var isEmpty: Bool { order.isEmpty }
+
+        mutating func append(_ read: Read, of uid: UInt32) {
+            if lines[uid] == nil { order.append(uid) }
+            lines[uid, default: Line()].reads.append(read)
+        }
+
+        /// The first fetch of the first uid, if as many writes have begun as it is to see; that uid
+        /// is last then. Fetches come in the order of their writes, so that one which has to wait
+        /// means that a write waits before it.
+        mutating func take(afterWrites writes: UInt64) -> Job? {
+            for place in order.indices {
+                let uid = order[place]
+                guard var line = lines[uid], line.reads[line.head].afterWrites <= writes else {
+                    continue
+                }
+                let read = line.reads[line.head]
+                line.head += 1
+                order.remove(at: place)
+                if line.head == line.reads.count {
+                    lines[uid] = nil
+                } else {
+                    if line.head > 256 {
+                        line.reads.removeFirst(line.head)
+                        line.head = 0
+                    }
+                    lines[uid] = line
+                    order.append(uid)
+                }
+                return read.job
+            }
+            return nil
+        }
+    }
+
     private enum Outcome: Sendable {
         case input(Input, maintenanceDue: Bool)
         case maintained(problem: String?)
@@ -34,8 +88,13 @@ final class StoreQueue {
     private let loop: Loop
     private let store: Store
     private let figures: Figures
+    /// Commits and upkeep, in their order.
     private var waiting: [Job] = []
     private var next = 0
+    /// Fetches by uid, and the uids in the order of their turns.
+    private var reads = ReadTurns()
+    private var wasWrite = false
+    private var writesBegun: UInt64 = 0
     private var isBusy = false
     private var putOff = 0
     private var measureAt: UInt64 = 0
@@ -55,22 +114,38 @@ final class StoreQueue {
     }
 
     /// Whether nothing waits and nothing is under way.
-    var isIdle: Bool { !isBusy && next == waiting.count }
+    var isIdle: Bool { !isBusy && next == waiting.count && reads.isEmpty }
 
-    /// Adds a job behind all others.
-    func add(_ job: Job) {
-        waiting.append(job)
+    /// Adds a job: a fetch behind those of its uid, anything else behind its like.
+    func add(_ job: Job, for uid: UInt32 = 0) {
+        if case .fetch = job {
+            let writes = writesBegun + UInt64(waiting.count - next)
+            reads.append(ReadTurns.Read(job: job, afterWrites: writes), of: uid)
+        } else {
+            waiting.append(job)
+        }
         start()
     }
 
-    private func start() {
-        guard !isBusy, next < waiting.count else { return }
+    private func takeNext() -> Job? {
+        if wasWrite || next == waiting.count, let job = reads.take(afterWrites: writesBegun) {
+            wasWrite = false
+            return job
+        }
+        guard next < waiting.count else { return nil }
         let job = waiting[next]
         next += 1
+        writesBegun += 1
+        wasWrite = true
         if next == waiting.count {
             waiting.removeAll(keepingCapacity: true)
             next = 0
         }
+        return job
+    }
+
+    private func start() {
+        guard !isBusy, let job = takeNext() else { return }
         isBusy = true
         Work.start(on: loop) { [store] in
             Self.run(job, store)
@@ -130,10 +205,12 @@ final class StoreQueue {
         }
     }
 
+    private var isQuiet: Bool { next == waiting.count && reads.isEmpty }
+
     /// Upkeep waits for a moment when nobody waits for the store, but not for ever.
     private func maintainSoon() {
         putOff += 1
-        guard next == waiting.count || putOff > Self.putOffMax else { return }
+        guard isQuiet || putOff > Self.putOffMax else { return }
         putOff = 0
         add(.maintain)
     }

@@ -10,11 +10,15 @@ internal import CUV
 @safe public final class Pipe: Handle {
     private let pipe: UnsafeMutablePointer<uv_pipe_t>
     private var isReading = false
+    /// While it is closed, what has come stays in the kernel: `onHeldBack` is called instead.
+    public var gate: ReadGate?
 
     /// Bytes from the peer, at least one, valid only during the call.
     public var onRead: ((UnsafeRawBufferPointer) -> Void)?
     /// The peer has ended its side; what it is sent may still arrive. Reading has stopped.
     public var onEnd: (() -> Void)?
+    /// Something has come while `gate` is closed. Reading has stopped.
+    public var onHeldBack: (() -> Void)?
     /// The connection failed; nothing more will be read. Close it.
     public var onError: ((UVError) -> Void)?
 
@@ -45,6 +49,7 @@ internal import CUV
     override func dropCallbacks() {
         unsafe onRead = nil
         onEnd = nil
+        onHeldBack = nil
         onError = nil
     }
 
@@ -75,7 +80,9 @@ internal import CUV
             return
         }
         readStop()
-        if count == Int(UV_EOF.rawValue) {
+        if count == Int(UV_ENOBUFS.rawValue), gate?.isClosed ?? false {
+            onHeldBack?()
+        } else if count == Int(UV_EOF.rawValue) {
             onEnd?()
         } else {
             onError?(UVError(status: CInt(count), "read"))
@@ -191,11 +198,25 @@ internal import CUV
     }
 }
 
+/// Whether some pipes are read from: one switch for all of one user.
+public final class ReadGate {
+    public var isClosed = false
+
+    /// A gate that is open.
+    public init() {}
+}
+
 private func lendReadBuffer(
     _ raw: UnsafeMutablePointer<uv_handle_t>?, _: Int, _ buffer: UnsafeMutablePointer<uv_buf_t>?
 ) {
     guard let data = unsafe raw?.pointee.data, let buffer = unsafe buffer else { return }
-    let lent = unsafe Unmanaged<Pipe>.fromOpaque(data).takeUnretainedValue().loop.readBuffer
+    let pipe = unsafe Unmanaged<Pipe>.fromOpaque(data).takeUnretainedValue()
+    // No buffer: libuv reads nothing and says UV_ENOBUFS (uv_alloc_cb).
+    if let gate = pipe.gate, gate.isClosed {
+        unsafe buffer.pointee = uv_buf_t(base: nil, len: 0)
+        return
+    }
+    let lent = unsafe pipe.loop.readBuffer
     unsafe buffer.pointee.base = lent.baseAddress?.assumingMemoryBound(to: CChar.self)
     unsafe buffer.pointee.len = lent.count
 }

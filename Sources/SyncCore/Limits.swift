@@ -18,10 +18,17 @@ public struct Limits: Sendable, Hashable {
     public var inboxBytesMax = 256 << 10
     /// Bytes of frames that have not come whole yet, of all connections of one uid.
     public var unfinishedBytesPerUserMax = 64 << 20
+    /// Bytes of requests that wait and answers that were not taken, of all connections of one uid:
+    /// 256 connections that stop reading with all that each may hold.
+    public var heldBytesPerUserMax = 64 << 20
+    /// Bytes of changes that only stalled writes hold, of all forms.
+    public var retainedBytesMax = 32 << 20
     /// Bytes of encoded changes of one form kept in memory for subscribers that are behind.
     public var changeLogBytesMax = 4 << 20
     /// Revisions of one form that the store keeps for `since`, history and undo.
     public var historyRevisionsMax = 10_000
+    /// Bytes that they take: large texts fall out sooner than small edits.
+    public var historyBytesMax = 64 << 20
     /// Days that the store keeps them.
     public var historyDaysMax = 7
     /// Forms in the daemon.
@@ -42,8 +49,11 @@ public struct Limits: Sendable, Hashable {
     public var draftsPerSecondMax = 30
     /// Hours that an idempotency key is kept.
     public var keyHours = 24
-    /// Idempotency keys of one uid that are kept.
-    public var keysPerUserMax = 1_000_000
+    /// Idempotency keys of one uid that are kept. Each takes about 200 bytes of memory for as long:
+    /// 50 MiB at most, and nearly three edits a second with a key of their own, day and night.
+    public var keysPerUserMax = 250_000
+    /// Bytes that the answers under them take in the store.
+    public var keyBytesPerUserMax = 256 << 20
     /// Transactions of a form that can be undone.
     public var undoDepthMax = 500
     /// Milliseconds between two writes with `durability = interval`.
@@ -92,11 +102,20 @@ extension Limits {
             "unfinishedBytesPerUserMax", "bytes", "frames held open half sent",
             4096...(1 << 40), \.unfinishedBytesPerUserMax),
         .init(
+            "heldBytesPerUserMax", "bytes", "requests and answers that wait, a user",
+            65_536...(1 << 40), \.heldBytesPerUserMax),
+        .init(
+            "retainedBytesMax", "bytes", "changes that stalled writes hold",
+            65_536...(1 << 40), \.retainedBytesMax),
+        .init(
             "changeLogBytesMax", "bytes", "changes kept in memory, a form", 4096...(1 << 30),
             \.changeLogBytesMax),
         .init(
             "historyRevisionsMax", "revisions", "size of the store, a form", 1...10_000_000,
             \.historyRevisionsMax),
+        .init(
+            "historyBytesMax", "bytes", "size of the store, a form", 65_536...(1 << 40),
+            \.historyBytesMax),
         .init("historyDaysMax", "days", "age of the history", 1...36_500, \.historyDaysMax),
         .init("formsMax", "forms", "memory of the daemon", 1...1_000_000, \.formsMax),
         .init(
@@ -115,7 +134,10 @@ extension Limits {
             "draftsPerSecondMax", "drafts", "a hand on a slider, a connection", 1...1_000,
             \.draftsPerSecondMax),
         .init("keyHours", "hours", "how late a retry may come", 1...720, \.keyHours),
-        .init("keysPerUserMax", "keys", "size of the store", 100...10_000_000, \.keysPerUserMax),
+        .init("keysPerUserMax", "keys", "memory of the daemon", 100...10_000_000, \.keysPerUserMax),
+        .init(
+            "keyBytesPerUserMax", "bytes", "size of the store", 65_536...(1 << 40),
+            \.keyBytesPerUserMax),
         .init("undoDepthMax", "transactions", "memory, a form", 1...10_000, \.undoDepthMax),
         .init(
             "intervalMilliseconds", "ms", "what a crash may cost with durability interval",

@@ -185,8 +185,9 @@ public final class EngineHost {
     /// One iteration of the loop; whether anything happened.
     @discardableResult
     public func iterate() -> Bool {
+        if engine.wantsTurn { run(.turn) }
         run(.iterationEnded)
-        var didWrite = false
+        var didWrite = engine.wantsIteration
         for id in engine.takeReady() where !stopped.contains(id) {
             didWrite = write(id) || didWrite
         }
@@ -277,6 +278,7 @@ public final class EngineHost {
     private func finishClosing(_ id: ConnectionID) {
         closed.append(id)
         inboxes[id] = nil
+        writing[id] = nil
         run(.disconnected(id))
     }
 

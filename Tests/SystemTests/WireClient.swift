@@ -7,7 +7,9 @@ import Testing
 typealias Object = [String: Any]
 
 /// One connection.
-final class WireClient {
+///
+/// Used by one thread at a time, also by one that connected it as another user and has ended.
+final class WireClient: @unchecked Sendable {
     private let descriptor: Int32
     private var buffer = Data()
     private var nextID = 1
@@ -16,11 +18,7 @@ final class WireClient {
 
     init(_ path: String) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { field in
-            for (index, byte) in path.utf8.prefix(107).enumerated() { field[index] = byte }
-        }
+        var address = Self.address(path)
         let status = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -34,6 +32,15 @@ final class WireClient {
         var limit = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(
             descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    static func address(_ path: String) -> sockaddr_un {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { field in
+            for (index, byte) in path.utf8.prefix(107).enumerated() { field[index] = byte }
+        }
+        return address
     }
 
     deinit { close(descriptor) }
@@ -50,6 +57,15 @@ final class WireClient {
             }
             guard count > 0 else { return }
             sent += count
+        }
+    }
+
+    /// Sends what the kernel takes at once.
+    func sendWhatFits(_ bytes: [UInt8]) {
+        _ = bytes.withUnsafeBytes {
+            Foundation.send(
+                descriptor, $0.baseAddress!, bytes.count,
+                Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
         }
     }
 

@@ -74,7 +74,7 @@ struct AnswerQueue {
     /// Moves what may be written to `output`.
     mutating func take(into output: inout Output) {
         for chunk in chunks {
-            output.append(chunk, 0..<chunk.count)
+            output.append(own: chunk)
             bytes -= chunk.count
         }
         chunks = []

@@ -1,7 +1,7 @@
 /// What those who watch the list of forms are told, newest last.
 ///
 /// A bounded log as `ChangeLog` is one, but each entry knows who may read its form: a definition is
-/// shown to nobody else. Whoever falls off its old end is given the list as it is now.
+/// shown to nobody else. Whoever falls off its old end is let go as too slow.
 struct Catalog {
     /// One form's change.
     private struct Entry {
@@ -26,7 +26,8 @@ struct Catalog {
             head += 1
             first += 1
         }
-        if head > 1024 || head > entries.count / 2 {
+        // What was dropped is held until then; a few entries may be most of the bytes.
+        if head > 0 {
             entries.removeFirst(head)
             head = 0
         }
@@ -38,7 +39,7 @@ struct Catalog {
         from cursor: inout UInt64, into output: inout Output, bytesMax: Int,
         mayRead: (FormReaders) -> Bool
     ) {
-        precondition(cursor >= first, "a cursor off the end is given the whole list")
+        precondition(cursor >= first, "a cursor off the end is not read")
         while cursor < next, output.byteCount < bytesMax {
             let entry = entries[head + Int(cursor - first)]
             if mayRead(entry.readers) { output.append(entry.chunk, 0..<entry.chunk.count) }
@@ -82,13 +83,11 @@ extension Engine {
     func collectCatalog(
         _ connection: Connection, _ cursor: inout UInt64, into output: inout Output, bytesMax: Int
     ) {
-        if cursor < catalog.first {
-            // The list as it is now stands for every change that was missed.
-            for form in forms where form.isReadable && mayRead(form, connection.peer) {
-                let chunk = FrameChunk(listing(of: form, form.committed))
-                output.append(chunk, 0..<chunk.count)
-            }
-            cursor = catalog.next
+        guard cursor >= catalog.first else {
+            // The definitions of all forms together have no bound that one write could have: who
+            // has missed some is let go, and begins again with the list.
+            tooSlow.append(connection)
+            return
         }
         catalog.read(from: &cursor, into: &output, bytesMax: bytesMax) {
             mayRead($0, connection.peer)

@@ -25,6 +25,8 @@ struct ChangeLog {
     /// Entries before this index have been dropped; compacted now and then.
     private var head = 0
     private var bytes = 0
+    /// Bytes of the entries before `head`, which hold their chunks until they are compacted.
+    private var deadBytes = 0
     /// The oldest revision that is still here; `next` where there is none.
     private(set) var first: UInt64
     /// The revision that will be appended next.
@@ -37,14 +39,16 @@ struct ChangeLog {
     }
 
     /// Appends the frame of revision `next` and drops the oldest chunks beyond `bytesMax`.
-    mutating func append(_ frame: [UInt8], touched: FieldNumbers?, bytesMax: Int) {
+    mutating func append(
+        _ frame: [UInt8], touched: FieldNumbers?, bytesMax: Int, retained: RetainedBytes
+    ) {
         let chunk = chunkWithRoom(for: frame.count, bytesMax: bytesMax)
         let range = chunk.append(frame)
         entries.append(
             Entry(chunk: chunk, start: range.lowerBound, end: range.upperBound, touched: touched))
         bytes += frame.count
         next += 1
-        trim(to: bytesMax)
+        trim(to: bytesMax, retained)
     }
 
     /// Drops everything and goes on at `next`: another line of revisions begins.
@@ -63,20 +67,30 @@ struct ChangeLog {
 
     /// Drops whole chunks from the old end while the log holds more than `bytesMax`, but never the
     /// newest frame.
-    private mutating func trim(to bytesMax: Int) {
+    private mutating func trim(to bytesMax: Int, _ retained: RetainedBytes) {
         while bytes > bytesMax, head < entries.count {
             let oldest = entries[head].chunk
             guard oldest !== entries[entries.count - 1].chunk else { break }
             while entries[head].chunk === oldest {
                 bytes -= entries[head].end - entries[head].start
+                deadBytes += entries[head].end - entries[head].start
                 head += 1
                 first += 1
             }
         }
-        if head > 1024, head > entries.count / 2 {
-            entries.removeFirst(head)
-            head = 0
+        // By bytes: a few entries may be most of them.
+        if deadBytes > bytesMax / 8 { compact(retained) }
+    }
+
+    private mutating func compact(_ retained: RetainedBytes) {
+        var last: FrameChunk?
+        for entry in entries[..<head] where entry.chunk !== last {
+            last = entry.chunk
+            entry.chunk.retire(retained)
         }
+        entries.removeFirst(head)
+        head = 0
+        deadBytes = 0
     }
 
     /// Adds to `output` what a subscriber at `cursor` has not seen, to about `bytesMax` bytes in

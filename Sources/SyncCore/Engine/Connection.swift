@@ -31,6 +31,8 @@ final class Connection {
 
     let id: ConnectionID
     let peer: Peer
+    /// What its uid costs, all its connections together.
+    let account: Account
     /// What the client calls itself (`hello`).
     var client: String?
     /// The terminal that it claims (`hello`).
@@ -61,6 +63,12 @@ final class Connection {
     /// Where this connection stands in the log of the forms; `nil` unless it watches them.
     var catalogCursor: UInt64?
     var isWriting = false
+    /// Bytes of the write under way that no other connection shares.
+    var writingBytes = 0
+    /// What it holds of the daemon's memory, as charged to its account.
+    var heldBytes = 0
+    /// Whether it stands among those whose turn is to come.
+    var isAwaitingTurn = false
     var isReady = false
     /// The dots that this connection wrote itself, by form: it has seen them, whatever its token
     /// says.
@@ -72,9 +80,10 @@ final class Connection {
     /// Whether the log knows who this is.
     var isIntroduced = false
 
-    init(_ id: ConnectionID, peer: Peer, frameBytesMax: Int) {
+    init(_ id: ConnectionID, peer: Peer, account: Account, frameBytesMax: Int) {
         self.id = id
         self.peer = peer
+        self.account = account
         decoder = FrameDecoder(frameBytesMax: frameBytesMax)
     }
 

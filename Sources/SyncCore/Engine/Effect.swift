@@ -33,6 +33,9 @@ public enum Input: Sendable {
     case fetched(FetchID, StoreAnswer)
     /// `Engine.nextDeadline` has passed.
     case deadline
+    /// Everybody's share of the daemon's time begins anew: once an iteration of the loop, before
+    /// `iterationEnded`, where `Engine.wantsTurn`.
+    case turn
     /// The last step of an iteration of the loop: gathers edits into a batch.
     case iterationEnded
     /// The daemon stops: goodbye to everybody, and a last batch. `Effect.drained` follows.

@@ -36,16 +36,27 @@ extension Engine {
             rebuild(&effects)
         }
         letGoOfSlow(&effects)
+        cutOffOverfull(&effects)
         flushRefusals(&effects)
         doChores()
         if batches.isIdle, health == .healthy, !batches.gathering.isEmpty, isTimeToWrite {
             lastWriteNanoseconds = now.monotonicNanoseconds
             effects.append(.persist(batches.send(clock: clock)))
+            forgetEdits()
         }
         finishStopping(&effects)
     }
 
     private func letGoOfSlow(_ effects: inout [Effect]) {
+        letGoOfStalled()
+        for connection in stalledOff where connections[connection.id] === connection {
+            log(
+                .notice,
+                "connection \(connection.id.number) of \(connection.peer.whom) is too slow "
+                    + "and was cut off: retainedBytesMax", &effects)
+            effects.append(.close(connection.id))
+        }
+        stalledOff = []
         let slow = tooSlow
         tooSlow = []
         for connection in slow where connections[connection.id] === connection {
@@ -92,14 +103,14 @@ extension Engine {
     }
 
     /// Asks the store to drop revisions beyond the retention.
-    func prune(_ form: LiveForm) {
+    func prune(_ form: LiveForm, through dropped: UInt64 = 0) {
         form.revisionsSincePruning = 0
         let limits = configuration.limits
         let kept = UInt64(limits.historyRevisionsMax)
         let revision = form.working.revision
         batches.gathering.chores.append(
             .pruneRevisions(
-                form: form.key, through: revision > kept ? revision - kept : 0,
+                form: form.key, through: max(dropped, revision > kept ? revision - kept : 0),
                 before: now.wallMilliseconds - Int64(limits.historyDaysMax) * 86_400_000))
     }
 
@@ -137,6 +148,12 @@ extension Engine {
         }
         counters.transactions += 1
         form.revisionsSincePruning += 1
+        if let row {
+            let dropped = form.historyBytes.append(
+                row.revision, bytes: row.frame.count + row.record.count,
+                max: configuration.limits.historyBytesMax)
+            if let dropped { prune(form, through: dropped) }
+        }
         if form.revisionsSincePruning >= Self.pruningPeriod { prune(form) }
         if configuration.durability == .commit {
             batches.gathering.events.append(event)
@@ -225,7 +242,8 @@ extension Engine {
 
     private func append(_ frame: [UInt8], _ touched: FieldNumbers?, to form: LiveForm) {
         form.changeLog.append(
-            frame, touched: touched, bytesMax: configuration.limits.changeLogBytesMax)
+            frame, touched: touched, bytesMax: configuration.limits.changeLogBytesMax,
+            retained: retained)
         for subscription in form.subscriptions { markReady(subscription.connection) }
     }
 
@@ -254,6 +272,7 @@ extension Engine {
             [.event(.storeFailed)])
         rollBack(batch, reason, &effects)
         rollBack(batches.takeGathering(), reason, &effects)
+        forgetEdits()
         rebuild(&effects)
         resumeAwaiting(&effects)
     }

@@ -4,14 +4,16 @@ extension Engine {
     // MARK: - Coming and going
 
     func connect(_ id: ConnectionID, _ peer: Peer, _ effects: inout [Effect]) {
-        let connection = Connection(id, peer: peer, frameBytesMax: configuration.limits.maxFrame)
+        let account = account(of: peer.uid)
+        let connection = Connection(
+            id, peer: peer, account: account, frameBytesMax: configuration.limits.maxFrame)
         connections[id] = connection
-        connectionsByUser[peer.uid, default: 0] += 1
+        account.connections += 1
         counters.connections += 1
         let limits = configuration.limits
         if connections.count > limits.connectionsMax {
             refuse(connection, "connectionsMax", limits.connectionsMax, &effects)
-        } else if connectionsByUser[peer.uid] ?? 0 > limits.connectionsPerUserMax {
+        } else if account.connections > limits.connectionsPerUserMax {
             refuse(connection, "connectionsPerUserMax", limits.connectionsPerUserMax, &effects)
         } else {
             switch life {
@@ -44,17 +46,16 @@ extension Engine {
 
     func disconnect(_ id: ConnectionID, _ effects: inout [Effect]) {
         guard let connection = connections.removeValue(forKey: id) else { return }
-        release(&connectionsByUser, connection.peer.uid)
         noteUnfinished(0, of: connection)
         _ = withdraw(connection)
+        let account = connection.account
+        account.heldBytes -= connection.heldBytes
+        connection.heldBytes = 0
+        account.connections -= 1
+        if account.connections == 0 { accounts[account.uid] = nil }
         log(
             .debug, "connection \(id.number) from \(connection.peer.whom) ended", &effects,
             [.event(.disconnected), .connection(id)] + connection.peer.logFields)
-    }
-
-    /// Counts one less for a uid.
-    func release(_ counts: inout [UInt32: Int], _ uid: UInt32) {
-        counts[uid] = counts[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
 
     /// The peer shut down its writing side: what it asked for is still answered.
@@ -147,6 +148,7 @@ extension Engine {
         }
         chargeUnfinished(connection, &effects)
         throttle(connection, &effects)
+        chargeHeld(connection)
     }
 
     /// Charges the bytes of a frame that has not come whole to the uid that holds it open; whoever
@@ -156,7 +158,7 @@ extension Engine {
         guard bytes != connection.unfinishedBytes else { return }
         noteUnfinished(bytes, of: connection)
         let max = configuration.limits.unfinishedBytesPerUserMax
-        guard bytes > 0, unfinishedBytesByUser[connection.peer.uid] ?? 0 > max else { return }
+        guard bytes > 0, connection.account.unfinishedBytes > max else { return }
         connection.decoder = FrameDecoder(frameBytesMax: configuration.limits.maxFrame)
         noteUnfinished(0, of: connection)
         counters.refused += 1
@@ -174,21 +176,39 @@ extension Engine {
     }
 
     private func noteUnfinished(_ bytes: Int, of connection: Connection) {
-        let uid = connection.peer.uid
-        let total = (unfinishedBytesByUser[uid] ?? 0) - connection.unfinishedBytes + bytes
-        unfinishedBytesByUser[uid] = total > 0 ? total : nil
+        connection.account.unfinishedBytes += bytes - connection.unfinishedBytes
         connection.unfinishedBytes = bytes
     }
 
     private func receive(
         _ text: UnsafeRawBufferPointer, from connection: Connection, _ effects: inout [Effect]
     ) {
-        if connection.takesTurns, connection.owedBytes <= configuration.limits.answerBytesMax {
-            perform(decoder.decode(text), connection, &effects)
+        if connection.takesTurns, connection.account.unitsLeft > 0,
+            connection.owedBytes <= configuration.limits.answerBytesMax
+        {
+            perform(text, connection, &effects)
             if connection.hasWork { resume(connection, &effects) }
         } else {
             connection.enqueue(frame: Array(text))
+            awaitTurn(connection)
         }
+    }
+
+    /// A request that waits for its uid's next turn and for nothing else is noted.
+    private func awaitTurn(_ connection: Connection) {
+        let account = connection.account
+        guard connection.hasWork, connection.progress == .idle, account.unitsLeft <= 0,
+            connection.owedBytes <= configuration.limits.answerBytesMax
+        else { return }
+        account.enqueue(connection)
+    }
+
+    /// Does what a frame asks for. Its text costs a unit for every 128 bytes beside what is done.
+    private func perform(
+        _ text: UnsafeRawBufferPointer, _ connection: Connection, _ effects: inout [Effect]
+    ) {
+        spend(1 + text.count >> 7, connection.account)
+        perform(decoder.decode(text), connection, &effects)
     }
 
     private func refuseFrame(
@@ -226,18 +246,21 @@ extension Engine {
 
     /// Goes on with the requests behind the one that waited.
     func resume(_ connection: Connection, _ effects: inout [Effect]) {
-        while connection.progress == .idle,
+        while connection.progress == .idle, connection.account.unitsLeft > 0,
             connection.owedBytes <= configuration.limits.answerBytesMax,
             let work = connection.dequeue()
         {
             switch work {
             case .frameTooLarge(let length): refuseFrame(connection, length: length, &effects)
-            case .frame(let text): perform(decoder.decode(text), connection, &effects)
+            case .frame(let text):
+                text.withUnsafeBytes { perform($0, connection, &effects) }
             case .call(let request, let id, let target):
                 perform(request, id, target, connection, &effects)
             }
         }
+        awaitTurn(connection)
         throttle(connection, &effects)
+        chargeHeld(connection)
         closeIfDone(connection, &effects)
     }
 
@@ -335,12 +358,16 @@ extension Engine {
         }
         guard output.byteCount > 0 else { return nil }
         connection.isWriting = true
+        // What is left of the queue of answers is now in this write.
+        connection.writingBytes = output.privateBytes
+        chargeHeld(connection)
         return output
     }
 
     func wrote(_ id: ConnectionID, _ effects: inout [Effect]) {
         guard let connection = connections[id] else { return }
         connection.isWriting = false
+        connection.writingBytes = 0
         for subscription in connection.subscriptions { fetchNextPage(of: subscription, &effects) }
         resume(connection, &effects)
         if connection.answers.hasOutput || connection.subscriptions.contains(where: \.hasOutput)

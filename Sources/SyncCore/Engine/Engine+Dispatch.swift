@@ -38,6 +38,8 @@ extension Engine {
             return
         }
         counters.requests += 1
+        let owed = connection.owedBytes
+        defer { spend((connection.owedBytes - owed) >> 10, connection.account) }
         introduce(connection, request, &effects)
         var call = PendingCall(connection: connection, id: id, target: target)
         do {
@@ -45,7 +47,10 @@ extension Engine {
             if let key = request.idempotencyKey {
                 guard try !isAnswered(key, request, &call, &effects) else { return }
             }
-            if request.isEdit { try requireWritable() }
+            if request.isEdit {
+                try requireWritable()
+                countEdit(connection.account)
+            }
             try dispatch(request, call, &effects)
         } catch {
             refuse(call, error)
@@ -188,13 +193,7 @@ extension Engine {
         call.key = PendingCall.KeyUse(id: id, digest: digest)
         switch keys.lookUp(id) {
         case .unused:
-            let max = configuration.limits.keysPerUserMax
-            guard keys.count(of: id.uid) < max else {
-                throw .limit(
-                    "keysPerUserMax", max: Int64(max),
-                    "\(max) idempotency keys are kept for you already; they expire after "
-                        + "\(configuration.limits.keyHours) hours")
-            }
+            try requireRoomForKey(of: id.uid)
             return false
         case .answered(let result, let known, let batch):
             try requireSame(known, digest)
@@ -203,6 +202,23 @@ extension Engine {
         case .inStore:
             fetch(.key(uid: id.uid, key: key), for: .key(call, request), call.connection, &effects)
             return true
+        }
+    }
+
+    /// A key that was taken is kept as long as was promised, so that a full house takes no more:
+    /// forgetting the oldest would do their retries twice.
+    private func requireRoomForKey(of uid: UInt32) throws(WireError) {
+        let limits = configuration.limits
+        let usage = keys.usage(of: uid)
+        let bounds = [
+            ("keysPerUserMax", usage.keys, limits.keysPerUserMax),
+            ("keyBytesPerUserMax", usage.bytes, limits.keyBytesPerUserMax),
+        ]
+        for (name, used, max) in bounds where used >= max {
+            throw .limit(
+                name, max: Int64(max),
+                "\(usage.keys) idempotency keys are kept for you already; they expire after "
+                    + "\(limits.keyHours) hours")
         }
     }
 

@@ -29,6 +29,16 @@ extension Engine {
         return id
     }
 
+    /// For whom the store was asked; reads of the store are dealt out by uid.
+    public func user(of fetch: FetchID) -> UInt32? {
+        switch fetches[fetch] {
+        case .page(let subscription):
+            if case .ended = subscription.position { return nil }
+            return subscription.connection.peer.uid
+        case let other: return other?.call?.connection.peer.uid
+        }
+    }
+
     func fetched(_ id: FetchID, _ answer: StoreAnswer, _ effects: inout [Effect]) {
         guard let purpose = fetches.removeValue(forKey: id) else { return }
         switch purpose {

@@ -5,6 +5,7 @@ extension Engine {
 
     func formList(_ call: PendingCall) {
         let peer = call.connection.peer
+        spend(forms.count >> 2, call.connection.account)
         let summaries = forms.filter { $0.isReadable && mayRead($0, peer) }.map { form in
             FormList.Summary(
                 form: form.name, title: form.committed.definition.title,
@@ -81,7 +82,7 @@ extension Engine {
     func formSetOptions(
         _ params: FormSetOptions, _ call: PendingCall, _ effects: inout [Effect]
     ) throws(WireError) {
-        let form = try editableForm(params.form)
+        let form = try editableForm(params.form, call.connection)
         let state = form.working
         try require(.admin, form, state, nil, call.connection.peer)
         guard let control = state.definition.index(of: params.field) else {
@@ -108,7 +109,7 @@ extension Engine {
     func formDelete(
         _ params: FormDelete, _ call: PendingCall, _ effects: inout [Effect]
     ) throws(WireError) {
-        let form = try editableForm(params.form)
+        let form = try editableForm(params.form, call.connection)
         try require(.admin, form, form.working, nil, call.connection.peer)
         let wasThere = form.existence == .there
         form.existence = .deleting
@@ -164,6 +165,7 @@ extension Engine {
 
     private func plan(_ params: FormApply, by peer: Peer) throws(WireError) -> Redefinition {
         let limits = FormLimits(configuration.limits)
+        try requirePlanner(of: params.definition["form"]?.stringValue, by: peer)
         let file: FormDefinition
         do {
             file = try FormDefinition.parse(
@@ -175,7 +177,6 @@ extension Engine {
         }
         if let form = form(named: file.name), form.existence != .deleting {
             let state = form.working
-            try require(.admin, form, state, nil, peer)
             try requireVersion(params.ifVersion, Int64(clamping: state.version), file.name)
             let definition = FormDefinition.keepingRuntimeOptions(
                 file: file, applied: state.applied, inForce: state.definition.json,
@@ -184,13 +185,22 @@ extension Engine {
                 form: form, definition: definition, applied: file.json, isCreation: false,
                 isIdle: file.json == state.applied)
         }
-        try requireCreator(peer, file.name)
+        try requireRoomForForm(peer)
         try requireVersion(params.ifVersion, 0, file.name)
         let form = LiveForm(
             key: nextFormKey, name: file.name, owner: peer.uid, log: newLogName(),
             state: FormState(file, applied: file.json), existence: .creating)
         return Redefinition(
             form: form, definition: file, applied: file.json, isCreation: true, isIdle: false)
+    }
+
+    /// Who may not apply is refused before the definition is looked at: a look is work.
+    private func requirePlanner(of name: String?, by peer: Peer) throws(WireError) {
+        if let name, let form = form(named: name), form.existence != .deleting {
+            try require(.admin, form, form.working, nil, peer)
+        } else {
+            try requireCreator(peer, name)
+        }
     }
 
     private func requireVersion(
@@ -204,20 +214,23 @@ extension Engine {
     }
 
     /// Root, the daemon's own uid and the members of its group may create forms.
-    private func requireCreator(_ peer: Peer, _ name: String) throws(WireError) {
+    private func requireCreator(_ peer: Peer, _ name: String?) throws(WireError) {
         let isInGroup = configuration.creatorsGID.map {
             peer.gid == $0 || peer.groups.contains($0)
         }
         guard peer.uid == 0 || peer.uid == configuration.daemonUID || isInGroup ?? false else {
             refusals.append(
                 LogEntry(
-                    .warning, "forbidden: \(peer.whom) may not create form \(name)",
-                    [.event(.forbidden), .form(name)] + peer.logFields))
+                    .warning, "forbidden: \(peer.whom) may not create form \(name ?? "")",
+                    [.event(.forbidden), .form(name ?? "")] + peer.logFields))
             throw WireError(
                 .forbidden,
                 "\(peer.user.escapedForDisplay()) may not create forms; "
                     + "root, the daemon's user and the members of its --group may", form: name)
         }
+    }
+
+    private func requireRoomForForm(_ peer: Peer) throws(WireError) {
         let limits = configuration.limits
         guard forms.count < limits.formsMax else {
             throw .limit(

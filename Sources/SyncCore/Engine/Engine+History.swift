@@ -62,6 +62,8 @@ extension Engine {
             search.entries.append(entry)
             search.bytes += row.frame.count
         }
+        // Each notification is read as JSON: some hundred bytes take a microsecond.
+        spend(rows.reduce(0) { $0 + $1.frame.count } >> 7, call.connection.account)
         if !search.isFull, !rows.isEmpty, search.before > 1 {
             ask(search, call, &effects)
             return

@@ -90,7 +90,7 @@ extension Engine {
 
     /// One line on how things stand, for systemd's STATUS=.
     public var statusLine: String {
-        let subscribers = subscriptionsByUser.values.reduce(0, +)
+        let subscribers = accounts.values.reduce(0) { $0 + $1.subscriptions }
         let store =
             switch health {
             case .healthy: ""
@@ -131,8 +131,8 @@ extension Engine {
         status["connections"] = .object(
             JSONObject([
                 ("count", .integer(connections.count)),
-                ("users", .integer(connectionsByUser.count)),
-                ("subscriptions", .integer(subscriptionsByUser.values.reduce(0, +))),
+                ("users", .integer(accounts.count)),
+                ("subscriptions", .integer(accounts.values.reduce(0) { $0 + $1.subscriptions })),
             ]))
         status["counters"] = .object(
             JSONObject([

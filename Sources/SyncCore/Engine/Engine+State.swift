@@ -7,6 +7,8 @@ extension Engine {
         let form = try readableForm(params.form, call.connection)
         let state = form.committed
         let globs = params.fields.map { [Glob]($0) }
+        // Each glob is tried on each field, whether or not it says anything about it.
+        spend(state.cells.count * max(1, globs?.count ?? 1) >> 4, call.connection.account)
         let fields = state.fields(matching: globs)
         try requireMatches(globs, form, state)
         let snapshot = StateSnapshot(
@@ -33,23 +35,27 @@ extension Engine {
         guard
             let form = form(named: name).flatMap({ $0.isReadable ? $0 : nil })
                 ?? forms.first(where: { $0.isReadable && $0.name.isSameBytes(as: name) })
-        else { throw noForm(name) }
+        else { throw noForm(name, connection.peer) }
         try require(.read, form, form.committed, nil, connection.peer)
         return form
     }
 
     /// The form of that name as edits see it.
-    func editableForm(_ name: String) throws(WireError) -> LiveForm {
+    func editableForm(
+        _ name: String, _ connection: Connection
+    ) throws(WireError) -> LiveForm {
         guard let form = form(named: name), form.existence != .deleting else {
-            throw noForm(name)
+            throw noForm(name, connection.peer)
         }
         return form
     }
 
-    func noForm(_ name: String) -> WireError {
+    /// The nearest names are of forms that the peer may read: others are none of its business.
+    func noForm(_ name: String, _ peer: Peer) -> WireError {
         let shown = name.escapedForDisplay()
         var error = WireError(.notFound, "no form \"\(shown)\"", form: name)
-        error.similar = Similar.names(to: name, among: forms.map(\.name))
+        error.similar = Similar.names(
+            to: name, among: forms.filter { $0.isReadable && mayRead($0, peer) }.map(\.name))
         if let nearest = error.similar.first {
             error.message += "; did you mean \(nearest)?"
         } else {
@@ -103,8 +109,8 @@ extension Engine {
     func stateSet(_ params: StateSet, _ call: PendingCall, _ effects: inout [Effect])
         throws(WireError)
     {
-        let form = try editableForm(params.form)
         let connection = call.connection
+        let form = try editableForm(params.form, connection)
         // Of the state nothing is held beyond this: a copy would make `finish` copy every cell.
         let definition = form.working.definition
         try require(.read, form, form.working, nil, connection.peer)

@@ -15,7 +15,7 @@ extension Engine {
         try requireMatches(params.fields.map { [Glob]($0) }, form, form.committed)
         if connection.subscription(to: form) == nil {
             let max = configuration.limits.subscriptionsPerUserMax
-            guard subscriptionsByUser[connection.peer.uid] ?? 0 < max else {
+            guard connection.account.subscriptions < max else {
                 throw .limit(
                     "subscriptionsPerUserMax", max: Int64(max),
                     "you have \(max) subscriptions already; end some first")
@@ -48,7 +48,7 @@ extension Engine {
             globs: params.fields.map { [Glob]($0) }, presence: params.presence,
             answer: call.slot)
         connection.subscriptions.append(subscription)
-        subscriptionsByUser[connection.peer.uid, default: 0] += 1
+        connection.account.subscriptions += 1
         form.add(subscription)
         if params.presence { form.presence.update(connection, focus: nil, draft: nil) }
         let state = form.committed
@@ -80,7 +80,7 @@ extension Engine {
         if let subscription = connection.subscriptions.first(where: { $0.form.name == name }) {
             end(subscription)
         } else if form(named: name) == nil {
-            throw noForm(name)
+            throw noForm(name, connection.peer)
         }
         answer(call) { EmptyResult().encode(into: &$0) }
     }
@@ -96,7 +96,7 @@ extension Engine {
         let form = subscription.form
         form.remove(subscription)
         subscription.position = .ended
-        release(&subscriptionsByUser, subscription.connection.peer.uid)
+        subscription.connection.account.subscriptions -= 1
         if form.presence.remove(subscription.connection.id) { notifyPresence(of: form) }
     }
 
@@ -106,7 +106,7 @@ extension Engine {
     func collect(_ subscription: Subscription, into output: inout Output, bytesMax: Int) {
         let form = subscription.form
         if case .page(let chunks, let next) = subscription.position {
-            for chunk in chunks { output.append(chunk, 0..<chunk.count) }
+            for chunk in chunks { output.append(own: chunk) }
             subscription.position = .stored(next: next)
         }
         if case .live(var next) = subscription.position {
@@ -170,8 +170,7 @@ extension Engine {
     }
 
     private func append(_ frame: [UInt8], to output: inout Output) {
-        let chunk = FrameChunk(frame)
-        output.append(chunk, 0..<chunk.count)
+        output.append(own: FrameChunk(frame))
     }
 
     /// Asks for the next page of a subscriber that is behind the change log, once the last has

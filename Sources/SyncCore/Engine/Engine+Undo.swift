@@ -5,7 +5,7 @@ extension Engine {
         _ direction: UndoJournal.Direction, _ params: StateUndo, _ call: PendingCall,
         _ effects: inout [Effect]
     ) throws(WireError) {
-        let form = try editableForm(params.form)
+        let form = try editableForm(params.form, call.connection)
         let connection = call.connection
         let definition = form.working.definition
         try require(.read, form, form.working, nil, connection.peer)

@@ -27,10 +27,20 @@ public final class Engine {
     var catalogWatchers: [Connection] = []
 
     var connections: [ConnectionID: Connection] = [:]
-    var connectionsByUser: [UInt32: Int] = [:]
-    /// Bytes of frames that have not come whole, by uid; never 0.
-    var unfinishedBytesByUser: [UInt32: Int] = [:]
-    var subscriptionsByUser: [UInt32: Int] = [:]
+    /// By uid; of those who are connected.
+    var accounts: [UInt32: Account] = [:]
+    /// Whose request was done last, and until when more than one uid counts as at work (monotonic
+    /// nanoseconds).
+    weak var atWork: Account?
+    var contendedUntil: UInt64 = 0
+    /// Accounts that have spent of this turn or are in debt, in the order in which they began to.
+    var spenders: [Account] = []
+    /// Accounts with edits in the batch that gathers.
+    var editors: [Account] = []
+    /// Accounts that hold more of the memory than they may.
+    var overfull: [Account] = []
+    /// What stalled writes hold of the change logs.
+    let retained = RetainedBytes()
     /// Connections that have something to be written, in the order in which they got it.
     private var ready: [Connection] = []
 
@@ -51,6 +61,8 @@ public final class Engine {
     var awaitingCommit: [Connection] = []
     /// Connections that are let go because keeping up with them would cost without bound.
     var tooSlow: [Connection] = []
+    /// Connections that hold what nobody else needs any more; cut off at the iteration's end.
+    var stalledOff: [Connection] = []
     /// Lines for the log from where no effects can be given out.
     var refusals: [LogEntry] = []
     var counters = Counters()
@@ -125,6 +137,7 @@ public final class Engine {
         case .rebuildFailed(let reason): rebuildFailed(reason, &effects)
         case .fetched(let id, let answer): fetched(id, answer, &effects)
         case .deadline: break
+        case .turn: takeTurns(&effects)
         case .iterationEnded: endIteration(&effects)
         case .stop(let reason): stop(reason, &effects)
         case .apply(let definition, let file): apply(definition, file: file, &effects)

@@ -5,6 +5,8 @@
 /// holds the chunk by reference. Confined to the loop.
 public final class FrameChunk {
     private let storage: UnsafeMutableRawBufferPointer
+    /// Counts this chunk once its log has dropped it, for as long as a write holds it.
+    private var counter: RetainedBytes?
     /// Bytes that have been appended.
     public private(set) var count = 0
 
@@ -19,7 +21,16 @@ public final class FrameChunk {
         _ = append(bytes)
     }
 
-    deinit { storage.deallocate() }
+    deinit {
+        counter?.bytes -= capacity
+        storage.deallocate()
+    }
+
+    /// The log needs it no more.
+    func retire(_ counter: RetainedBytes) {
+        counter.bytes += capacity
+        self.counter = counter
+    }
 
     /// How many bytes it takes in all.
     public var capacity: Int { storage.count }
@@ -64,6 +75,14 @@ public struct OutputSegment {
 public struct Output {
     public internal(set) var segments: [OutputSegment] = []
     public internal(set) var byteCount = 0
+    /// Bytes that no other connection is written from.
+    private(set) var privateBytes = 0
+
+    /// Adds a slice of a chunk that is this connection's alone.
+    mutating func append(own chunk: FrameChunk) {
+        privateBytes += chunk.count
+        append(chunk, 0..<chunk.count)
+    }
 
     /// Adds a slice; one that continues the last is joined to it.
     mutating func append(_ chunk: FrameChunk, _ range: Range<Int>) {

@@ -56,19 +56,31 @@ struct KeyIndex {
     private var recentHead = 0
     /// Hashes of all keys that have not expired, and when they do.
     private var hashes: Set<UInt64> = []
-    private var expiry: [(at: Int64, id: ID)] = []
+    private var expiry: [(at: Int64, id: ID, bytes: Int)] = []
     private var expiryHead = 0
-    private var counts: [UInt32: Int] = [:]
+    private var usage: [UInt32: Usage] = [:]
+
+    /// What a uid takes of the store.
+    struct Usage: Equatable {
+        var keys = 0
+        /// Bytes of the answers kept, and of what is stored beside them.
+        var bytes = 0
+    }
+
+    /// Bytes of a stored key beside its answer; of one whose answer's length is not known any more,
+    /// with a usual answer.
+    private static let rowBytes = 128
+    private static let usualBytes = 512
 
     /// The index of the keys that a store holds.
     init(_ stored: [KeyDigest]) {
         for key in stored.sorted(by: { $0.at < $1.at }) {
-            note(ID(uid: key.uid, key: key.key), at: key.at)
+            note(ID(uid: key.uid, key: key.key), at: key.at, bytes: Self.usualBytes)
         }
     }
 
-    /// How many keys of a uid are kept.
-    func count(of uid: UInt32) -> Int { counts[uid] ?? 0 }
+    /// What the keys of a uid take.
+    func usage(of uid: UInt32) -> Usage { usage[uid] ?? Usage() }
 
     /// What is known of a key.
     func lookUp(_ id: ID) -> Knowledge {
@@ -84,7 +96,7 @@ struct KeyIndex {
         recent[id] = Recent(result: result, digest: digest, batch: batch)
         recentBytes += result.count
         recentOrder.append(id)
-        if batch != nil { note(id, at: at) }
+        if batch != nil { note(id, at: at, bytes: Self.rowBytes + result.count) }
         trim()
     }
 
@@ -116,7 +128,7 @@ struct KeyIndex {
         for id in gone { forgetAnswer(id) }
         expiry.removeFirst(expiryHead)
         expiryHead = 0
-        for (_, id) in expiry where gone.contains(id) { forget(id) }
+        for (_, id, bytes) in expiry where gone.contains(id) { forget(id, bytes) }
         expiry.removeAll { gone.contains($0.id) }
     }
 
@@ -129,7 +141,7 @@ struct KeyIndex {
     mutating func expire(before: Int64) -> Bool {
         let start = expiryHead
         while expiryHead < expiry.count, expiry[expiryHead].at < before {
-            forget(expiry[expiryHead].id)
+            forget(expiry[expiryHead].id, expiry[expiryHead].bytes)
             expiryHead += 1
         }
         let expired = expiryHead > start
@@ -145,15 +157,18 @@ struct KeyIndex {
         recentBytes -= answer.result.count
     }
 
-    private mutating func note(_ id: ID, at: Int64) {
+    private mutating func note(_ id: ID, at: Int64, bytes: Int) {
         guard hashes.insert(id.digest).inserted else { return }
-        expiry.append((at, id))
-        counts[id.uid, default: 0] += 1
+        expiry.append((at, id, bytes))
+        usage[id.uid, default: Usage()].keys += 1
+        usage[id.uid, default: Usage()].bytes += bytes
     }
 
-    private mutating func forget(_ id: ID) {
+    private mutating func forget(_ id: ID, _ bytes: Int) {
         hashes.remove(id.digest)
-        counts[id.uid] = counts[id.uid].flatMap { $0 > 1 ? $0 - 1 : nil }
+        usage[id.uid]?.keys -= 1
+        usage[id.uid]?.bytes -= bytes
+        if usage[id.uid]?.keys == 0 { usage[id.uid] = nil }
     }
 }
 

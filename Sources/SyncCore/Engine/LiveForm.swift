@@ -38,6 +38,8 @@ final class LiveForm {
     var undoRows: [RevisionRow] = []
     /// Revisions added since the store was last asked to prune.
     var revisionsSincePruning = 0
+    /// Bytes of the revisions that the store keeps, as far as this run added them.
+    var historyBytes = HistoryBytes()
 
     init(
         key: FormKey, name: String, owner: UInt32, log: String, state: FormState,

@@ -1,0 +1,108 @@
+internal import EventLoop
+internal import SyncCore
+
+// One user's share of each iteration of the loop, as far as the shell deals it out: what is read
+// and what is written. What is done with the bytes is the engine's (see `Account`).
+//
+// Always holds: a uid whose requests wait for their turn is read no further, so what it floods
+// stays in its own sockets; while somebody else is at work it is written to a few times an
+// iteration, and its other connections follow in the next ones.
+
+/// The share of one uid.
+final class Share {
+    /// Writes an iteration while somebody else is at work: each costs some microseconds.
+    static let contendedWrites = 24
+    /// Connections that are read again in one iteration once their uid's turn has come.
+    static let resumedMax = 16
+
+    let uid: UInt32
+    let gate = ReadGate()
+    var connections = 0
+    /// Writes done in the iteration of this number.
+    var writes = 0
+    var iteration: UInt64 = 0
+    /// Connections that had something to read while the gate was closed, in their order.
+    var heldBack: [Connection] = []
+    /// Whether it stands among those that the shell looks after each iteration.
+    var isWatched = false
+
+    init(uid: UInt32) {
+        self.uid = uid
+    }
+}
+
+extension Shell {
+    /// The share of a uid, for one more connection.
+    func joinShare(_ uid: UInt32) -> Share {
+        let share = shares[uid] ?? Share(uid: uid)
+        shares[uid] = share
+        share.connections += 1
+        return share
+    }
+
+    /// One connection less.
+    func leaveShare(_ connection: Connection) {
+        guard let share = connection.share else { return }
+        connection.share = nil
+        share.connections -= 1
+        share.heldBack.removeAll { $0 === connection }
+        if share.connections == 0 { shares[share.uid] = nil }
+    }
+
+    /// Reads nothing more of a uid whose requests wait for their turn.
+    func closeGateIfBehind(_ connection: Connection) {
+        guard engine.isBehind(connection.id), let share = connection.share else { return }
+        share.gate.isClosed = true
+        watch(share)
+    }
+
+    private func watch(_ share: Share) {
+        guard !share.isWatched else { return }
+        share.isWatched = true
+        watchedShares.append(share)
+    }
+
+    /// Something came for a connection whose uid's turn it is not.
+    func heldBack(_ connection: Connection) {
+        guard let share = connection.share, case .active = connection.reading else { return }
+        connection.reading = .heldBack
+        share.heldBack.append(connection)
+        watch(share)
+    }
+
+    /// Opens the gates of those whose requests are done, and reads on; whether some must wait for
+    /// the next iteration.
+    func openGates() -> Bool {
+        guard !watchedShares.isEmpty else { return false }
+        var shares: [Share] = []
+        swap(&shares, &watchedShares)
+        for share in shares {
+            share.isWatched = false
+            if let one = share.heldBack.first(where: { $0.isKnown }), engine.isBehind(one.id) {
+                watch(share)
+                continue
+            }
+            share.gate.isClosed = false
+            let next = share.heldBack.prefix(Share.resumedMax)
+            share.heldBack.removeFirst(next.count)
+            for connection in next where connection.reading == .heldBack {
+                connection.reading = .paused
+                resumeReading(connection.id)
+            }
+            if !share.heldBack.isEmpty { watch(share) }
+        }
+        return watchedShares.contains { !$0.heldBack.isEmpty && !$0.gate.isClosed }
+    }
+
+    /// Whether a connection may be written to in this iteration; counts the write.
+    func mayWrite(_ connection: Connection) -> Bool {
+        guard let share = connection.share, engine.isContended else { return true }
+        if share.iteration != iteration {
+            share.iteration = iteration
+            share.writes = 0
+        }
+        guard share.writes < Share.contendedWrites else { return false }
+        share.writes += 1
+        return true
+    }
+}
