@@ -64,6 +64,61 @@ enum Golden {
         return text
     }
 
+    /// The depths of colour that a picture's letters tell of.
+    static let depths: [ColorDepth] = [.trueColor, .palette256, .sixteen, .none]
+
+    /// What letters stand for: a style at each depth.
+    struct Legend {
+        private var entries: [[CellStyle]] = []
+        private static let letters = Array(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+
+        /// The letter of a cell; a space for one that is plain at every depth.
+        mutating func letter(_ styles: [CellStyle]) -> Character {
+            if styles.allSatisfy({ $0 == .plain }) { return " " }
+            let number = entries.firstIndex(of: styles) ?? entries.count
+            if number == entries.count { entries.append(styles) }
+            return Self.letters[number % Self.letters.count]
+        }
+
+        /// A line a letter.
+        var text: String {
+            var text = "## letters: true colour | 256 | 16 | no colours\n"
+            for (number, styles) in entries.enumerated() {
+                let words = styles.map { $0 == .plain ? "plain" : Golden.describe($0) }
+                let letter = Self.letters[number % Self.letters.count]
+                text += "\(letter) " + words.joined(separator: " | ") + "\n"
+            }
+            return text
+        }
+    }
+
+    /// One picture of canvases that differ in their styles alone.
+    static func picture(
+        _ canvases: [Canvas], _ legend: inout Legend,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) -> String {
+        var text = ""
+        let buffers = canvases.map(\.buffer)
+        for y in 0..<buffers[0].lines {
+            let line = buffers[0].text(ofLine: y)
+            for other in buffers.dropFirst() {
+                #expect(
+                    other.text(ofLine: y) == line, "the colours change what is written",
+                    sourceLocation: sourceLocation)
+            }
+            text += "|" + line + "|\n"
+            var letters = ""
+            for x in 0..<buffers[0].columns {
+                letters.append(legend.letter(buffers.map { $0[x, y].style }))
+            }
+            while letters.last == " " { letters.removeLast() }
+            if !letters.isEmpty { text += " " + letters + "\n" }
+        }
+        if let cursor = canvases[0].cursor { text += "cursor \(cursor.x),\(cursor.y)\n" }
+        return text
+    }
+
     private static func describe(_ style: CellStyle) -> String {
         var words: [String] = []
         let names: [(CellAttributes, String)] = [
@@ -124,39 +179,24 @@ struct Sample {
         ]
     }
 
-    /// Every state at 80 columns, some at 40, and two depths and ASCII with the focus.
+    /// Every state at 80 and 40 columns: the picture with a letter below each cell that has a
+    /// style, and the picture in ASCII; at the end what each letter is at every depth of colour.
     func transcript(_ name: String) -> String {
-        let harbor = StyleEnvironment(theme: .harbor)
+        var legend = Golden.Legend()
         var text = "# \(name)\n"
-        func add(
-            _ title: String, _ state: ControlState, _ environment: StyleEnvironment, _ columns: Int,
-            styles: Bool
-        ) {
-            let canvas = Canvas.drawing(
-                AnyBlock(make(state).block(in: environment)), columns: columns)
-            text += "\n## \(title)\n" + Golden.transcript(canvas, styles: styles)
-        }
         for (title, state) in states {
-            let isShown = title == "at rest" || title == "focused" || title == "disabled"
-            add(title + ", 80 columns", state, harbor, 80, styles: isShown)
+            for columns in [80, 40] {
+                func drawn(_ depth: ColorDepth, _ charset: Charset = .unicode) -> Canvas {
+                    let environment = StyleEnvironment(
+                        theme: .harbor, depth: depth, charset: charset)
+                    return Canvas.drawing(
+                        AnyBlock(make(state).block(in: environment)), columns: columns)
+                }
+                text += "\n## \(title), \(columns) columns\n"
+                text += Golden.picture(Golden.depths.map { drawn($0) }, &legend)
+                text += "in ASCII\n" + Golden.transcript(drawn(.none, .ascii), styles: false)
+            }
         }
-        for (title, state) in states
-        where ["focused", "conflict", "ghost", "peers"].contains(title) {
-            add(title + ", 40 columns", state, harbor, 40, styles: false)
-        }
-        let focused = ControlState(isFocused: true)
-        add(
-            "focused, 16 colours", focused,
-            StyleEnvironment(theme: .terminal, depth: .sixteen), 72, styles: true)
-        add(
-            "focused, no colours", focused, StyleEnvironment(theme: .harbor, depth: .none), 72,
-            styles: true)
-        add(
-            "focused, ASCII", focused,
-            StyleEnvironment(theme: .paper, depth: .palette256, charset: .ascii), 72, styles: false)
-        add(
-            "at rest, ASCII", ControlState(),
-            StyleEnvironment(theme: .paper, depth: .palette256, charset: .ascii), 40, styles: false)
-        return text
+        return text + "\n" + legend.text
     }
 }

@@ -22,7 +22,7 @@ private func joined(_ events: [InputEvent]) -> [InputEvent] {
     return result
 }
 
-private func decoded(_ pieces: [[UInt8]]) -> [InputEvent] {
+func decoded(_ pieces: [[UInt8]]) -> [InputEvent] {
     var decoder = KeyDecoder()
     var events: [InputEvent] = []
     for piece in pieces { events += decoder.decode(piece) }

@@ -268,7 +268,7 @@ import Testing
     @Test(
         "automatic follows the number and kind of the options",
         arguments: [
-            (1, false, ControlStyle.radioGroup), (2, false, .segmented), (5, false, .segmented),
+            (1, false, ControlStyle.inline), (2, false, .segmented), (5, false, .segmented),
             (6, false, .menu), (20, false, .menu), (21, false, .navigationLink),
             (4, true, .palette),
         ])

@@ -10,7 +10,11 @@ extension FormDefinition {
         let control = controls[index]
         guard control.effectiveStyle == .automatic else { return control.effectiveStyle }
         switch control.kind {
-        case .picker(let picker): return Self.automaticStyle(of: picker)
+        case .picker(let picker):
+            return .automatic(
+                for: picker.options.options,
+                isGrouped: picker.options.groups.contains { $0.title != nil },
+                isMultiple: picker.isMultiple)
         case .toggle: return .switch
         case .date: return .compact
         case .gauge: return .linear
@@ -18,21 +22,6 @@ extension FormDefinition {
         case .wheels, .slider, .stepper, .text, .secure, .label: return .automatic
         }
     }
-
-    private static func automaticStyle(of picker: PickerAttributes) -> ControlStyle {
-        let options = picker.options.options
-        if options.allSatisfy({ $0.symbol != nil }) { return .palette }
-        if options.count > 20 { return .navigationLink }
-        if options.count > 5 { return .menu }
-        // A radio button is one choice by its looks, and segments have no room for much text.
-        if picker.isMultiple || options.count == 1 { return .inline }
-        let characters = options.reduce(0) { $0 + $1.label.count }
-        let isPlain = options.allSatisfy { $0.subtitle == nil }
-        return isPlain && characters <= segmentedCharactersMax ? .segmented : .radioGroup
-    }
-
-    /// Characters of all labels together that still stand in one line of a narrow terminal.
-    private static let segmentedCharactersMax = 48
 
     /// The text that stands for a control's value, by its `format` or `currentValueLabel` where it
     /// has one; a label's own text.
@@ -42,4 +31,25 @@ extension FormDefinition {
         }
         return text(of: shown(index, values: values), control: index)
     }
+}
+
+extension ControlStyle {
+    /// The picker style that `automatic` stands for, by number and kind of the options; one that
+    /// stands for no choice is not counted.
+    public static func automatic(
+        for options: [PickerOption], isGrouped: Bool, isMultiple: Bool
+    ) -> ControlStyle {
+        if options.allSatisfy({ $0.symbol != nil }) { return .palette }
+        if options.count > 20 { return .navigationLink }
+        if options.count > 5 { return .menu }
+        // A radio button is one choice by its looks.
+        if isMultiple || options.count == 1 { return .inline }
+        // Segments have no room for much text, nor for titles of groups.
+        let characters = options.reduce(0) { $0 + $1.label.count }
+        let isPlain = options.allSatisfy { $0.subtitle == nil } && !isGrouped
+        return isPlain && characters <= segmentedCharactersMax ? .segmented : .radioGroup
+    }
+
+    /// Characters of all labels together that still stand in one line of a narrow terminal.
+    private static let segmentedCharactersMax = 48
 }

@@ -74,6 +74,12 @@ public struct OptionGroup: Hashable, Sendable {
     public var title: String?
     /// The options' indexes.
     public var range: Range<Int>
+
+    /// A group of the options in `range`.
+    public init(title: String?, range: Range<Int>) {
+        self.title = title
+        self.range = range
+    }
 }
 
 /// The options of a picker in order, found by tag.

@@ -133,6 +133,11 @@ extension StyledText {
         return line
     }
 
+    /// The text's lines at a width, without their styles.
+    public func lines(width: Int) -> [String] {
+        wrapped(width: max(1, width)).map { line in line.spans.map(\.text).joined() }
+    }
+
     func wrapped(width: Int) -> [Line] {
         var lines: [Line] = []
         var line = Line()

@@ -15,7 +15,7 @@ public struct ButtonStyleConfiguration: Sendable {
     /// only sign of it.
     public var text: String {
         let mark = role == .destructive ? "! " : ""
-        return mark + (label.symbol.map { $0 + " " } ?? "") + label.title
+        return mark + environment.prefix(label.symbol) + label.title
     }
 
     /// The style of the label for the button's role and state.

@@ -118,7 +118,7 @@ public struct ControlLabel: Hashable, Sendable {
 
     /// Symbol and title in one line.
     public func text(_ style: CellStyle, _ environment: StyleEnvironment) -> StyledText {
-        var text = StyledText((symbol.map { $0 + " " } ?? "") + title, style)
+        var text = StyledText(environment.prefix(symbol) + title, style)
         if isRequired { text = text.appending(" *", environment.roles.warning) }
         return text
     }

@@ -59,16 +59,20 @@ public struct DatePickerStyleConfiguration: Sendable {
     }
 
     /// What stands in place of a value.
-    var placeholder: StyledText {
+    public var placeholder: StyledText {
         let roles = environment.roles
         let dash = environment.glyphs.dash
         if state.isMixed { return StyledText("\(dash) mixed", roles.dim) }
-        if let invalidText { return StyledText("\(dash) (invalid: \(invalidText))", roles.error) }
+        if let invalidText {
+            let isTold = invalidText.hasPrefix(Template.dash)
+            return StyledText(
+                isTold ? invalidText : "\(dash) (invalid: \(invalidText))", roles.error)
+        }
         return StyledText("\(dash) no date", roles.dim)
     }
 
     /// Whether a day lies within the bounds.
-    func allows(_ day: CivilDate) -> Bool {
+    public func allows(_ day: CivilDate) -> Bool {
         func date(_ value: DateValue?) -> CivilDate? {
             switch value {
             case .date(let date): date
@@ -167,7 +171,7 @@ public struct GraphicalDatePickerStyle: DatePickerStyle {
                 configuration.placeholder
             }
             CalendarBlock(configuration: configuration)
-            if !times.isEmpty, configuration.value != nil {
+            if !times.isEmpty, configuration.value != nil, !configuration.state.isMixed {
                 CompactDatePickerStyle.line(configuration, times)
             } else if let zone = configuration.zone {
                 StyledText(zone, configuration.environment.roles.dim)
@@ -177,9 +181,14 @@ public struct GraphicalDatePickerStyle: DatePickerStyle {
 }
 
 /// The calendar itself: a title with arrows, the days of the week, six weeks.
-struct CalendarBlock: Block {
+public struct CalendarBlock: Block {
     static let dayColumns = 4
-    var configuration: DatePickerStyleConfiguration
+    public var configuration: DatePickerStyleConfiguration
+
+    /// The month of a date picker.
+    public init(configuration: DatePickerStyleConfiguration) {
+        self.configuration = configuration
+    }
 
     private var calendar: CalendarMonth? {
         let day = configuration.cursor ?? configuration.day ?? configuration.today
@@ -187,9 +196,11 @@ struct CalendarBlock: Block {
         return month.map(CalendarMonth.init)
     }
 
-    func measure(width: Int) -> Size { Size(columns: min(width, 7 * Self.dayColumns), lines: 8) }
+    public func measure(width: Int) -> Size {
+        Size(columns: min(width, 7 * Self.dayColumns), lines: 8)
+    }
 
-    func render(into canvas: inout Canvas, in rect: Rect) {
+    public func render(into canvas: inout Canvas, in rect: Rect) {
         guard let calendar else { return }
         let environment = configuration.environment
         let roles = environment.roles
@@ -216,7 +227,9 @@ struct CalendarBlock: Block {
     }
 
     private func arrow(_ glyph: String, _ months: Int, _ point: Point, _ canvas: inout Canvas) {
-        canvas.write(glyph, at: point, style: configuration.environment.roles.accent)
+        let roles = configuration.environment.roles
+        canvas.write(
+            glyph, at: point, style: configuration.state.isEditable ? roles.accent : roles.dim)
         if configuration.state.isEditable {
             canvas.addRegion(
                 Rect(x: point.x - 1, y: point.y, columns: 3, lines: 1),
@@ -231,10 +244,10 @@ struct CalendarBlock: Block {
         let isAllowed = configuration.allows(day)
         let digits = day.day < 10 ? " \(day.day)" : "\(day.day)"
         let isToday = day == configuration.today
-        var text = StyledText(
-            " " + digits, isAllowed && !state.isDimmed ? roles.text : roles.dim
-        ).appending(isToday ? environment.glyphs.between : " ", roles.accent)
-        if !isAllowed { text = text.adding(.strikethrough) }
+        let style = isAllowed && !state.isDimmed ? roles.text : roles.dim
+        var text = StyledText(" ")
+            .appending(digits, isAllowed ? style : style.adding(.strikethrough))
+            .appending(isToday ? environment.glyphs.between : " ", roles.accent)
         if day == configuration.day, !state.isMixed {
             let pill = Pill(environment, state)
             text = pill.left + StyledText(digits, pill.inside) + pill.right

@@ -50,8 +50,12 @@ public struct GaugeStyleConfiguration: Sendable {
     /// The value, and the threshold that it has passed: the tint is not the only sign.
     public var reading: StyledText {
         let text = StyledText(state.isMixed ? environment.glyphs.dash + " mixed" : valueText, fill)
-        guard let passed else { return text }
-        return text.appending(" \(environment.glyphs.above)\(passed.from)", fill)
+        return warning.map { text + StyledText(" ") + $0 } ?? text
+    }
+
+    /// The threshold that the value has passed, in words.
+    public var warning: StyledText? {
+        passed.map { StyledText("\(environment.glyphs.above)\($0.from)", fill) }
     }
 }
 
@@ -130,8 +134,8 @@ public struct CircularGaugeStyle: GaugeStyle {
         return LabeledRow(configuration.label, configuration.state, configuration.environment) {
             Row(spacing: 2) {
                 ring
-                if configuration.passed != nil {
-                    Padding(top: glyphs.hasBraille ? 2 : 1, configuration.reading)
+                if let warning = configuration.warning {
+                    Padding(top: glyphs.hasBraille ? 2 : 1, warning)
                 }
             }
         }

@@ -1,17 +1,29 @@
 // One option in a list: pointer, mark, symbol, label, subtitle.
 
-import SyncCore
+public import SyncCore
 
 /// A line of a list of options.
-struct OptionRow: Block {
-    var configuration: PickerStyleConfiguration
-    var index: Int
+public struct OptionRow: Block {
+    public var configuration: PickerStyleConfiguration
+    public var index: Int
     /// What says whether it is picked, as wide in either case.
-    var mark: StyledText
+    public var mark: StyledText
     /// The clusters of the label that the filter matched.
-    var positions: [Int] = []
-    /// Columns for the pointer of the keys; 0 where there is none.
-    var hasPointer = true
+    public var positions: [Int]
+    /// Whether two columns are kept for the pointer of the keys.
+    public var hasPointer: Bool
+
+    /// The option at `index` of a picker, behind `mark`.
+    public init(
+        configuration: PickerStyleConfiguration, index: Int, mark: StyledText,
+        positions: [Int] = [], hasPointer: Bool = true
+    ) {
+        self.configuration = configuration
+        self.index = index
+        self.mark = mark
+        self.positions = positions
+        self.hasPointer = hasPointer
+    }
 
     private var option: PickerOption { configuration.options[index] }
     private var isCurrent: Bool {
@@ -31,7 +43,7 @@ struct OptionRow: Block {
             line = StyledText(isCurrent ? glyphs.pointer + " " : "  ", roles.accent)
         }
         line = line + mark + StyledText(" ")
-        if let symbol = option.symbol {
+        if let symbol = configuration.environment.drawable(option.symbol) {
             let tint = option.tint.map { roles.color($0) } ?? style.foreground
             line = line.appending(symbol + " ", style.foreground(tint))
         } else if let tint = option.tint {
@@ -54,9 +66,9 @@ struct OptionRow: Block {
         return line.truncated()
     }
 
-    func measure(width: Int) -> Size { line.measure(width: width) }
+    public func measure(width: Int) -> Size { line.measure(width: width) }
 
-    func render(into canvas: inout Canvas, in rect: Rect) {
+    public func render(into canvas: inout Canvas, in rect: Rect) {
         if configuration.state.isEditable, !option.isDisabled {
             canvas.addRegion(rect, .action(.option(option.tag)))
         }
@@ -66,20 +78,35 @@ struct OptionRow: Block {
 }
 
 extension PickerStyleConfiguration {
-    /// The options with the titles of their groups above them.
-    func grouped(_ row: (Int) -> any Block) -> [any Block] {
-        var blocks: [any Block] = []
-        for index in options.indices {
-            if let group = groups.first(where: { $0.range.lowerBound == index }) {
-                blocks.append(StyledText(group.title ?? "", environment.roles.dim.adding(.bold)))
+    /// The options in runs that stand together: each group, and what stands between two.
+    public var runs: [OptionGroup] {
+        var runs: [OptionGroup] = []
+        var next = 0
+        for group in groups where group.range.lowerBound >= next {
+            if group.range.lowerBound > next {
+                runs.append(OptionGroup(title: nil, range: next..<group.range.lowerBound))
             }
-            blocks.append(row(index))
+            runs.append(group)
+            next = group.range.upperBound
         }
-        return blocks
+        if next < options.count {
+            runs.append(OptionGroup(title: nil, range: next..<options.count))
+        }
+        return runs
+    }
+
+    /// The title of a group of options.
+    public func heading(_ title: String) -> StyledText {
+        StyledText(title, environment.roles.dim.adding(.bold)).truncated()
+    }
+
+    /// The options as blocks, with the titles of their groups above them.
+    public func grouped(_ row: (Int) -> any Block) -> [any Block] {
+        runs.flatMap { run in (run.title.map { [heading($0)] } ?? []) + run.range.map(row) }
     }
 
     /// The mark of a list: a check, or a box where several can be picked.
-    func checkMark(_ index: Int) -> StyledText {
+    public func checkMark(_ index: Int) -> StyledText {
         let glyphs = environment.glyphs
         let roles = environment.roles
         let isOn = isSelected(index)
@@ -89,7 +116,7 @@ extension PickerStyleConfiguration {
     }
 
     /// The mark of a box that can be ticked.
-    func boxMark(_ index: Int) -> StyledText {
+    public func boxMark(_ index: Int) -> StyledText {
         let glyphs = environment.glyphs
         let roles = environment.roles
         let isOn = isSelected(index)
@@ -98,7 +125,7 @@ extension PickerStyleConfiguration {
     }
 
     /// The mark of a radio button, or a box where several can be picked.
-    func radioMark(_ index: Int) -> StyledText {
+    public func radioMark(_ index: Int) -> StyledText {
         if isMultiple { return boxMark(index) }
         let glyphs = environment.glyphs
         let roles = environment.roles
@@ -110,9 +137,15 @@ extension PickerStyleConfiguration {
 }
 
 /// A list that can be filtered, as menus and pushed lists show it.
-struct FilteredList: Block {
-    var configuration: PickerStyleConfiguration
-    var list: OpenList
+public struct FilteredList: Block {
+    public var configuration: PickerStyleConfiguration
+    public var list: OpenList
+
+    /// The options of a picker as far as `list` shows them.
+    public init(configuration: PickerStyleConfiguration, list: OpenList) {
+        self.configuration = configuration
+        self.list = list
+    }
 
     private var isFiltered: Bool { !list.filter.text.isEmpty }
 
@@ -131,8 +164,7 @@ struct FilteredList: Block {
                     $0.range.lowerBound == match.index
                 })
             {
-                let style = configuration.environment.roles.dim.adding(.bold)
-                rows.append((nil, StyledText(group.title ?? "", style).truncated()))
+                rows.append((nil, configuration.heading(group.title ?? "")))
             }
             rows.append(
                 (
@@ -149,19 +181,19 @@ struct FilteredList: Block {
     }
 
     /// `3 of 47`.
-    var count: String {
+    public var count: String {
         let total = configuration.options.count
         return list.matches.count == total ? "\(total)" : "\(list.matches.count) of \(total)"
     }
 
-    func measure(width: Int) -> Size {
+    public func measure(width: Int) -> Size {
         let rows = rows
         let widest = rows.map { $0.block.measure(width: max(0, width - 1)).columns }.max() ?? 0
         return Size(
             columns: min(width, max(widest + 1, 22)), lines: 1 + min(list.linesMax, rows.count))
     }
 
-    func render(into canvas: inout Canvas, in rect: Rect) {
+    public func render(into canvas: inout Canvas, in rect: Rect) {
         let roles = configuration.environment.roles
         let filter = EditLine(
             editor: list.filter, prompt: "type to filter", style: roles.text, isEditing: true,

@@ -70,7 +70,8 @@ public struct PalettePickerStyle: PickerStyle {
         let environment = configuration.environment
         let roles = environment.roles
         let isOut = option.isDisabled || configuration.state.isDimmed
-        let symbol = option.symbol ?? String(option.label.prefix(2))
+        // Where the symbol cannot be shown its name is told apart from the others.
+        let symbol = environment.drawable(option.symbol) ?? option.symbolName ?? option.label
         var style = option.tint.map { CellStyle(roles.color($0)) } ?? roles.text
         if isOut { style = roles.dim }
         func between(_ left: String, _ right: String, _ edge: CellStyle) -> StyledText {

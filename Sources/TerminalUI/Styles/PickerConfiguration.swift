@@ -136,7 +136,7 @@ extension PickerStyleConfiguration {
         if let odd = oddity { return odd }
         if let currentValue { return StyledText(currentValue, style) }
         let names = options.indices.filter(isSelected).map { index in
-            (options[index].symbol.map { $0 + " " } ?? "") + options[index].label
+            environment.prefix(options[index].symbol) + options[index].label
         }
         if names.isEmpty { return StyledText(environment.glyphs.dash, roles.dim) }
         return StyledText(names.joined(separator: ", "), style)
@@ -154,16 +154,11 @@ extension PickerStyleConfiguration {
         return nil
     }
 
-    /// The built-in style that `automatic` stands for (seeds: segmented or radio buttons for two
-    /// to five options, a menu above, a link for long lists, a palette where all are symbols).
+    /// The built-in style that `automatic` stands for, by the same rule as a form's.
     public var automaticStyle: ControlStyle {
-        let choices = options.filter { !$0.tag.isNull }
-        if choices.count > 1, choices.allSatisfy({ $0.symbol != nil }) { return .palette }
-        if options.count > 20 { return .navigationLink }
-        if options.count > 5 { return .menu }
-        let columns = options.reduce(0) { $0 + DisplayWidth.columns(of: $1.label) + 4 }
-        let isShort = columns <= 44 && options.allSatisfy { $0.subtitle == nil }
-        return isShort && groups.isEmpty && options.count > 1 ? .segmented : .radioGroup
+        ControlStyle.automatic(
+            for: options.filter { !$0.tag.isNull }, isGrouped: !groups.isEmpty,
+            isMultiple: isMultiple)
     }
 }
 

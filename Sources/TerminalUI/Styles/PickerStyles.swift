@@ -39,12 +39,15 @@ public struct RadioGroupPickerStyle: PickerStyle {
         LabeledRow(configuration.label, configuration.state, configuration.environment) {
             if let odd = configuration.oddity { odd }
             if configuration.isHorizontal {
-                Flow(
-                    configuration.options.indices.map { index in
-                        OptionRow(
-                            configuration: configuration, index: index,
-                            mark: configuration.radioMark(index), hasPointer: false)
-                    }, spacing: 3)
+                for run in configuration.runs {
+                    if let title = run.title { configuration.heading(title) }
+                    Flow(
+                        run.range.map { index in
+                            OptionRow(
+                                configuration: configuration, index: index,
+                                mark: configuration.radioMark(index), hasPointer: false)
+                        }, spacing: 3)
+                }
             } else {
                 configuration.grouped { index in
                     OptionRow(
@@ -75,7 +78,7 @@ public struct SegmentedPickerStyle: PickerStyle {
         let roles = environment.roles
         let isOn = configuration.isSelected(index)
         let isOut = option.isDisabled || configuration.state.isDimmed
-        let label = (option.symbol.map { $0 + " " } ?? "") + option.label
+        let label = environment.prefix(option.symbol) + option.label
         // Edges are shared: what is picked has both of its own, another the one at its left.
         let isAfterPicked = index > 0 && configuration.isSelected(index - 1)
         var text: StyledText
@@ -96,13 +99,13 @@ public struct SegmentedPickerStyle: PickerStyle {
 }
 
 /// A word on a filled ground with edges: what is picked among things side by side.
-struct Pill {
-    let left: StyledText
-    let right: StyledText
-    let inside: CellStyle
+public struct Pill {
+    public let left: StyledText
+    public let right: StyledText
+    public let inside: CellStyle
 
     /// A pill in a style.
-    init(_ environment: StyleEnvironment, style: CellStyle) {
+    public init(_ environment: StyleEnvironment, style: CellStyle) {
         inside = style
         let isLoud = style == environment.roles.selection && style.background != .standard
         let edge = CellStyle(isLoud ? style.background : style.foreground)
@@ -111,7 +114,7 @@ struct Pill {
     }
 
     /// A pill as a control's state has it: loud with the focus, quiet without, faint out of use.
-    init(_ environment: StyleEnvironment, _ state: ControlState) {
+    public init(_ environment: StyleEnvironment, _ state: ControlState) {
         let roles = environment.roles
         let faint = roles.dim.on(roles.field.background).adding(roles.field.attributes)
         let style = state.isFocused ? roles.selection : roles.selectionAway
@@ -119,7 +122,7 @@ struct Pill {
     }
 
     /// The text in the pill, two columns more at each end.
-    func text(_ label: String) -> StyledText {
+    public func text(_ label: String) -> StyledText {
         left + StyledText(" " + label + " ", inside) + right
     }
 }

@@ -63,14 +63,20 @@ public struct SliderStyleConfiguration: Sendable {
 }
 
 /// The track of a slider.
-struct SliderTrack: Block {
+public struct SliderTrack: Block {
     static let columnsMax = 40
-    var configuration: SliderStyleConfiguration
-    var columns: Int
+    public var configuration: SliderStyleConfiguration
+    public var columns: Int
 
-    func measure(width: Int) -> Size { Size(columns: min(columns, width), lines: 1) }
+    /// A track of so many columns, or of what is there.
+    public init(configuration: SliderStyleConfiguration, columns: Int) {
+        self.configuration = configuration
+        self.columns = columns
+    }
 
-    func render(into canvas: inout Canvas, in rect: Rect) {
+    public func measure(width: Int) -> Size { Size(columns: min(columns, width), lines: 1) }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
         let environment = configuration.environment
         let roles = environment.roles
         let glyphs = environment.glyphs
@@ -157,7 +163,7 @@ public struct LinearSliderStyle: SliderStyle {
                         editor: typing, style: roles.fieldFocused, isEditing: true,
                         environment: environment, columns: value)
                 } else {
-                    StyledText(text, style).truncated()
+                    StyledText((configuration.maxLabel == nil ? "" : " ") + text, style).truncated()
                 }
             }
         }
@@ -215,48 +221,39 @@ public struct StepperView: ControlView {
         }
         let style = state.isDimmed ? roles.dim : state.isFocused ? roles.accent : roles.text
         let shown = state.isMixed ? "\(glyphs.dash) mixed" : valueText ?? glyphs.dash
-        // A long text is cut, never the button behind it.
-        let row = Keeping(last: button(glyphs.plus, canIncrement, .increment)) {
-            button(glyphs.minus, canDecrement, .decrement)
+        let value: any Block =
             if let typing {
                 EditLine(
                     editor: typing, style: roles.fieldFocused, isEditing: true,
                     environment: environment, columns: 8)
             } else {
-                StyledText(shown, style).truncated()
+                StyledText(shown, style)
             }
-        }
+        let row = StepperRow(
+            less: button(glyphs.minus, canDecrement, .decrement), value: value,
+            more: button(glyphs.plus, canIncrement, .increment))
         return framed(state, environment, LabeledRow(label, state, environment, row))
     }
 }
 
-/// A row whose last block is never cut off: what stands before it is.
-private struct Keeping: Block {
-    var row: Row
-    var last: any Block
+/// A value between its two buttons; a text that is too long for that goes on below them.
+private struct StepperRow: Block {
+    var less: any Block
+    var value: any Block
+    var more: any Block
 
-    init(last: any Block, @BlockBuilder _ content: () -> [any Block]) {
-        row = Row(content())
-        self.last = last
+    private func layout(_ width: Int) -> any Block {
+        let buttons = less.measure(width: width).columns + more.measure(width: width).columns
+        let one = Row([less, value, more])
+        let room = max(0, width - buttons - 2)
+        let whole = value.measure(width: 10_000)
+        if whole.lines == 1, whole.columns <= room { return one }
+        return Column([Row([less, more]), value])
     }
 
-    private func split(_ width: Int) -> (row: Int, last: Int) {
-        let end = last.measure(width: width).columns
-        let room = max(0, width - end - 1)
-        return (min(room, row.measure(width: room).columns), end)
-    }
-
-    func measure(width: Int) -> Size {
-        let (row, last) = split(width)
-        return Size(columns: min(width, row + 1 + last), lines: 1)
-    }
+    func measure(width: Int) -> Size { layout(width).measure(width: width) }
 
     func render(into canvas: inout Canvas, in rect: Rect) {
-        let (width, end) = split(rect.columns)
-        row.render(
-            into: &canvas, in: Rect(x: rect.x, y: rect.y, columns: width, lines: rect.lines))
-        last.render(
-            into: &canvas,
-            in: Rect(x: rect.x + width + 1, y: rect.y, columns: end, lines: rect.lines))
+        layout(rect.columns).render(into: &canvas, in: rect)
     }
 }

@@ -11,6 +11,8 @@ public struct StyleEnvironment: Sendable {
     public var theme: Theme { didSet { roles = RoleStyles(theme, depth: depth) } }
     /// How many colours the terminal has.
     public let depth: ColorDepth
+    /// What the terminal can write.
+    public let charset: Charset
     /// The marks.
     public let glyphs: Glyphs
     /// The theme's roles at this depth.
@@ -31,12 +33,24 @@ public struct StyleEnvironment: Sendable {
     ) {
         self.theme = theme
         self.depth = depth
+        self.charset = charset
         glyphs = Glyphs(charset)
         roles = RoleStyles(theme, depth: depth)
     }
 }
 
 extension StyleEnvironment {
+    /// A symbol that the terminal can show; `nil` where it would be a row of question marks.
+    public func drawable(_ symbol: String?) -> String? {
+        guard charset == .ascii, let symbol else { return symbol }
+        let hasLikeness = symbol.allSatisfy { !Charset.ascii($0, width: 1).contains("?") }
+        return hasLikeness || symbol == "?" ? symbol : nil
+    }
+
+    /// A symbol and the space after it, before the text that it goes with; nothing where it cannot
+    /// be shown.
+    public func prefix(_ symbol: String?) -> String { drawable(symbol).map { $0 + " " } ?? "" }
+
     /// The environment with something changed.
     public func with(_ change: (inout StyleEnvironment) -> Void) -> StyleEnvironment {
         var copy = self

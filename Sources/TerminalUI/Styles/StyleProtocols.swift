@@ -239,6 +239,10 @@ extension ToggleStyle where Self == CheckboxToggleStyle {
     /// A checkbox.
     public static var checkbox: Self { Self() }
 }
+extension PrimitiveButtonStyle where Self == DefaultButtonStyle {
+    /// A bordered button that is pressed once.
+    public static var automatic: Self { Self(.bordered) }
+}
 extension ButtonStyle where Self == BorderedButtonStyle {
     /// A button with edges.
     public static var bordered: Self { Self(isProminent: false) }

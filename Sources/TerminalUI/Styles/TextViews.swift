@@ -61,8 +61,9 @@ public struct EditLine: Block {
         return (first, columns + [column])
     }
 
-    public func render(into canvas: inout Canvas, in rect: Rect) {
+    public func render(into canvas: inout Canvas, in room: Rect) {
         let roles = environment.roles
+        let rect = room.line(0)
         canvas.fill(rect, style: style)
         if editor.clusters.isEmpty, let prompt {
             StyledText(prompt, roles.dim.on(style.background).adding(.italic)).truncated()
@@ -212,7 +213,9 @@ public struct TextView: ControlView {
 
     public func block(in environment: StyleEnvironment) -> any Block {
         let roles = environment.roles
-        var style = state.isFocused ? roles.fieldFocused : roles.field
+        // The line below each of several lines would be a ruled page.
+        let isLine = !editor.isMultiline
+        var style = state.isFocused && isLine ? roles.fieldFocused : roles.field
         if state.isDimmed { style = roles.dim.on(roles.field.background) }
         let isMixed = state.isMixed && !isEditing
         let prompt = isMixed ? "\(environment.glyphs.dash) mixed" : self.prompt

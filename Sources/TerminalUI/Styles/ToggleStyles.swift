@@ -19,14 +19,15 @@ public struct ToggleStyleConfiguration: Sendable {
     }
 
     /// One of three for off, on and mixed.
-    func choose<T>(off: T, on: T, mixed: T) -> T { state.isMixed ? mixed : isOn ? on : off }
+    public func choose<T>(off: T, on: T, mixed: T) -> T { state.isMixed ? mixed : isOn ? on : off }
 
     /// A block that turns the toggle when it is clicked, where it can be.
     public func target(_ content: some Block) -> any Block {
         state.isEditable ? Target(.toggle, content) : content
     }
 
-    var color: CellStyle {
+    /// Its colour: the accent where it is on.
+    public var color: CellStyle {
         let roles = environment.roles
         return isOn && !state.isMixed && !state.isDimmed ? roles.accent : roles.dim
     }
@@ -84,8 +85,7 @@ public struct ButtonToggleStyle: ToggleStyle {
         let state = configuration.state
         let mark = configuration.choose(off: " ", on: glyphs.check, mixed: glyphs.dash)
         let label =
-            "\(mark) \(configuration.label.symbol.map { $0 + " " } ?? "")"
-            + configuration.label.title
+            "\(mark) \(environment.prefix(configuration.label.symbol))\(configuration.label.title)"
         let button: StyledText
         if configuration.isOn, !state.isMixed {
             button = Pill(environment, state).text(label)

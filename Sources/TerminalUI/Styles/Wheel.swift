@@ -72,10 +72,18 @@ public struct Wheel: Block {
     private func draw(_ row: WheelRow?, isPicked: Bool, in place: Rect, _ canvas: inout Canvas) {
         let roles = environment.roles
         let line = place.line((itemHeight - 1) / 2)
+        for y in place.y..<place.maxY where !isPicked || y != line.y {
+            // The edges of the drum, which show it where it has no row.
+            for x in [place.x, place.maxX - 1] {
+                canvas.write(environment.glyphs.side, at: Point(x: x, y: y), style: roles.border)
+            }
+        }
         guard let row else { return }
         let inner = line.inset(left: 2, right: 2)
         guard isPicked else {
-            Framed(columns: inner.columns, .center, StyledText(row.label, roles.dim).truncated())
+            // A row that cannot be picked is struck out.
+            let style = row.action == nil ? roles.dim.adding(.strikethrough) : roles.dim
+            Framed(columns: inner.columns, .center, StyledText(row.label, style).truncated())
                 .render(into: &canvas, in: inner)
             return
         }
@@ -92,7 +100,7 @@ public struct Wheel: Block {
     }
 
     /// The rows around `current` of a list; none beyond its ends.
-    static func window(
+    public static func window(
         _ labels: [String], around current: Int?, neighbours: Int,
         action: (Int) -> ControlAction?
     ) -> [WheelRow?] {
@@ -119,8 +127,8 @@ public struct WheelPickerStyle: PickerStyle {
     public init() {}
 
     public func makeBody(configuration: Configuration) -> LabeledRow {
-        let labels = configuration.options.map { option in
-            (option.symbol.map { $0 + " " } ?? "") + option.label
+        let labels = configuration.options.map {
+            configuration.environment.prefix($0.symbol) + $0.label
         }
         let current = configuration.cursor ?? configuration.selectedIndex
         let rows = Wheel.window(labels, around: current, neighbours: labels.count > 3 ? 2 : 1) {
@@ -182,7 +190,7 @@ public struct WheelsView: ControlView {
         let neighbours = components.contains { $0.options.count > 3 } ? 2 : 1
         let hasTitles = components.contains { $0.label != nil }
         let wheels = components.enumerated().map { number, component -> any Block in
-            let labels = component.options.map(\.label)
+            let labels = component.options.map { environment.prefix($0.symbol) + $0.label }
             let rows = Wheel.window(labels, around: component.selected, neighbours: neighbours) {
                 let option = component.options[$0]
                 return option.isDisabled ? nil : .row(part: number, tag: option.tag)

@@ -4,7 +4,7 @@
 // says something: the styles draw a mark, a word or an attribute beside it, and without colours a
 // role is an attribute.
 
-public import SyncCore
+import SyncCore
 
 /// A named set of colours, for dark or for light backgrounds.
 public struct Theme: Hashable, Sendable {
@@ -12,6 +12,13 @@ public struct Theme: Hashable, Sendable {
     /// Whether it is made for a dark background; `nil` where it suits both.
     public let isDark: Bool?
     let shades: Shades
+
+    /// The background on which its text is hardest to read and still has a contrast of 4.5:1 (WCAG
+    /// 2.2, 1.4.3): the lightest that is usual for dark terminals (One Dark's), the darkest that is
+    /// usual for light ones (PaperColor's). `nil` where the colours are the terminal's own.
+    public var backdrop: TerminalColor? {
+        isDark.map { $0 ? .rgb(0x28, 0x2C, 0x34) : .rgb(0xEE, 0xEE, 0xEE) }
+    }
 
     /// A colour for terminals of many colours, and one of the sixteen for the others: the nearest
     /// of the sixteen to a soft colour is mostly gray.
@@ -27,15 +34,16 @@ public struct Theme: Hashable, Sendable {
         /// The terminal's own.
         static let standard = Shade(nil, nil)
 
-        func color(at depth: ColorDepth) -> TerminalColor {
+        /// The colour at a depth, as far from `ground` as text has to be.
+        func color(at depth: ColorDepth, on ground: TerminalColor?) -> TerminalColor {
             switch depth {
             case .none: return .standard
             case .sixteen: return ansi.map { .ansi($0) } ?? .standard
             case .palette256, .trueColor:
                 guard let rgb else { return ansi.map { .ansi($0) } ?? .standard }
-                return TerminalColor.rgb(
-                    UInt8(rgb >> 16 & 0xFF), UInt8(rgb >> 8 & 0xFF), UInt8(rgb & 0xFF)
-                ).reduced(to: depth)
+                let color = TerminalColor.rgb(
+                    UInt8(rgb >> 16 & 0xFF), UInt8(rgb >> 8 & 0xFF), UInt8(rgb & 0xFF))
+                return color.readable(on: ground, depth: depth)
             }
         }
     }
@@ -47,6 +55,8 @@ public struct Theme: Hashable, Sendable {
         var onAccent: Shade
         /// Behind what can be typed into or opened.
         var field: Shade
+        /// Text on that: a theme may be asked for on a background that it is not made for.
+        var ink: Shade
         var error: Shade
         var warning: Shade
         var success: Shade
@@ -76,9 +86,10 @@ extension Theme {
     public static let harbor = Theme(
         name: "harbor", isDark: true,
         shades: Shades(
-            dim: Shade(0x7C87A3, 8), accent: Shade(0x6CB6FF, 12), onAccent: Shade(0x0D1420, 0),
-            field: Shade(0x232B3B, nil), error: Shade(0xFF7B85, 9), warning: Shade(0xF2C14E, 11),
-            success: Shade(0x7BD88F, 10), border: Shade(0x44506A, 8),
+            dim: Shade(0x9AA5C0, nil), accent: Shade(0x6CB6FF, 12), onAccent: Shade(0x0D1420, 0),
+            field: Shade(0x2A3448, nil), ink: Shade(0xE3E8F2, nil),
+            error: Shade(0xFF7B85, 9), warning: Shade(0xF2C14E, 11),
+            success: Shade(0x7BD88F, 10), border: Shade(0x6C7A98, nil),
             peers: [
                 Shade(0xF49AC2, 13), Shade(0x8BE0C8, 14), Shade(0xF5A97F, 11),
                 Shade(0xC6A0F6, 5), Shade(0xB8D977, 10), Shade(0x91C9F7, 6),
@@ -88,11 +99,12 @@ extension Theme {
     public static let paper = Theme(
         name: "paper", isDark: false,
         shades: Shades(
-            dim: Shade(0x6F6A60, 8), accent: Shade(0x1F5FA8, 4), onAccent: Shade(0xFFFFFF, 15),
-            field: Shade(0xECE7DC, nil), error: Shade(0xB3261E, 1), warning: Shade(0x8A5A00, 3),
-            success: Shade(0x2B6E3F, 2), border: Shade(0xB9B2A3, 8),
+            dim: Shade(0x645F56, nil), accent: Shade(0x1F5FA8, 4), onAccent: Shade(0xFFFFFF, 15),
+            field: Shade(0xECE7DC, nil), ink: Shade(0x2B2822, nil),
+            error: Shade(0xB3261E, 1), warning: Shade(0x8A5A00, 3),
+            success: Shade(0x2B6E3F, 2), border: Shade(0x857E70, nil),
             peers: [
-                Shade(0xA8327A, 5), Shade(0x0B7A6B, 6), Shade(0xA6530D, 3), Shade(0x6A3FB0, 5),
+                Shade(0xA8327A, 5), Shade(0x0A6F61, 6), Shade(0x9A4C0A, 3), Shade(0x6A3FB0, 5),
                 Shade(0x4C6B12, 2), Shade(0x1B6C93, 6),
             ]))
 
@@ -100,9 +112,10 @@ extension Theme {
     public static let ember = Theme(
         name: "ember", isDark: true,
         shades: Shades(
-            dim: Shade(0x9A8A80, 8), accent: Shade(0xFFA657, 11), onAccent: Shade(0x1F140A, 0),
-            field: Shade(0x33291F, nil), error: Shade(0xFF6F6F, 9), warning: Shade(0xFFE08A, 3),
-            success: Shade(0xA5D67A, 10), border: Shade(0x5E4E42, 8),
+            dim: Shade(0xAE9F94, nil), accent: Shade(0xFFA657, 11), onAccent: Shade(0x1F140A, 0),
+            field: Shade(0x33291F, nil), ink: Shade(0xF2E9E1, nil),
+            error: Shade(0xFF6F6F, 9), warning: Shade(0xFFE08A, 3),
+            success: Shade(0xA5D67A, 10), border: Shade(0x8A7667, nil),
             peers: [
                 Shade(0xE8A0BF, 13), Shade(0x8FD3C7, 14), Shade(0xB9A5F2, 12),
                 Shade(0xD7C66B, 3), Shade(0x9BD18B, 10), Shade(0x8CBDE8, 6),
@@ -112,9 +125,10 @@ extension Theme {
     public static let meadow = Theme(
         name: "meadow", isDark: false,
         shades: Shades(
-            dim: Shade(0x64705F, 8), accent: Shade(0x1E7A46, 2), onAccent: Shade(0xFFFFFF, 15),
-            field: Shade(0xE3ECDF, nil), error: Shade(0xB0242F, 1), warning: Shade(0x855C00, 3),
-            success: Shade(0x1E6E62, 6), border: Shade(0xA9B8A2, 8),
+            dim: Shade(0x586453, nil), accent: Shade(0x186A3B, 2), onAccent: Shade(0xFFFFFF, 15),
+            field: Shade(0xE3ECDF, nil), ink: Shade(0x1F281C, nil),
+            error: Shade(0xB0242F, 1), warning: Shade(0x855C00, 3),
+            success: Shade(0x1E6E62, 6), border: Shade(0x75876E, nil),
             peers: [
                 Shade(0x9A3473, 5), Shade(0x145F93, 4), Shade(0xA04E12, 3), Shade(0x6244A8, 5),
                 Shade(0x0B7280, 6), Shade(0x5E6A10, 2),
@@ -124,9 +138,9 @@ extension Theme {
     public static let terminal = Theme(
         name: "terminal", isDark: nil,
         shades: Shades(
-            dim: Shade(nil, 8), accent: Shade(nil, 6), onAccent: Shade(nil, 0),
-            field: .standard, error: Shade(nil, 1), warning: Shade(nil, 3),
-            success: Shade(nil, 2), border: Shade(nil, 8),
+            dim: .standard, accent: Shade(nil, 6), onAccent: Shade(nil, 0),
+            field: .standard, ink: .standard, error: Shade(nil, 1), warning: Shade(nil, 3),
+            success: Shade(nil, 2), border: .standard,
             peers: [
                 Shade(nil, 5), Shade(nil, 6), Shade(nil, 3), Shade(nil, 4), Shade(nil, 2),
                 Shade(nil, 1),
@@ -157,68 +171,58 @@ public struct RoleStyles: Hashable, Sendable {
     /// Another's draft.
     public let ghost: CellStyle
     let peers: [CellStyle]
+    let theme: Theme
+    let depth: ColorDepth
 
     /// The roles of `theme` on a terminal of that depth.
     public init(_ theme: Theme, depth: ColorDepth) {
         let shades = theme.shades
-        func color(_ shade: Theme.Shade) -> TerminalColor { shade.color(at: depth) }
+        self.theme = theme
+        self.depth = depth
+        func color(_ shade: Theme.Shade, on ground: TerminalColor? = nil) -> TerminalColor {
+            shade.color(at: depth, on: ground)
+        }
+        func text(_ shade: Theme.Shade, _ attributes: CellAttributes = []) -> CellStyle {
+            CellStyle(color(shade, on: theme.backdrop), attributes)
+        }
+        /// What is quiet: faint where no colour makes it so. Bright black, which many take for
+        /// gray, is the background itself in some palettes (Solarized).
+        func quiet(_ shade: Theme.Shade, _ attributes: CellAttributes = []) -> CellStyle {
+            let style = text(shade, attributes)
+            return style.foreground == .standard ? style.adding(.dim) : style
+        }
         let isBare = depth == .none
-        heading = CellStyle(color(shades.accent), .bold)
-        // Faint text is hard to read in many terminals, so it serves only where no colour does.
-        dim = CellStyle(color(shades.dim), isBare ? .dim : [])
-        accent = CellStyle(color(shades.accent), .bold)
+        heading = text(shades.accent, .bold)
+        dim = quiet(shades.dim)
+        accent = text(shades.accent, .bold)
+        let fill = color(shades.accent, on: theme.backdrop)
         selection =
             isBare
             ? CellStyle(.standard, .reverse)
-            : CellStyle(color(shades.onAccent), on: color(shades.accent), .bold)
-        let hasField = color(shades.field) != .standard
+            : CellStyle(color(shades.onAccent, on: fill), on: fill, .bold)
+        let ground = color(shades.field)
+        let hasField = ground != .standard
         field =
             hasField
-            ? CellStyle(.standard, on: color(shades.field)) : CellStyle(.standard, .underline)
+            ? CellStyle(color(shades.ink, on: ground), on: ground)
+            : CellStyle(.standard, .underline)
         selectionAway =
             hasField
-            ? CellStyle(color(shades.accent), on: color(shades.field), .bold)
+            ? CellStyle(color(shades.accent, on: ground), on: ground, .bold)
             : CellStyle(color(shades.accent), [.bold, .underline])
         fieldFocused = field.adding(.underline)
-        error = CellStyle(color(shades.error), .bold)
-        warning = CellStyle(color(shades.warning), isBare ? .bold : [])
-        success = CellStyle(color(shades.success))
-        border = CellStyle(color(shades.border), isBare ? .dim : [])
-        ghost = CellStyle(color(shades.dim), isBare ? [.dim, .italic] : .italic)
-        peers = shades.peers.map { CellStyle(color($0), .bold) }
+        error = text(shades.error, .bold)
+        warning = text(shades.warning, isBare ? .bold : [])
+        success = text(shades.success)
+        let line = CellStyle(color(shades.border))
+        border = line.foreground == .standard ? line.adding(.dim) : line
+        ghost = quiet(shades.dim, .italic)
+        peers = shades.peers.map { text($0, .bold) }
     }
 
     /// The style of a peer's marks; numbers beyond the last begin again.
     public func peer(_ number: Int) -> CellStyle {
         guard !peers.isEmpty else { return accent }
         return peers[((number % peers.count) + peers.count) % peers.count]
-    }
-
-    /// The colour of a form's tint.
-    public func color(_ tint: Tint) -> TerminalColor {
-        switch tint {
-        case .rgb(let red, let green, let blue): return .rgb(red, green, blue)
-        case .named(let name):
-            switch name {
-            case .red: return .ansi(9)
-            case .orange: return .rgb(255, 149, 0)
-            case .yellow: return .ansi(11)
-            case .green: return .ansi(10)
-            case .mint: return .rgb(99, 230, 190)
-            case .teal: return .ansi(6)
-            case .cyan: return .ansi(14)
-            case .blue: return .ansi(12)
-            case .indigo: return .rgb(110, 108, 230)
-            case .purple: return .ansi(13)
-            case .pink: return .rgb(255, 100, 150)
-            case .brown: return .rgb(162, 132, 94)
-            case .white: return .ansi(15)
-            case .gray: return .ansi(8)
-            case .black: return .ansi(0)
-            case .primary: return .standard
-            case .secondary: return dim.foreground
-            case .accentColor: return accent.foreground
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 // Which key is which command, where keys are commands.
 
+internal import SyncCore
 internal import TerminalUI
 
 /// What a key does while nothing is held.
@@ -50,14 +51,57 @@ struct KeyMap {
         return nil
     }
 
+    /// Why a key cannot be given to an action; `nil` where it can.
+    static func fixed(_ key: KeyEvent, for action: KeyAction) -> String? {
+        guard case .character(let character) = key.key else { return nil }
+        if key.modifiers.isEmpty, character.isASCII, character.isNumber {
+            return "picks an option or types a number, always"
+        }
+        switch (character, key.modifiers) {
+        case ("c", .control): return "interrupts, always"
+        case ("z", .control) where action != .suspend: return "suspends, always"
+        case ("l", .control) where action != .redraw: return "draws again, always"
+        default: return nil
+        }
+    }
+
     /// Gives an action the keys that are named, in place of its own.
     mutating func bind(_ action: KeyAction, to keys: [KeyEvent]) {
         actions = actions.filter { $0.value != action }
         for key in keys { actions[key] = action }
     }
 
-    /// A key as people write it: `u`, `ctrl-r`, `f1`, `space`, `page-up`.
+    /// A key as people write it: `u`, `ctrl-r`, `f1`, `space`, `page-up`, as terminals send it.
+    ///
+    /// A terminal sends the same for Control with I and for Tab, and the capital for Shift with a
+    /// letter; what no terminal sends would be a binding that never acts.
     static func key(named name: String) -> KeyEvent? {
+        guard let key = written(name) else { return nil }
+        guard case .character(let character) = key.key else { return key }
+        if key.modifiers.contains(.control) {
+            let rest = key.modifiers.subtracting(.control)
+            switch character.lowercased() {
+            case "i": return KeyEvent(.tab, rest)
+            case "m": return KeyEvent(.enter, rest)
+            case "[": return KeyEvent(.escape, rest)
+            case "h": return KeyEvent(.backspace, key.modifiers)
+            case let small:
+                let isSent =
+                    small.utf8.allSatisfy { $0 > 0x60 && $0 < 0x7B } || " \\]^_".contains(small)
+                return isSent
+                    ? KeyEvent(.character(Character(small)), key.modifiers.subtracting(.shift))
+                    : nil
+            }
+        }
+        if key.modifiers.contains(.shift) {
+            let capital = character.uppercased()
+            guard capital.count == 1, capital != String(character) else { return nil }
+            return KeyEvent(.character(Character(capital)), key.modifiers.subtracting(.shift))
+        }
+        return key
+    }
+
+    private static func written(_ name: String) -> KeyEvent? {
         var rest = name[...]
         var modifiers: KeyModifiers = []
         let prefixes: [(String, KeyModifiers)] = [
@@ -67,14 +111,16 @@ struct KeyMap {
             rest = rest.dropFirst(prefix.count)
             modifiers.insert(modifier)
         }
-        if rest.count == 1, let character = rest.first {
+        if rest.count == 1, let character = rest.first,
+            !character.unicodeScalars.contains(where: SafeText.isHarmful)
+        {
             return KeyEvent(.character(character), modifiers)
         }
         let named: [String: Key] = [
             "space": .character(" "), "enter": .enter, "tab": .tab, "esc": .escape,
             "backspace": .backspace, "delete": .delete, "up": .up, "down": .down, "left": .left,
             "right": .right, "home": .home, "end": .end, "page-up": .pageUp,
-            "page-down": .pageDown,
+            "page-down": .pageDown, "insert": .insert,
         ]
         if let key = named[String(rest)] { return KeyEvent(key, modifiers) }
         if rest.first == "f", let number = Int(rest.dropFirst()), (1...24).contains(number) {
@@ -91,6 +137,9 @@ extension KeyMap {
         let others = actions.filter { $0.value == action && !known.contains($0.key) }.keys
         return known.map(Self.name) + others.map(Self.name).sorted()
     }
+
+    /// The first key of an action; `^C`, which always leaves, where none is left.
+    func name(of action: KeyAction) -> String { names(of: action).first ?? "^C" }
 
     /// A key as the help page shows it.
     static func name(_ event: KeyEvent) -> String {

@@ -12,7 +12,7 @@ extension LiveModel {
         case .reply(.background(let red, let green, let blue)):
             guard around.choosesTheme else { return }
             let isDark = TerminalReply.isDark(red: red, green: green, blue: blue)
-            around.environment.theme = Theme.automatic(isDark: isDark)
+            around.environment.theme = around.themes.theme(isDark: isDark)
         case .capsLock(let isOn): hasCapsLock = isOn
         case .attention, .reply: break
         }
@@ -89,11 +89,14 @@ extension LiveModel {
 
     private mutating func leave(_ commands: inout [LiveCommand]) {
         let waiting = mirror.waitingEdits
+        let leaveKey = around.keys.name(of: .leave)
         if !asksToLeave, !drafts.isEmpty {
             let names = drafts.keys.sorted().map { title(of: $0) }.joined(separator: ", ")
-            say("\(names): typed and not set; q again leaves without it", isError: true)
+            say("\(names): typed and not set; \(leaveKey) again leaves without it", isError: true)
         } else if !asksToLeave, !isOnline, waiting > 0, mirror.link != .deleted {
-            say("\(waiting) edits wait for the daemon; q again leaves without them", isError: true)
+            say(
+                "\(waiting) edits wait for the daemon; \(leaveKey) again leaves without them",
+                isError: true)
         } else {
             return commands.append(.quit(.done))
         }
@@ -120,14 +123,16 @@ extension LiveModel {
         case .button, .label: return
         default: break
         }
-        if send(field, .reset, &commands) { say("back to the default; u takes it back") }
+        if send(field, .reset, &commands) {
+            say("back to the default; \(around.keys.name(of: .undo)) takes it back")
+        }
     }
 
     // MARK: Other pages
 
     private mutating func helpKey(_ event: KeyEvent, _ scroll: ScrollState) {
         var scroll = scroll
-        let content = HelpPage.lines(around.keys).count
+        let content = helpLines.count
         let window = max(1, size.lines - 2)
         switch around.keys[event] {
         case .up?: scroll.scroll(by: -1, content: content, window: window)

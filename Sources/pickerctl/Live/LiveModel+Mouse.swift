@@ -164,7 +164,7 @@ extension LiveModel {
         }
         if case .help(var scroll) = page {
             scroll.scroll(
-                by: step * 3, content: HelpPage.lines(around.keys).count,
+                by: step * 3, content: helpLines.count,
                 window: max(1, size.lines - 2))
             page = .help(scroll)
             return

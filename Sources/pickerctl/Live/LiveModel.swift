@@ -101,6 +101,7 @@ struct LiveModel {
         var environment = StyleEnvironment(theme: .terminal)
         /// A theme that was asked for is kept whatever the background is.
         var choosesTheme = true
+        var themes = ThemeChoice.standard
         var keys = KeyMap()
         var today: CivilDate?
         /// A moment as people here read it.

@@ -196,9 +196,14 @@ extension LiveModel {
             case .gauge, .label: break
             }
         }
-        list += [("↑↓", "move"), ("?", "keys"), ("q", "leave")]
-        list += [("u", "undo"), ("/", "find"), ("w", "who")]
-        let isPlain = !around.environment.glyphs.hasBraille
+        list.append(("↑↓", "move"))
+        let commands: [(KeyAction, String)] = [
+            (.help, "keys"), (.leave, "leave"), (.undo, "undo"), (.find, "find"), (.people, "who"),
+        ]
+        for (action, what) in commands where !around.keys.names(of: action).isEmpty {
+            list.append((around.keys.name(of: action), what))
+        }
+        let isPlain = around.environment.charset == .ascii
         let words = ["←→": "left/right", "↑↓": "up/down"]
         return isPlain ? list.map { (words[$0.0] ?? $0.0, $0.1) } : list
     }
@@ -231,8 +236,32 @@ extension LiveModel {
     }
 }
 
+extension LiveModel {
+    /// The page of keys, what the form says of the focused control and of itself first: the last
+    /// line of the screen has no room for much, and a small screen none for any of it.
+    var helpLines: [(keys: String, text: String)] {
+        var about: [(title: String, text: String?)] = []
+        if let index = focusedIndex {
+            let control = mirror.definition.controls[index]
+            about.append((control.title, control.help))
+        }
+        about.append((mirror.definition.title ?? mirror.form, mirror.definition.help))
+        var lines: [(keys: String, text: String)] = []
+        for case (let title, let text?) in about {
+            lines.append((title, ""))
+            let wrapped = StyledText(text).lines(width: max(10, size.columns - 4))
+            lines += wrapped.map { (HelpPage.wholeLine, $0) }
+            lines.append(("", ""))
+        }
+        return lines + HelpPage.lines(around.keys)
+    }
+}
+
 /// The page of keys.
 enum HelpPage {
+    /// In place of keys: the text takes the whole line.
+    static let wholeLine = " "
+
     private static let sections: [(String, [(KeyAction, String)])] = [
         (
             "Move",
@@ -282,11 +311,14 @@ enum HelpPage {
         return lines
     }
 
-    static func block(_ keys: KeyMap, _ environment: StyleEnvironment) -> Column {
+    static func block(
+        _ lines: [(keys: String, text: String)], _ environment: StyleEnvironment
+    ) -> Column {
         let roles = environment.roles
         return Column(
-            lines(keys).map { line -> any Block in
+            lines.map { line -> any Block in
                 if line.text.isEmpty { return StyledText(line.keys, roles.heading).truncated() }
+                if line.keys == wholeLine { return StyledText(line.text, roles.text).truncated() }
                 return Row {
                     Framed(columns: 16, .leading, StyledText(line.keys, roles.accent).truncated())
                     StyledText(line.text, roles.text).truncated()

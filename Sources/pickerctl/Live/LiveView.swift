@@ -57,7 +57,7 @@ extension LiveModel {
         switch page {
         case .form: drawForm(into: &canvas, environment, &geometry, &scroll)
         case .help(let scroll):
-            let content = HelpPage.block(around.keys, environment)
+            let content = HelpPage.block(helpLines, environment)
             Viewport(scroll, lines: window.lines, environment: environment, content)
                 .render(into: &canvas, in: window.inset(left: 1))
         case .people: people(environment).render(into: &canvas, in: window.inset(left: 1))

@@ -188,10 +188,11 @@ enum LiveStart {
         let preferences = Preferences.load()
         if let problem = preferences.problem { Console.error(problem) }
         around.keys = preferences.keys
-        let theme = options.theme.flatMap { Theme.named($0) } ?? preferences.theme
-        around.choosesTheme = theme == nil && depth > .sixteen
+        around.themes =
+            options.theme.flatMap { Theme.named($0) }.map { .one($0) } ?? preferences.themes
+        around.choosesTheme = !around.themes.isFixed && depth > .sixteen
         around.environment = StyleEnvironment(
-            theme: theme ?? .terminal, depth: depth, charset: charset)
+            theme: around.themes.theme(isDark: nil), depth: depth, charset: charset)
         around.today = LocalTime.today
         around.localTime = { LocalTime.clock($0) }
         return around

@@ -1,7 +1,10 @@
 // What a person keeps about live forms: `~/.config/pickersync/live.yaml`.
 //
-//     theme: ember
+//     theme: {light: paper, dark: ember}
 //     keys: {leave: ctrl-x, undo: [z, u]}
+//
+// Always holds: a mistake in the file costs what it is about and nothing else, and is told with the
+// file, the key and the reason; a form is shown in any case.
 
 internal import FormFile
 internal import PickerClient
@@ -10,10 +13,12 @@ internal import TerminalUI
 
 /// Theme and keys of a person.
 struct Preferences {
-    var theme: Theme?
+    var themes = ThemeChoice.standard
     var keys = KeyMap()
     /// What was wrong with the file, in a line.
     private(set) var problem: String?
+    /// The actions that the file gave keys to, by key.
+    private var bound: [KeyEvent: KeyAction] = [:]
 
     /// The file's path by the XDG Base Directory rules; `nil` where there is no home.
     static var path: String? {
@@ -28,7 +33,7 @@ struct Preferences {
         guard let path, FileFacts.at(path) != nil else { return Preferences() }
         do throws(FileIssues) {
             let bytes = try FileReading.bytes(ofFile: path)
-            return Preferences(try YAMLDocument.parse(bytes, name: path).json, path)
+            return Preferences(try YAMLDocument.parse(bytes, name: path))
         } catch {
             var preferences = Preferences()
             preferences.problem = error.issues.first.map { "\($0)" } ?? path
@@ -39,44 +44,84 @@ struct Preferences {
     init() {}
 
     /// What a file says; the first mistake is told, and the rest holds.
-    init(_ json: JSON, _ path: String) {
-        guard case .object(let members) = json else {
-            if !json.isNull { problem = "\(path): expected theme and keys" }
+    init(_ file: SourceTree) {
+        guard case .object(let members) = file.json else {
+            if !file.json.isNull { complain(file, [], "not a mapping", "theme and keys") }
             return
         }
         for (name, value) in members.members {
             switch name {
-            case "theme":
-                theme = value.stringValue.flatMap { Theme.named($0) }
-                if theme == nil {
-                    let names = Theme.all.map(\.name).joined(separator: ", ")
-                    complain("\(path): theme: expected one of \(names)")
-                }
+            case "theme": take(theme: value, file)
             case "keys":
-                for (action, keys) in value.objectValue?.members ?? [] {
-                    bind(action, keys, path)
+                guard case .object(let keys) = value else {
+                    complain(file, ["keys"], "not a mapping", "an action and its keys: undo: z")
+                    continue
                 }
-            default: complain("\(path): nothing is called \(name); there are theme and keys")
+                for (action, keys) in keys.members { bind(action, keys, file) }
+            default: complain(file, [name], "no such setting", "theme or keys")
             }
         }
     }
 
-    private mutating func complain(_ text: String) { problem = problem ?? text }
+    private mutating func complain(
+        _ file: SourceTree, _ path: [String], _ message: String, _ expected: String? = nil
+    ) {
+        let steps = path.map { PathStep.key($0) }
+        let issue = FileIssue(
+            file: file.name, position: file.position(of: steps), path: steps, message: message,
+            expected: expected)
+        problem = problem ?? issue.description
+    }
 
-    private mutating func bind(_ name: String, _ json: JSON, _ path: String) {
+    private mutating func take(theme json: JSON, _ file: SourceTree) {
+        guard case .object(let kinds) = json else {
+            if let theme = theme(json, ["theme"], file) { themes = .one(theme) }
+            return
+        }
+        var light = ThemeChoice.standard.theme(isDark: false)
+        var dark = ThemeChoice.standard.theme(isDark: true)
+        for (kind, value) in kinds.members {
+            switch kind {
+            case "light": light = theme(value, ["theme", kind], file) ?? light
+            case "dark": dark = theme(value, ["theme", kind], file) ?? dark
+            default: complain(file, ["theme", kind], "no such background", "light or dark")
+            }
+        }
+        themes = .byBackground(light: light, dark: dark)
+    }
+
+    private mutating func theme(_ json: JSON, _ path: [String], _ file: SourceTree) -> Theme? {
+        if let theme = json.stringValue.flatMap({ Theme.named($0) }) { return theme }
+        let names = Theme.all.map(\.name).joined(separator: ", ")
+        let given = json.stringValue.map { "no theme \"\($0)\"" } ?? "not a name"
+        complain(file, path, given, "one of \(names)")
+        return nil
+    }
+
+    private mutating func bind(_ name: String, _ json: JSON, _ file: SourceTree) {
+        let path = ["keys", name]
         guard let action = KeyAction(rawValue: name) else {
             let names = KeyAction.allCases.map(\.rawValue).joined(separator: ", ")
-            return complain("\(path): keys: no action \(name); there are \(names)")
+            return complain(file, path, "no such action", "one of \(names)")
         }
         var events: [KeyEvent] = []
         for value in json.arrayValue ?? [json] {
             let text = value.numberValue?.description ?? value.stringValue ?? ""
             guard let event = KeyMap.key(named: text) else {
                 return complain(
-                    "\(path): keys: \(name): no key \"\(text)\"; write u, ctrl-r, f1, space")
+                    file, path, "no terminal sends \"\(text)\"", "a key as u, ctrl-r, f1, space")
+            }
+            if let why = KeyMap.fixed(event, for: action) {
+                return complain(file, path, "\"\(text)\" \(why)", "another key")
+            }
+            if let other = bound[event], other != action {
+                return complain(
+                    file, path, "\"\(text)\" is the key of \(other.rawValue) already", "another key"
+                )
             }
             events.append(event)
         }
+        for event in events { bound[event] = action }
         keys.bind(action, to: events)
     }
 }
