@@ -91,6 +91,18 @@ let package = Package(
             name: "HotPaths", dependencies: ["SyncCore"], path: "Benchmarks/HotPaths",
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+        .executableTarget(
+            name: "IceCreamOrder", dependencies: ["PickerSync"], path: "Examples/IceCreamOrder",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "IncomeForm", dependencies: ["PickerSync"], path: "Examples/IncomeForm",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "FollowingService", dependencies: ["PickerSync"],
+            path: "Examples/FollowingService", swiftSettings: strict),
+        .executableTarget(
+            name: "LivePoll", dependencies: ["PickerSync"], path: "Examples/LivePoll",
+            swiftSettings: strict),
 
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: strict),
         // What the product promises, tried hard: Torture/README.md.
@@ -133,6 +145,14 @@ let package = Package(
             exclude: ["Forms", "check_schema.py"], swiftSettings: strict),
         .testTarget(
             name: "PickerClientTests", dependencies: ["PickerClient", "SyncCore", "TestKit"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PickerSyncTests",
+            dependencies: [
+                "PickerSync", "PickerClient", "SyncCore", "FormFile", "EventLoop", "TestKit",
+                "pickersyncd", "pickerctl", "IceCreamOrder", "IncomeForm", "FollowingService",
+                "LivePoll",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "TerminalUITests", dependencies: ["TerminalUI", "SyncCore", "TestKit"],

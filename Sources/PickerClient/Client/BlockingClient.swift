@@ -124,6 +124,11 @@ public final class BlockingClient {
         machine.subscribe(request)
     }
 
+    /// Follows a form no longer.
+    public func unsubscribe(form: String) {
+        machine.unsubscribe(form: form)
+    }
+
     /// Follows the list of forms.
     public func watchForms() {
         machine.watchForms()

@@ -1,4 +1,4 @@
-import PickerSync
+import PickerClient
 import SyncCore
 import TerminalUI
 import Testing

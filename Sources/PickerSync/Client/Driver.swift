@@ -1,0 +1,121 @@
+// The thread below FormClient.
+
+internal import Glibc
+internal import PickerClient
+internal import Synchronization
+
+/// Wakes a thread that sleeps in poll(2), from any other.
+final class Waker: Sendable {
+    private struct Ends {
+        var reading: Int32
+        var writing: Int32
+        var isStopped = false
+    }
+
+    private let ends: Mutex<Ends>
+
+    init() {
+        var pair: [Int32] = [-1, -1]
+        let kind =
+            Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            | Int32(SOCK_NONBLOCK.rawValue)
+        // socketpair(2) fails for want of descriptors alone; then nothing connects either, and the
+        // thread, which polls in vain, is told by its own connection.
+        _ = socketpair(AF_UNIX, kind, 0, &pair)
+        ends = Mutex(Ends(reading: pair[0], writing: pair[1]))
+    }
+
+    deinit {
+        ends.withLock { ends in
+            if ends.reading >= 0 { Glibc.close(ends.reading) }
+            if ends.writing >= 0 { Glibc.close(ends.writing) }
+        }
+    }
+
+    var descriptor: Int32 { ends.withLock { $0.reading } }
+
+    var isStopped: Bool { ends.withLock { $0.isStopped } }
+
+    func wake() {
+        var byte: UInt8 = 1
+        // A full buffer wakes as well: whoever sleeps has not read it yet.
+        ends.withLock { _ = send($0.writing, &byte, 1, Int32(MSG_NOSIGNAL)) }
+    }
+
+    func stop() {
+        ends.withLock { $0.isStopped = true }
+        wake()
+    }
+
+    func drain() {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        ends.withLock { ends in while recv(ends.reading, &bytes, bytes.count, 0) > 0 {} }
+    }
+
+    /// Sleeps until somebody wakes.
+    func sleep() {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        poll(&entry, 1, -1)
+        drain()
+    }
+}
+
+/// What the thread does: sleep, hand events in, hand requests out.
+struct Driver: Sendable {
+    let machine: FormMachine
+    let waker: Waker
+    let options: ConnectionOptions
+
+    /// Begins, on a thread of its own that ends with the waker.
+    func detach() {
+        final class Box {
+            let driver: Driver
+            init(_ driver: Driver) { self.driver = driver }
+        }
+        var thread = pthread_t()
+        let box = Unmanaged.passRetained(Box(self))
+        let status = pthread_create(
+            &thread, nil,
+            { raw in
+                guard let raw else { return nil }
+                Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().driver.run()
+                return nil
+            }, box.toOpaque())
+        guard status == 0 else {
+            box.release()
+            return machine.stop(.unreachable(reason: "no thread: \(describe(errno: status))"))
+        }
+        pthread_detach(thread)
+    }
+
+    private func run() {
+        while !waker.isStopped {
+            // A client that never reached a daemon is thrown away with all that it queued: whoever
+            // asked was told that it was not done.
+            let failure = drive(BlockingClient(options.blocking))
+            guard let failure, !waker.isStopped else { return machine.stop(.closed) }
+            guard case .unreachable = failure else { return machine.stop(failure) }
+            machine.failed(failure)
+            waker.sleep()
+        }
+    }
+
+    /// Until the client fails or is stopped.
+    private func drive(_ client: BlockingClient) -> FormError? {
+        var client = client
+        let descriptor = waker.descriptor
+        while !waker.isStopped {
+            machine.pump(into: &client)
+            do throws(ClientFailure) {
+                switch try client.wait(also: [descriptor]) {
+                case .event(let event): machine.received(event)
+                case .readable: waker.drain()
+                case .deadline: break
+                }
+            } catch {
+                return FormError(error)
+            }
+        }
+        return nil
+    }
+}

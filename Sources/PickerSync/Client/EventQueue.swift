@@ -1,0 +1,208 @@
+// The mailbox of one reader of a form: bounded, in order, asynchronous or polled.
+
+internal import Synchronization
+
+/// Events on their way to one reader.
+///
+/// What always holds: at most `changesWaitingMax` events wait beside those that say that something
+/// was lost or ended; a change that finds no room is folded into the last one that waits.
+final class EventQueue: Sendable {
+    private struct State {
+        var waiting: [FormEvent] = []
+        var reader: CheckedContinuation<FormEvent?, Never>?
+        var isFinished = false
+    }
+
+    private let state = Mutex(State())
+    private let leave: @Sendable (EventQueue) -> Void
+
+    /// A queue; `leave` is called when the reader loses interest.
+    init(leave: @escaping @Sendable (EventQueue) -> Void = { _ in }) {
+        self.leave = leave
+    }
+
+    /// Hands an event to the reader, or keeps it until they ask.
+    func send(_ event: FormEvent) {
+        let reader = state.withLock { state -> CheckedContinuation<FormEvent?, Never>? in
+            if state.isFinished { return nil }
+            if case .ended = event { state.isFinished = true }
+            if let reader = state.reader {
+                state.reader = nil
+                return reader
+            }
+            Self.append(event, to: &state.waiting)
+            return nil
+        }
+        reader?.resume(returning: event)
+    }
+
+    private static func append(_ event: FormEvent, to waiting: inout [FormEvent]) {
+        guard waiting.count >= changesWaitingMax else {
+            waiting.append(event)
+            return
+        }
+        switch event {
+        case .changed(let change):
+            guard
+                let last = waiting.lastIndex(where: {
+                    if case .changed = $0 { true } else { false }
+                }),
+                case .changed(let before) = waiting[last]
+            else { return waiting.append(event) }
+            waiting[last] = .changed(before.folded(with: change))
+        case .presence:
+            waiting.removeAll { if case .presence = $0 { true } else { false } }
+            waiting.append(event)
+        case .redefined, .refused, .disconnected, .reconnected, .ended:
+            waiting.append(event)
+        }
+    }
+
+    /// The next event if one waits.
+    func poll() -> FormEvent? {
+        state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
+    }
+
+    /// The next event; `nil` at the end, and where the task is cancelled.
+    func next() async -> FormEvent? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { reader in
+                let now = state.withLock { state -> FormEvent?? in
+                    if !state.waiting.isEmpty { return .some(state.waiting.removeFirst()) }
+                    if state.isFinished || Task.isCancelled { return .some(nil) }
+                    state.reader = reader
+                    return nil
+                }
+                if let now { reader.resume(returning: now) }
+            }
+        } onCancel: {
+            close()
+        }
+    }
+
+    /// Nobody reads any more.
+    func close() {
+        let reader = state.withLock { state in
+            state.isFinished = true
+            state.waiting = []
+            let reader = state.reader
+            state.reader = nil
+            return reader
+        }
+        reader?.resume(returning: nil)
+        leave(self)
+    }
+
+    deinit { leave(self) }
+}
+
+/// Everything that a form tells, in order: see ``FormEvent``.
+public struct FormEvents: AsyncSequence, Sendable {
+    /// An event.
+    public typealias Element = FormEvent
+    /// It ends, it does not fail: the last event says why.
+    public typealias Failure = Never
+
+    let session: FormSession
+
+    /// A reader who is told from now on.
+    public func makeAsyncIterator() -> Iterator { Iterator(session.observe()) }
+
+    /// One reader.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let seat: Seat
+
+        init(_ queue: EventQueue) {
+            seat = Seat(queue)
+        }
+
+        /// The next event; `nil` behind the last one.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(Never) -> FormEvent? { await seat.queue.next() }
+    }
+
+    /// Leaves the session when the reader goes.
+    final class Seat: Sendable {
+        let queue: EventQueue
+        init(_ queue: EventQueue) { self.queue = queue }
+        deinit { queue.close() }
+    }
+}
+
+/// The revisions of a form, in order: see ``FormChange``.
+public struct FormChanges: AsyncSequence, Sendable {
+    /// A revision.
+    public typealias Element = FormChange
+    /// It ends, it does not fail.
+    public typealias Failure = Never
+
+    let session: FormSession
+
+    /// A reader who is told from now on.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(events: FormEvents(session: session).makeAsyncIterator())
+    }
+
+    /// One reader.
+    public struct Iterator: AsyncIteratorProtocol {
+        var events: FormEvents.Iterator
+
+        /// The next revision; `nil` when the form or the client is gone.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(Never) -> FormChange? {
+            while let event = await events.next(isolation: actor) {
+                if case .changed(let change) = event { return change }
+            }
+            return nil
+        }
+    }
+}
+
+/// The values of one property: see ``Binding/values``.
+public struct FieldValues<Value: SharedValue>: AsyncSequence, Sendable {
+    /// A value.
+    public typealias Element = Value
+    /// It ends, it does not fail.
+    public typealias Failure = Never
+
+    private let binding: Binding<Value>
+
+    init(_ binding: Binding<Value>) {
+        self.binding = binding
+    }
+
+    /// A reader who gets the present value first.
+    public func makeAsyncIterator() -> Iterator {
+        let events = binding.field.session.map { FormEvents(session: $0).makeAsyncIterator() }
+        return Iterator(binding: binding, events: events)
+    }
+
+    /// One reader.
+    public struct Iterator: AsyncIteratorProtocol {
+        let binding: Binding<Value>
+        var events: FormEvents.Iterator?
+        var last: Value?
+
+        /// The next value that differs from the one before; `nil` when the form or the client is
+        /// gone.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(Never) -> Value? {
+            if last == nil {
+                last = binding.wrappedValue
+                return last
+            }
+            while let event = await events?.next(isolation: actor) {
+                guard case .changed(let change) = event, change.contains(binding) else { continue }
+                let value = binding.wrappedValue
+                if value != last {
+                    last = value
+                    return value
+                }
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// Why something about a form did not happen: a closed list, each case with what a program needs.
+
+internal import PickerClient
+public import SyncCore
+
+/// Why a form could not be opened, or an edit was not done.
+public enum FormError: Error, Sendable {
+    /// The declaration breaks a rule of forms; each issue names its place.
+    case declaration(FormIssues)
+    /// The daemon said no: `kind` says why, `message` says it to a person.
+    case refused(WireError)
+    /// The form on the daemon has no such field, or its value is none of the property's type.
+    case mismatch(form: String, field: String, shown: JSON?)
+    /// No daemon can be reached.
+    case unreachable(reason: String)
+    /// The peer is no daemon that this library understands.
+    case incompatible(reason: String)
+    /// No answer came in time; whether an edit was done is unknown.
+    case timedOut
+    /// The client was closed; whether an edit under way was done is unknown.
+    case closed
+    /// The property belongs to no open form.
+    case notOpen
+}
+
+extension FormError: CustomStringConvertible {
+    /// One line for a person; several where a declaration has several issues.
+    public var description: String {
+        switch self {
+        case .declaration(let issues): issues.description
+        case .refused(let error): error.description
+        case .mismatch(let form, let field, nil): "\(form) has no control \(field)"
+        case .mismatch(let form, let field, .some(let shown)):
+            "\(form): \(field) shows \(shown.encodedText), which is no value of the property"
+        case .unreachable(let reason): reason
+        case .incompatible(let reason): "the daemon is not understood: \(reason)"
+        case .timedOut: "no answer in time; whether the edit was done is unknown"
+        case .closed: "the client is closed"
+        case .notOpen: "the form is not open"
+        }
+    }
+}
+
+extension FormError {
+    /// What a failure of the client below means for forms.
+    init(_ failure: ClientFailure) {
+        switch failure {
+        case .refused(let error): self = .refused(error)
+        case .incompatible(let error): self = .incompatible(reason: error.message)
+        case .violation(let reason): self = .incompatible(reason: reason)
+        case .timedOut: self = .timedOut
+        case .lost: self = .closed
+        case .unreachable(_, let resolution):
+            self = .unreachable(reason: "no daemon answers at \(resolution.path)")
+        case .launch(let error, let resolution):
+            self = .unreachable(
+                reason: "no daemon could be started at \(resolution.path): \(error)")
+        }
+    }
+}

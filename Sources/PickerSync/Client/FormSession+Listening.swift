@@ -1,0 +1,211 @@
+// What comes from the daemon, and who is told of it.
+
+internal import PickerClient
+internal import SyncCore
+internal import Synchronization
+
+/// A closure that is told of one field, from the declaration: `onChange`, a button's action.
+struct FieldListener: Sendable {
+    /// How a listener is told.
+    enum Kind: Sendable {
+        /// Old and new; also across a gap, where revisions between are unknown.
+        case change(@Sendable (FieldState?, FieldState) -> Void)
+        /// Once a press; presses in a gap are nobody's any more.
+        case press(@Sendable () -> Void)
+        /// Whether anybody has the control in their hand.
+        case editing(@Sendable (Bool) -> Void)
+    }
+
+    var field: String
+    var kind: Kind
+    /// Whether it is told of the value that is there at first.
+    var isInitial = false
+}
+
+extension FormSession {
+    /// A reader who is told from now on.
+    func observe() -> EventQueue {
+        let queue = EventQueue { [weak self] queue in
+            let id = ObjectIdentifier(queue)
+            self?.state.withLock { state in
+                state.readers[id] = nil
+                state.readerOrder.removeAll { $0 == id }
+            }
+        }
+        let id = ObjectIdentifier(queue)
+        let isOpen = state.withLock { state in
+            state.readers[id] = WeakQueue(queue: queue)
+            state.readerOrder.append(id)
+            return state.isOpen
+        }
+        if !isOpen { queue.send(.ended(nil)) }
+        return queue
+    }
+
+    func tell(_ event: FormEvent) {
+        let readers = state.withLock { state in
+            state.readerOrder.compactMap { state.readers[$0]?.queue }
+        }
+        for reader in readers { reader.send(event) }
+    }
+
+    // MARK: Subscription
+
+    /// The subscription began, or began anew where the log had no continuation.
+    func began(_ result: SubscribeResult) {
+        let fields = result.fields ?? []
+        var isFirst = false
+        var changes: [FieldChange] = []
+        var listeners: [FieldListener] = []
+        var told: [String: FieldState] = [:]
+        var opening: [@Sendable (Result<FormSession, FormError>) -> Void] = []
+        state.withLock { state in
+            isFirst = !state.isOpen
+            told = state.told
+            for field in fields {
+                let old = state.told[field.id]
+                if !isFirst, old?.value != field.state.value {
+                    changes.append(
+                        FieldChange(field: field.id, state: field.state, was: old?.value))
+                }
+                state.fields[field.id] = field.state
+                state.told[field.id] = field.state
+            }
+            state.context = result.context
+            state.revision = result.revision
+            // Tokens of another line of revisions say nothing here.
+            if !isFirst { state.seen = [:] }
+            state.isOpen = true
+            state.isOnline = true
+            listeners = state.listeners
+            opening = state.opening
+            state.opening = []
+        }
+        for open in opening { open(.success(self)) }
+        if isFirst {
+            for listener in listeners where listener.isInitial {
+                guard case .change(let action) = listener.kind,
+                    let field = fields[listener.field]
+                else { continue }
+                machine.perform { action(nil, field) }
+            }
+            return
+        }
+        tell(.reconnected)
+        guard !changes.isEmpty else { return }
+        notify(listeners, of: changes, told: told, isContinuous: false)
+        tell(.changed(FormChange(revision: result.revision, fields: changes)))
+    }
+
+    /// The subscription goes on without a gap.
+    func resumed() {
+        state.withLock { $0.isOnline = true }
+        tell(.reconnected)
+    }
+
+    /// The connection is gone.
+    func disconnected() {
+        let wasOnline = state.withLock { state in
+            defer { state.isOnline = false }
+            state.peers = []
+            return state.isOnline && state.isOpen
+        }
+        if wasOnline { tell(.disconnected) }
+    }
+
+    /// A revision that was not told yet.
+    func changed(_ change: StateChanged) {
+        take(change.changes, revision: change.revision, context: change.context)
+        guard !change.changes.isEmpty else { return }
+        tell(
+            .changed(
+                FormChange(
+                    revision: change.revision, coalescedFrom: change.coalescedFrom,
+                    fields: change.changes)))
+    }
+
+    /// A new definition with the values that it changed.
+    func redefined(_ content: FormChanged.Definition, revision: Int64) {
+        take(content.changes, revision: revision, context: content.context)
+        tell(.redefined(content.definition))
+        guard !content.changes.isEmpty else { return }
+        tell(
+            .changed(
+                FormChange(
+                    revision: revision, coalescedFrom: content.coalescedFrom,
+                    fields: content.changes)))
+    }
+
+    private func take(_ changes: [FieldChange], revision: Int64, context: String?) {
+        let (listeners, told) = state.withLock { state in
+            let told = state.told
+            state.revision = revision
+            if let context { state.context = context }
+            for change in changes {
+                Self.take(change.field, change.state, into: &state)
+                state.told[change.field] = change.state
+            }
+            return (state.listeners, told)
+        }
+        notify(listeners, of: changes, told: told, isContinuous: true)
+    }
+
+    private func notify(
+        _ listeners: [FieldListener], of changes: [FieldChange], told: [String: FieldState],
+        isContinuous: Bool
+    ) {
+        for change in changes {
+            for listener in listeners where listener.field == change.field {
+                switch listener.kind {
+                case .change(let action):
+                    let old = told[change.field]
+                    machine.perform { action(old, change.state) }
+                case .press(let action):
+                    let before = told[change.field].flatMap { Presses(field: $0) }?.count ?? 0
+                    let after = Presses(field: change.state)?.count ?? before
+                    guard isContinuous, after > before else { continue }
+                    for _ in before..<after { machine.perform(action) }
+                case .editing: break
+                }
+            }
+        }
+    }
+
+    /// Who has the form open changed.
+    func presenceChanged(_ change: PresenceChanged) {
+        var tellings: [(action: @Sendable (Bool) -> Void, isEdited: Bool)] = []
+        let peers = state.withLock { state in
+            let before = state.peers
+            for peer in change.peers {
+                state.peers.removeAll { $0.connection == peer.connection }
+                guard !peer.isGone else { continue }
+                state.peers.append(
+                    FormPeer(
+                        connection: peer.connection, user: peer.user, client: peer.client,
+                        tty: peer.tty, focus: peer.focus, draft: peer.draft))
+            }
+            for listener in state.listeners {
+                guard case .editing(let action) = listener.kind else { continue }
+                let was = before.contains { $0.focus == listener.field }
+                let isEdited = state.peers.contains { $0.focus == listener.field }
+                if was != isEdited { tellings.append((action, isEdited)) }
+            }
+            return state.peers
+        }
+        for (action, isEdited) in tellings { machine.perform { action(isEdited) } }
+        tell(.presence(peers))
+    }
+
+    /// Nothing comes any more.
+    func ended(_ error: FormError?) {
+        let opening = state.withLock { state in
+            defer { state.opening = [] }
+            state.isOpen = false
+            state.listeners = []
+            state.redeclare = nil
+            return state.opening
+        }
+        for open in opening { open(.failure(error ?? .closed)) }
+        tell(.ended(error))
+    }
+}

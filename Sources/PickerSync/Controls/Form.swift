@@ -1,0 +1,148 @@
+// The containers: a form, and its sections.
+
+internal import SyncCore
+
+/// A container of controls that people fill in together.
+///
+/// Controls that stand in no ``Section`` are shown as one without a title.
+public struct Form<Content: View>: PrimitiveView {
+    private let title: String?
+    private let subtitle: String?
+    private let help: String?
+    private let content: Content
+    private var access: [(String, JSON)] = []
+
+    /// A form.
+    ///
+    /// - Parameters:
+    ///   - title: what is shown above it; its name where there is none.
+    ///   - subtitle: a line below the title.
+    ///   - help: what help shows.
+    public init(
+        _ title: String? = nil, subtitle: String? = nil, help: String? = nil,
+        @ViewBuilder content: () -> Content
+    ) {
+        self.title = title
+        self.subtitle = subtitle
+        self.help = help
+        self.content = content()
+    }
+
+    /// Who may do something with the form: principals such as `anyone`, `owner`, `user:mary`,
+    /// `group:ops`.
+    ///
+    /// By default everybody who can connect reads, writes and presses; secrets are revealed to, and
+    /// the definition is changed by, the form's owner alone.
+    public func access(_ action: FormAccessAction, _ principals: String...) -> Self {
+        var copy = self
+        copy.access.removeAll { $0.0 == action.rawValue }
+        copy.access.append((action.rawValue, .array(principals.map { .string($0) })))
+        return copy
+    }
+
+    func lower(into form: inout FormLowering, _ environment: ViewEnvironment) {
+        var members: [(String, JSON)] = []
+        for (name, text) in [("title", title), ("subtitle", subtitle), ("help", help)] {
+            if let text { members.append((name, .string(text))) }
+        }
+        if !access.isEmpty { members.append(("access", .object(JSONObject(access)))) }
+        form.addForm(members) { $0.add(content, environment) }
+    }
+}
+
+/// What may be allowed to some and not to others.
+public enum FormAccessAction: String, Hashable, Sendable {
+    /// Seeing the form.
+    case read
+    /// Setting values.
+    case write
+    /// Pressing buttons.
+    case press
+    /// Reading secrets.
+    case reveal
+    /// Changing the definition, deleting the form.
+    case admin
+}
+
+/// Controls under a title, or options of a picker under one.
+public struct Section<Content> {
+    let title: String?
+    let footer: String?
+    let isExpanded: Bool
+    let content: Content
+}
+
+extension Section: View where Content: View {
+    /// Primitive.
+    public typealias Body = Never
+}
+
+extension Section: PrimitiveView where Content: View {
+    func lower(into form: inout FormLowering, _ environment: ViewEnvironment) {
+        var members: [(String, JSON)] = []
+        if let title { members.append(("title", .string(title))) }
+        if let footer { members.append(("footer", .string(footer))) }
+        if !isExpanded { members.append(("collapsed", true)) }
+        form.addSection(members) { $0.add(content, environment) }
+    }
+}
+
+extension Section where Content: View {
+    /// A section with a title.
+    ///
+    /// - Parameter isExpanded: whether its controls are shown at first.
+    public init(
+        _ title: String, isExpanded: Bool = true, @ViewBuilder content: () -> Content
+    ) {
+        self.title = title
+        footer = nil
+        self.isExpanded = isExpanded
+        self.content = content()
+    }
+
+    /// A section without a title.
+    public init(@ViewBuilder content: () -> Content) {
+        title = nil
+        footer = nil
+        isExpanded = true
+        self.content = content()
+    }
+
+    /// A section with a text above and one below.
+    public init(
+        @ViewBuilder content: () -> Content, header: () -> Text, footer: () -> Text
+    ) {
+        title = header().phrase.template
+        self.footer = footer().phrase.template
+        isExpanded = true
+        self.content = content()
+    }
+
+    /// A section with a text above.
+    public init(@ViewBuilder content: () -> Content, header: () -> Text) {
+        title = header().phrase.template
+        footer = nil
+        isExpanded = true
+        self.content = content()
+    }
+
+    /// A section with a text below.
+    public init(@ViewBuilder content: () -> Content, footer: () -> Text) {
+        title = nil
+        self.footer = footer().phrase.template
+        isExpanded = true
+        self.content = content()
+    }
+}
+
+extension Section {
+    /// Options of a picker under a title.
+    public init<Tag>(
+        _ title: String, @PickerContentBuilder<Tag> content: () -> PickerOptions<Tag>
+    ) where Content == PickerOptions<Tag> {
+        self.title = title
+        footer = nil
+        isExpanded = true
+        self.content = content()
+    }
+}

@@ -1,0 +1,183 @@
+// The picker view of UIKit's kind: components and rows come from a data source, selections go to a
+// delegate, and reload asks anew.
+
+internal import SyncCore
+internal import Synchronization
+
+/// Says how many components and rows a ``PickerView`` has, as `UIPickerViewDataSource` does.
+public protocol PickerViewDataSource: AnyObject, Sendable {
+    /// How many components stand side by side.
+    func numberOfComponents(in pickerView: PickerView) -> Int
+
+    /// How many rows a component has now, counted from the top; at least one.
+    func pickerView(_ pickerView: PickerView, numberOfRowsInComponent component: Int) -> Int
+}
+
+/// Says what the rows of a ``PickerView`` are and takes selections, as `UIPickerViewDelegate` does.
+public protocol PickerViewDelegate: AnyObject, Sendable {
+    /// What a row shows.
+    func pickerView(
+        _ pickerView: PickerView, titleForRow row: Int, forComponent component: Int
+    ) -> String
+
+    /// What a row is called in the form, whatever it shows; by default its title.
+    func pickerView(
+        _ pickerView: PickerView, tagForRow row: Int, forComponent component: Int
+    ) -> String
+
+    /// What a component is called in the form; by default `component0` and so on.
+    func pickerView(_ pickerView: PickerView, idForComponent component: Int) -> String
+
+    /// The width of a component in columns; `nil` for what its rows take.
+    func pickerView(_ pickerView: PickerView, widthForComponent component: Int) -> Int?
+
+    /// Somebody, in whichever terminal, selected a row.
+    func pickerView(_ pickerView: PickerView, didSelectRow row: Int, inComponent component: Int)
+}
+
+extension PickerViewDelegate {
+    /// The row's title.
+    public func pickerView(
+        _ pickerView: PickerView, tagForRow row: Int, forComponent component: Int
+    ) -> String {
+        self.pickerView(pickerView, titleForRow: row, forComponent: component)
+    }
+
+    /// `component0`, `component1` and so on.
+    public func pickerView(_ pickerView: PickerView, idForComponent component: Int) -> String {
+        "component\(component)"
+    }
+
+    /// What the rows take.
+    public func pickerView(_ pickerView: PickerView, widthForComponent component: Int) -> Int? {
+        nil
+    }
+
+    /// Nothing is done.
+    public func pickerView(
+        _ pickerView: PickerView, didSelectRow row: Int, inComponent component: Int
+    ) {}
+}
+
+/// Wheels whose rows come from a data source, for who knows UIPickerView or has rows that are known
+/// only at run time.
+///
+/// The data source is asked when the form is opened and at each reload; what it said then is what
+/// everybody picks from until the next.
+public final class PickerView: PrimitiveView, Sendable {
+    private struct State {
+        weak var dataSource: (any PickerViewDataSource)?
+        weak var delegate: (any PickerViewDelegate)?
+        /// Id and tags of each component as they were last asked for.
+        var components: [(id: String, tags: [String])] = []
+        var session: FormSession?
+    }
+
+    /// The control's id in the form.
+    public let id: String
+    private let title: String
+    private let state: Mutex<State>
+
+    /// A picker view; like UIPickerView it does not keep its data source and delegate alive.
+    ///
+    /// - Parameter id: what the control is called in the form.
+    public init(
+        _ title: String, id: String, dataSource: any PickerViewDataSource,
+        delegate: any PickerViewDelegate
+    ) {
+        self.title = title
+        self.id = id
+        state = Mutex(State(dataSource: dataSource, delegate: delegate))
+    }
+
+    /// How many components it has.
+    public var numberOfComponents: Int { state.withLock { $0.components.count } }
+
+    /// How many rows a component has.
+    public func numberOfRows(inComponent component: Int) -> Int {
+        state.withLock { $0.components[component].tags.count }
+    }
+
+    /// The row that is selected in a component; -1 where none of them is, as in UIKit.
+    public func selectedRow(inComponent component: Int) -> Int {
+        let (components, session) = state.withLock { ($0.components, $0.session) }
+        let value = session?.draft(of: id) ?? session?.read(id)?.value
+        guard let tag = value?[components[component].id]?.stringValue else { return -1 }
+        return components[component].tags.firstIndex(of: tag) ?? -1
+    }
+
+    /// Selects a row for everybody; the delegate is not told of its own selection in UIKit, and
+    /// here as little.
+    public func selectRow(_ row: Int, inComponent component: Int) {
+        let (components, session) = state.withLock { ($0.components, $0.session) }
+        let part = components[component]
+        session?.write(id, .value(.object(JSONObject([(part.id, .string(part.tags[row]))]))))
+    }
+
+    /// Asks the data source for everything anew and gives it to everybody.
+    ///
+    /// - Throws: ``FormError`` where the new definition breaks a rule or is refused.
+    public func reloadAllComponents() async throws(FormError) {
+        let session = state.withLock { $0.session }
+        guard let session else { throw .notOpen }
+        try await session.redeclare()
+    }
+
+    /// Asks the data source for a component's rows anew and gives them to everybody. A selection
+    /// that is no row any more is kept and shown as such.
+    public func reloadComponent(_ component: Int) async throws(FormError) {
+        try await reloadAllComponents()
+    }
+
+    func lower(into form: inout FormLowering, _ environment: ViewEnvironment) {
+        let (source, delegate) = state.withLock { ($0.dataSource, $0.delegate) }
+        guard let source, let delegate else {
+            form.issue("\(id) has lost its data source or delegate", expected: "who keeps them")
+            return
+        }
+        var control = ControlDraft(.wheels, LabelParts(title))
+        control.id = id
+        var known: [(id: String, tags: [String])] = []
+        var components: [JSON] = []
+        for component in 0..<source.numberOfComponents(in: self) {
+            var tags: [String] = []
+            var rows: [JSON] = []
+            for row in 0..<source.pickerView(self, numberOfRowsInComponent: component) {
+                let tag = delegate.pickerView(self, tagForRow: row, forComponent: component)
+                let title = delegate.pickerView(self, titleForRow: row, forComponent: component)
+                tags.append(tag)
+                rows.append(["tag": .string(tag), "label": .string(title)])
+            }
+            let id = delegate.pickerView(self, idForComponent: component)
+            var members: [(String, JSON)] = [("id", .string(id))]
+            if let width = delegate.pickerView(self, widthForComponent: component) {
+                members.append(("width", .integer(width)))
+            }
+            members.append(("options", .array(rows)))
+            components.append(.object(JSONObject(members)))
+            known.append((id, tags))
+        }
+        state.withLock { $0.components = known }
+        control.set("components", .array(components))
+        control.listeners.append { [weak self] id in
+            FieldListener(field: id, kind: .change { [weak self] in self?.changed($0, $1) })
+        }
+        form.attachments.append { [weak self] session in
+            self?.state.withLock { $0.session = session }
+        }
+        form.add(control, environment)
+    }
+
+    /// Tells the delegate of each component that was turned.
+    private func changed(_ old: FieldState?, _ new: FieldState) {
+        let (components, delegate) = state.withLock { ($0.components, $0.delegate) }
+        guard let delegate else { return }
+        for (index, component) in components.enumerated() {
+            guard let tag = new.value[component.id]?.stringValue,
+                old?.value[component.id]?.stringValue != tag,
+                let row = component.tags.firstIndex(of: tag)
+            else { continue }
+            delegate.pickerView(self, didSelectRow: row, inComponent: index)
+        }
+    }
+}

@@ -1,0 +1,228 @@
+// From views to a definition, once, in the order in which the views stand.
+//
+// Ids: a control has the id of the property that it is bound to; a second control over the same
+// property, and one over none, has the id that `.id` gives it or one made of its label. What is
+// made here is then judged by the rules of forms, which tell every breach with its place.
+
+internal import SyncCore
+
+/// A control on its way into the definition.
+struct ControlDraft {
+    let type: ControlType
+    var label = LabelParts()
+    /// The property that it shows.
+    var binding: (any FieldIdentity)?
+    /// The properties that it shows together.
+    var sources: [any FieldIdentity] = []
+    /// The name of the list that a form file has for several properties, and of the id.
+    var members: [(String, JSON)] = []
+    var listeners: [@Sendable (String) -> FieldListener] = []
+    /// The id to take where neither a property nor `.id` gives one.
+    var id: String?
+
+    init(_ type: ControlType, _ label: LabelParts = LabelParts()) {
+        self.type = type
+        self.label = label
+    }
+
+    mutating func set(_ name: String, _ value: JSON?) {
+        if let value { members.append((name, value)) }
+    }
+}
+
+/// The definition as far as it is made.
+struct FormLowering {
+    private struct Part {
+        /// `nil` for controls that stand in no section.
+        var members: [(String, JSON)]?
+        var fields: [JSON] = []
+    }
+
+    let name: String
+    private var form: [(String, JSON)] = []
+    private var parts: [Part] = []
+    private var ids: Set<String> = []
+    private var owned: Set<String> = []
+    private var issues: [FormIssue] = []
+    private var isInForm = false
+    private var isInSection = false
+    private(set) var listeners: [FieldListener] = []
+    var attachments: [@Sendable (FormSession) -> Void] = []
+
+    init(name: String) {
+        self.name = name
+    }
+
+    mutating func issue(_ message: String, expected: String) {
+        issues.append(FormIssue(path: [], message: message, expected: expected))
+    }
+
+    mutating func add(_ view: some View, _ environment: ViewEnvironment) {
+        if let primitive = view as? any PrimitiveView {
+            primitive.lower(into: &self, environment)
+        } else {
+            add(view.body, environment)
+        }
+    }
+
+    mutating func listen(
+        to field: any FieldIdentity, _ listener: @Sendable (String) -> FieldListener
+    ) {
+        listeners.append(listener(idOf(field)))
+    }
+
+    // MARK: Containers
+
+    mutating func addForm(_ members: [(String, JSON)], _ body: (inout FormLowering) -> Void) {
+        if isInForm { issue("a form stands in a form", expected: "one form") }
+        isInForm = true
+        form = members
+        body(&self)
+    }
+
+    mutating func addSection(_ members: [(String, JSON)], _ body: (inout FormLowering) -> Void) {
+        if isInSection { issue("a section stands in a section", expected: "sections side by side") }
+        parts.append(Part(members: members))
+        isInSection = true
+        body(&self)
+        isInSection = false
+    }
+
+    // MARK: Controls
+
+    mutating func add(_ draft: ControlDraft, _ environment: ViewEnvironment) {
+        let (id, binds) = identity(of: draft, environment)
+        ids.insert(id)
+        var members: [(String, JSON)] = [
+            ("id", .string(id)), ("type", .string(draft.type.rawValue)),
+        ]
+        members += draft.label.members(&self)
+        members += draft.members
+        if let binds { members.append(("binds", .string(binds))) }
+        if !draft.sources.isEmpty {
+            members.append(("sources", .array(draft.sources.map { .string(idOf($0)) })))
+        }
+        if binds == nil, let value = draft.binding?.declaredDefault, Self.takesDefault(draft.type),
+            !(value.isNull && draft.type != .picker), !value.isNull
+        {
+            members.append(("default", value))
+        }
+        addEnvironment(environment, draft.type, to: &members)
+        append(.object(JSONObject(members)))
+        for listener in draft.listeners { listeners.append(listener(id)) }
+    }
+
+    private static func takesDefault(_ type: ControlType) -> Bool {
+        switch type {
+        case .secure, .button, .label: false
+        default: true
+        }
+    }
+
+    private mutating func append(_ field: JSON) {
+        if !isInSection, parts.last?.members != nil || parts.isEmpty {
+            parts.append(Part(members: nil))
+        }
+        parts[parts.count - 1].fields.append(field)
+    }
+
+    private mutating func idOf(_ field: any FieldIdentity) -> String {
+        if let id = field.id { return id }
+        issue(
+            "a control is bound to a property of another declaration",
+            expected: "a @Shared property of the form itself")
+        return "unknown"
+    }
+
+    private mutating func identity(
+        of draft: ControlDraft, _ environment: ViewEnvironment
+    ) -> (id: String, binds: String?) {
+        guard let binding = draft.binding else {
+            return (
+                environment.id ?? unused(draft.id ?? Self.slug(draft) ?? draft.type.rawValue), nil
+            )
+        }
+        let own = idOf(binding)
+        if environment.id == nil || environment.id == own, owned.insert(own).inserted {
+            return (own, nil)
+        }
+        return (environment.id ?? unused(Self.slug(draft) ?? own), own)
+    }
+
+    private func unused(_ id: String) -> String {
+        if !ids.contains(id) { return id }
+        var number = 2
+        while ids.contains("\(id)\(number)") { number += 1 }
+        return "\(id)\(number)"
+    }
+
+    /// `All fruit` is `allFruit`; `nil` where no letter of ASCII is left to make an id of.
+    private static func slug(_ draft: ControlDraft) -> String? {
+        guard let title = draft.label.texts.first?.words else { return nil }
+        var id = ""
+        var isWordStart = false
+        for scalar in title.unicodeScalars {
+            let isLetter = scalar.isASCII && scalar.properties.isAlphabetic
+            let isDigit = ("0"..."9").contains(scalar)
+            guard isLetter || isDigit && !id.isEmpty else {
+                isWordStart = !id.isEmpty
+                continue
+            }
+            let letter = String(scalar)
+            id += id.isEmpty ? letter.lowercased() : isWordStart ? letter.uppercased() : letter
+            isWordStart = false
+        }
+        return id.isEmpty ? nil : String(id.prefix(63))
+    }
+
+    private mutating func addEnvironment(
+        _ environment: ViewEnvironment, _ type: ControlType, to members: inout [(String, JSON)]
+    ) {
+        if let style = environment.styles[type.rawValue] {
+            members.append(("style", .string(style)))
+        }
+        if type == .picker {
+            if let effect = environment.selectionEffect {
+                members.append(("selectionEffect", effect))
+            }
+            if environment.isHorizontal == true { members.append(("layout", "horizontal")) }
+            if let height = environment.wheelItemHeight {
+                members.append(("wheelItemHeight", .integer(height)))
+            }
+        }
+        if environment.isDisabled { members.append(("disabled", true)) }
+        for (name, conditions) in [
+            ("enabledWhen", environment.enabledWhen), ("visibleWhen", environment.visibleWhen),
+        ] where !conditions.isEmpty {
+            let json = FieldCondition.all(conditions).json
+            members.append((name, json))
+        }
+        for (name, value) in environment.attributes {
+            members.removeAll { $0.0 == name }
+            members.append((name, value))
+        }
+    }
+
+    // MARK: The end
+
+    /// The definition, judged by the rules of forms.
+    func finished() throws(FormIssues) -> JSON {
+        guard issues.isEmpty else { throw FormIssues(issues) }
+        var members = [("form", JSON.string(name))] + form
+        if parts.count == 1, parts[0].members == nil {
+            members.append(("fields", .array(parts[0].fields)))
+        } else {
+            let sections = parts.map { part in
+                JSON.object(
+                    JSONObject((part.members ?? []) + [("fields", .array(part.fields))]))
+            }
+            members.append(("sections", .array(sections)))
+        }
+        let json = JSON.object(JSONObject(members))
+        // The daemon compiles patterns; here any will do.
+        _ = try FormDefinition.parse(json, limits: FormLimits()) { _ in
+            .success(PatternMatcher { _ in true })
+        }
+        return json
+    }
+}

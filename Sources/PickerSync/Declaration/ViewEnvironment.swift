@@ -1,0 +1,105 @@
+// What modifiers set on a view reaches every control inside, as in SwiftUI; the innermost wins.
+
+internal import SyncCore
+
+/// Everything that modifiers around a control have set.
+struct ViewEnvironment {
+    /// Styles by the control's type.
+    var styles: [String: String] = [:]
+    var selectionEffect: JSON?
+    var isHorizontal: Bool?
+    var wheelItemHeight: Int?
+    var isDisabled = false
+    /// Conditions that must all hold for a control to be enabled, or seen.
+    var enabledWhen: [FieldCondition] = []
+    var visibleWhen: [FieldCondition] = []
+    /// The id that `.id` gives, for one control.
+    var id: String?
+    /// Attributes that all controls have, by name, as a form file writes them.
+    var attributes: [(name: String, value: JSON)] = []
+
+    mutating func set(_ name: String, _ value: JSON) {
+        attributes.removeAll { $0.name == name }
+        attributes.append((name, value))
+    }
+}
+
+/// A view in a changed environment.
+public struct ModifiedView<Content: View>: PrimitiveView {
+    let content: Content
+    let modify: (inout ViewEnvironment) -> Void
+    /// What the modifier means where the view is a label.
+    var modifyLabel: (inout LabelParts) -> Void = { _ in }
+
+    func lower(into form: inout FormLowering, _ environment: ViewEnvironment) {
+        var environment = environment
+        modify(&environment)
+        form.add(content, environment)
+    }
+
+    func label(into label: inout LabelParts) {
+        label.add(content)
+        modifyLabel(&label)
+    }
+}
+
+/// What a label says: its texts, of which the second is the subtitle, and its picture.
+struct LabelParts {
+    var texts: [Phrase] = []
+    var symbol: Symbol?
+    var color: Color?
+    var isDisabled = false
+    /// Views that say nothing where a label is expected.
+    var strangers: [String] = []
+
+    init() {}
+
+    init(_ title: String, _ symbol: Symbol? = nil) {
+        texts = [Phrase(verbatim: title)]
+        self.symbol = symbol
+    }
+
+    init(_ view: some View) {
+        add(view)
+    }
+
+    mutating func add(_ view: some View) {
+        if let primitive = view as? any PrimitiveView {
+            primitive.label(into: &self)
+        } else {
+            add(view.body)
+        }
+    }
+
+    /// Title, subtitle and picture as a form file has them.
+    func members(_ form: inout FormLowering) -> [(String, JSON)] {
+        var members: [(String, JSON)] = []
+        for stranger in strangers {
+            form.issue("\(stranger) stands in a label", expected: "texts, labels and images")
+        }
+        if texts.count > 2 {
+            form.issue("a label has \(texts.count) texts", expected: "a title and a subtitle")
+        }
+        for (name, phrase) in zip(["label", "subtitle"], texts) {
+            if let words = phrase.words {
+                members.append((name, .string(words)))
+            } else {
+                form.issue("the \(name) names a value", expected: "words alone")
+            }
+        }
+        if let symbol {
+            members.append(("symbol", .string(symbol.glyph)))
+            if let name = symbol.name { members.append(("symbolName", .string(name))) }
+        }
+        return members
+    }
+
+    /// The one text of a value label as a template; `nil`, with an issue, where it is not one.
+    func template(_ form: inout FormLowering) -> JSON? {
+        if texts.isEmpty, strangers.isEmpty { return nil }
+        if texts.count != 1 || !strangers.isEmpty {
+            form.issue("the label of a value is no text", expected: "one text")
+        }
+        return texts.first.map { .string($0.template) }
+    }
+}
