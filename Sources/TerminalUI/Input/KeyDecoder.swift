@@ -138,7 +138,9 @@ extension KeyDecoder {
         case 0x00: events.key(.character(" "), modifiers.union(.control))
         case 0x08: events.key(.backspace, modifiers.union(.control))
         case 0x09: events.key(.tab, modifiers)
-        case 0x0D: events.key(.enter, modifiers)
+        // A line feed is what Enter comes to that was typed before the terminal was raw (termios,
+        // ICRNL).
+        case 0x0A, 0x0D: events.key(.enter, modifiers)
         case 0x7F: events.key(.backspace, modifiers)
         case 0x01...0x1A:
             let letter = Unicode.Scalar(byte + 0x60)

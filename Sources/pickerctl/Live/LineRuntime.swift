@@ -5,7 +5,7 @@ internal import PickerClient
 internal import SyncCore
 
 /// Runs a line form.
-struct LineRuntime {
+struct LineRuntime: ~Copyable {
     private var form: LineForm
     private var link: LiveLink
     /// Where lines are written: standard output, or standard error for `pick`.
@@ -14,7 +14,7 @@ struct LineRuntime {
     private var input: [UInt8] = []
     private var inputEnded = false
     private var ending: ExitStatus?
-    private var echo: termios?
+    private var echo: HiddenEcho?
 
     /// Since when there is no daemon.
     private var lostSince: UInt64?
@@ -91,17 +91,11 @@ struct LineRuntime {
     private mutating func hideEcho() {
         guard form.isPerson, case .control(let field) = form.question, form.model.isSecret(field)
         else { return showEcho() }
-        var modes = termios()
-        guard echo == nil, tcgetattr(STDIN_FILENO, &modes) == 0 else { return }
-        echo = modes
-        modes.c_lflag &= ~tcflag_t(ECHO)
-        tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)
+        if echo == nil { echo = HiddenEcho() }
     }
 
     private mutating func showEcho() {
-        guard var modes = echo else { return }
-        echo = nil
-        tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)
+        guard echo.take() != nil else { return }
         write("\n")
     }
 

@@ -63,6 +63,8 @@ extension LiveModel {
     }
 
     mutating func moveFocus(to focus: Focus) {
+        // Whoever comes to a date or to wheels begins at the first part.
+        if case .control(let field) = focus, focus != self.focus { parts[field] = nil }
         self.focus = focus
         followsFocus = true
     }

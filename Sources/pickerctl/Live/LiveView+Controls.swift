@@ -109,7 +109,7 @@ extension LiveModel {
             }
             return view
         case .date(let date): return dateView(index, date, label, state)
-        case .text(let text): return textView(index, text, label, state)
+        case .text(let text): return textView(index, text, label, state, environment.glyphs)
         case .secure(let secure):
             return SecureView(
                 label: label, isSet: mirror.state(control.id)?.isSecretSet ?? false,
@@ -223,16 +223,31 @@ extension LiveModel {
     }
 
     private func textView(
-        _ index: Int, _ text: TextAttributes, _ label: ControlLabel, _ state: ControlState
+        _ index: Int, _ text: TextAttributes, _ label: ControlLabel, _ state: ControlState,
+        _ glyphs: Glyphs
     ) -> TextView {
         let control = mirror.definition.controls[index]
         let typed = typing(control.id)
+        let linesMax = max(3, min(6, size.lines - 6))
+        if typed == nil, let ghost = state.ghost, case .string(let draft) = ghost.value {
+            // What somebody else types stands where it will be, faint as a prompt is; the line
+            // has no room for it beside the value.
+            var state = state
+            state.ghost = nil
+            state.peers = (ghost.by.map { [$0] } ?? []) + state.peers
+            let line = draft.split(separator: "\n", omittingEmptySubsequences: false).last ?? ""
+            let end = line.count > 24 ? glyphs.more + line.suffix(23) : String(line)
+            return TextView(
+                label: label, editor: TextEditor(isMultiline: text.isMultiline),
+                prompt: "\(glyphs.ghost) \(end)", isEditing: false, linesMax: linesMax,
+                state: state)
+        }
         let present = TextEditor(
             shown(index).value.stringValue ?? "", isMultiline: text.isMultiline,
             maxLength: text.maxLength)
         return TextView(
             label: label, editor: typed ?? present, prompt: text.prompt,
-            isEditing: typed != nil, linesMax: max(3, min(6, size.lines - 6)), state: state)
+            isEditing: typed != nil, linesMax: linesMax, state: state)
     }
 
     private func dateView(

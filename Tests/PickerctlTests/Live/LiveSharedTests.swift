@@ -44,6 +44,8 @@ struct LiveSharedTests {
         #expect(bench.screen().contains("● bob"))
         bench.bobIs(at: "speed", draft: 75)
         #expect(bench.screen().contains("◌ bob: 75"))
+        bench.bobIs(at: "name", draft: "hel")
+        #expect(bench.screen().contains("◌ hel"))
         bench.bobIs(at: nil, isGone: true)
         #expect(!bench.screen().contains("bob"))
         #expect(bench.screen().contains("only you"))
