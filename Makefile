@@ -11,15 +11,21 @@ SWIFT ?= swift
 BUILD ?= .build
 JOBS ?= $(shell nproc)
 
+sysconfdir ?= /etc
+# Debian's package says /lib for its system's units.
+systemunits ?= $(PREFIX)/lib/systemd/system
 bindir = $(DESTDIR)$(PREFIX)/bin
-systemdsystem = $(DESTDIR)$(PREFIX)/lib/systemd/system
+systemdsystem = $(DESTDIR)$(systemunits)
 systemduser = $(DESTDIR)$(PREFIX)/lib/systemd/user
 sysusers = $(DESTDIR)$(PREFIX)/lib/sysusers.d
-tmpfiles = $(DESTDIR)$(PREFIX)/lib/tmpfiles.d
+configuration = $(DESTDIR)$(sysconfdir)/pickersync/pickersyncd.yaml
 sharedir = $(DESTDIR)$(PREFIX)/share/pickersync
 docdir = $(DESTDIR)$(PREFIX)/share/doc/pickersync
+mandir = $(DESTDIR)$(PREFIX)/share/man
 bashcompletions = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-zshcompletions = $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions
+# Debian's zsh looks for packages' functions and for an administrator's in different folders.
+zshfunctions = $(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
+zshcompletions = $(DESTDIR)$(PREFIX)/share/zsh/$(zshfunctions)
 fishcompletions = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 release = $(BUILD)/release
 
@@ -48,7 +54,7 @@ run: build ## a private daemon with an example form, shown
 test: test-dependencies ## every test, the short searches among them
 	$(SWIFT) build --build-path $(BUILD) --build-tests
 	$(SWIFT) test --build-path $(BUILD) --skip-build --disable-xctest
-	@$(MAKE) --no-print-directory check-units
+	@$(MAKE) --no-print-directory check-units check-package
 
 .PHONY: test-asan
 test-asan: test-dependencies ## every test under the address sanitizer
@@ -100,33 +106,74 @@ install: ## into DESTDIR and PREFIX; builds first unless it was built
 	@test -x $(release)/pickersyncd -a -x $(release)/pickerctl || $(MAKE) build
 	install -D -m 755 -s $(release)/pickersyncd $(bindir)/pickersyncd
 	install -D -m 755 -s $(release)/pickerctl $(bindir)/pickerctl
-	install -d $(systemdsystem) $(systemduser) $(sysusers) $(tmpfiles)
+	install -d $(systemdsystem) $(systemduser)
 	@for unit in systemd/*.service systemd/*.socket; do \
 	    sed 's|@bindir@|$(PREFIX)/bin|g' $$unit > $(systemdsystem)/$${unit##*/} || exit 1; \
 	done
 	@for unit in systemd/user/*.service systemd/user/*.socket; do \
 	    sed 's|@bindir@|$(PREFIX)/bin|g' $$unit > $(systemduser)/$${unit##*/} || exit 1; \
 	done
-	@for file in systemd/sysusers.d/*.conf; do install -m 644 $$file $(sysusers)/; done
-	@for file in systemd/tmpfiles.d/*.conf; do \
-	    [ -e $$file ] && install -m 644 $$file $(tmpfiles)/ || true; done
-	install -d $(sharedir)/forms $(sharedir)/schema $(docdir)
+	install -D -m 644 systemd/sysusers.d/pickersync.conf $(sysusers)/pickersync.conf
+	@test -e $(configuration) || install -D -m 644 packaging/pickersyncd.yaml $(configuration)
+	install -d $(sharedir)/forms $(sharedir)/schema $(docdir)/examples
 	install -m 644 Examples/forms/*.yaml $(sharedir)/forms/
 	install -m 644 docs/schema/form.schema.json $(sharedir)/schema/
-	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md $(docdir)/
+	install -m 644 Examples/*.py $(docdir)/examples/
+	install -m 644 README.md CHANGELOG.md LICENSE $(docdir)/
+	@cd docs && find . -name '*.md' -exec install -D -m 644 {} $(abspath $(docdir))/{} \;
+	scripts/generate-manual $(release) $(mandir)
+	@$(MAKE) --no-print-directory install-completions
+	@scripts/after-install "$(DESTDIR)" $(sysusers)/pickersync.conf
+
+.PHONY: install-completions
+install-completions:
 	install -d $(bashcompletions) $(zshcompletions) $(fishcompletions)
-	$(release)/pickerctl completions bash > $(bashcompletions)/pickerctl
+	$(release)/pickerctl completions bash | sed "1{/^#!/d}" > $(bashcompletions)/pickerctl
 	$(release)/pickerctl completions zsh > $(zshcompletions)/_pickerctl
 	$(release)/pickerctl completions fish > $(fishcompletions)/pickerctl.fish
 
 .PHONY: uninstall
-uninstall: ## what install put there
+uninstall: ## what install put there; the store and a changed configuration stay
 	rm -f $(bindir)/pickersyncd $(bindir)/pickerctl
 	rm -f $(systemdsystem)/pickersyncd.service $(systemdsystem)/pickersyncd.socket
 	rm -f $(systemduser)/pickersyncd.service $(systemduser)/pickersyncd.socket
-	rm -f $(sysusers)/pickersync.conf $(tmpfiles)/pickersync.conf
+	rm -f $(sysusers)/pickersync.conf
 	rm -f $(bashcompletions)/pickerctl $(zshcompletions)/_pickerctl $(fishcompletions)/pickerctl.fish
+	rm -f $(mandir)/man1/pickerctl.1 $(mandir)/man1/pickerctl-*.1 $(mandir)/man1/pickersyncd.1
+	rm -f $(mandir)/man5/pickersync-*.5 $(mandir)/man5/pickersyncd.yaml.5
+	rm -f $(mandir)/man7/pickersync-protocol.7
 	rm -rf $(sharedir) $(docdir)
+	@if cmp -s packaging/pickersyncd.yaml $(configuration); then \
+	    rm $(configuration) && rmdir --ignore-fail-on-non-empty $(dir $(configuration)); fi
+
+.PHONY: package-dependencies
+package-dependencies:
+	@scripts/dependencies build package
+
+.PHONY: deb
+deb: package-dependencies build ## a Debian package, in $(BUILD)/dist
+	@packaging/build-deb $(BUILD) $(BUILD)/dist
+
+.PHONY: tarball
+tarball: package-dependencies build ## the static pickerctl alone, in $(BUILD)/dist
+	@packaging/build-tarball $(BUILD) $(BUILD)/dist
+
+.PHONY: check-package
+check-package: deb tarball ## lintian, and what is in them against make install
+	@packaging/check-package $(BUILD) $(BUILD)/dist
+
+.PHONY: machine-dependencies
+machine-dependencies:
+	@scripts/dependencies machine
+
+# The short version; a machine that cannot do it says so, and that is no failure.
+.PHONY: check-systemd
+check-systemd: deb machine-dependencies ## the package and its tutorial in a clean Debian with systemd
+	@BUILD=$(BUILD) scripts/test-systemd || [ $$? -eq 77 ]
+
+.PHONY: test-systemd
+test-systemd: deb machine-dependencies ## the same at length: the watchdog as shipped, more restarts
+	@BUILD=$(BUILD) scripts/test-systemd --long
 
 .PHONY: clean
 clean: ## all that was built
