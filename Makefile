@@ -89,6 +89,13 @@ bench: build ## side by side with others, into docs/benchmarks.md; QUICK=1 in un
 	    $$(pkg-config --cflags --libs libuv)
 	@python3 Benchmarks/bench.py --release $(release) --build $(BUILD)/bench $(if $(QUICK),--quick)
 
+.PHONY: bench-keys
+bench-keys: build ## a key in one live form to the cells of another, beside a relay; QUICK=1
+	@scripts/dependencies build bench
+	@mkdir -p $(BUILD)/bench
+	$(CC) -O2 -std=gnu11 -Wall -Wextra -Werror -o $(BUILD)/bench/keys Benchmarks/keys.c -lutil
+	@python3 Benchmarks/key-to-cells.py --release $(release) --build $(BUILD)/bench $(if $(QUICK),--quick)
+
 .PHONY: lint
 lint: ## the style, strictly
 	$(SWIFT) format lint --strict --configuration .swift-format -r Package.swift Sources Tests Torture Benchmarks Fuzz
