@@ -54,7 +54,7 @@ run: build ## a private daemon with an example form, shown
 test: test-dependencies ## every test, the short searches among them
 	$(SWIFT) build --build-path $(BUILD) --build-tests
 	$(SWIFT) test --build-path $(BUILD) --skip-build --disable-xctest
-	@$(MAKE) --no-print-directory check-units check-package
+	@$(MAKE) --no-print-directory check-units check-package docs check-library
 
 .PHONY: test-asan
 test-asan: test-dependencies ## every test under the address sanitizer
@@ -95,6 +95,15 @@ bench-keys: build ## a key in one live form to the cells of another, beside a re
 	@mkdir -p $(BUILD)/bench
 	$(CC) -O2 -std=gnu11 -Wall -Wextra -Werror -o $(BUILD)/bench/keys Benchmarks/keys.c -lutil
 	@python3 Benchmarks/key-to-cells.py --release $(release) --build $(BUILD)/bench $(if $(QUICK),--quick)
+
+.PHONY: docs
+docs: dependencies ## the Swift library's pages, into .build/docs; a warning fails
+	@SWIFT=$(SWIFT) BUILD=$(BUILD) scripts/docs $(BUILD)/docs/PickerSync
+
+.PHONY: check-library
+check-library: dependencies ## the Swift library from a package that depends on it by version
+	$(SWIFT) build --build-path $(BUILD) --product pickersyncd
+	@SWIFT=$(SWIFT) scripts/check-library $(BUILD)/debug
 
 .PHONY: lint
 lint: ## the style, strictly

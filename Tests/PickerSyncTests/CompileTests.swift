@@ -3,13 +3,26 @@
 import Foundation
 import Testing
 
-/// What the compiler says of a snippet that stands behind a few declarations.
-private func compilerSays(_ snippet: String, _ name: String) throws -> (status: Int32, said: String)
+/// What the compiler says of a file of that name.
+private func compilerSays(of source: String, _ name: String) throws -> (status: Int32, said: String)
 {
     let folder = FileManager.default.temporaryDirectory.appending(path: "psc-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appending(path: "\(name).swift")
+    let file = folder.appending(path: name)
+    try source.write(to: file, atomically: true, encoding: .utf8)
+    let program = try Program(
+        "/usr/bin/env",
+        [
+            "swiftc", "-typecheck", "-swift-version", "6", "-enable-upcoming-feature",
+            "MemberImportVisibility", "-I", products.appending(path: "Modules").path, file.path,
+        ])
+    return program.end()
+}
+
+/// What the compiler says of a snippet that stands behind a few declarations.
+private func compilerSays(_ snippet: String, _ name: String) throws -> (status: Int32, said: String)
+{
     let source = """
         import PickerSync
         enum Flavor: String, CaseIterable, Identifiable, PickerTag {
@@ -33,15 +46,24 @@ private func compilerSays(_ snippet: String, _ name: String) throws -> (status: 
             }
         }
         """
-    try source.write(to: file, atomically: true, encoding: .utf8)
-    let program = try Program(
-        "/usr/bin/env",
-        [
-            "swiftc", "-typecheck", "-swift-version", "6", "-enable-upcoming-feature",
-            "MemberImportVisibility", "-I", products.appending(path: "Modules").path,
-            file.path,
-        ])
-    return program.end()
+    return try compilerSays(of: source, name + ".swift")
+}
+
+/// The Swift code of an article, one block behind the other.
+private func code(of article: String) throws -> String {
+    let file = repository.appending(path: "Sources/PickerSync/PickerSync.docc/\(article).md")
+    var code: [Substring] = []
+    var isInBlock = false
+    for line in try String(contentsOf: file, encoding: .utf8)
+        .split(separator: "\n", omittingEmptySubsequences: false)
+    {
+        if line.hasPrefix("```") {
+            isInBlock = line == "```swift"
+        } else if isInBlock {
+            code.append(line)
+        }
+    }
+    return code.joined(separator: "\n")
 }
 
 @Suite("What compiles and what does not")
@@ -84,5 +106,15 @@ struct CompileTests {
         #expect(status != 0, "it compiled: \(snippet)")
         // It must fail for the types, not because the module was not found.
         #expect(!said.contains("no such module"), "\(said)")
+    }
+
+    @Test(
+        "the code of an article is a program",
+        arguments: ["GettingStarted", "ComingFromSwiftUI", "OtherLoops"])
+    func articles(article: String) throws {
+        let source = try code(of: article)
+        #expect(source.contains("import PickerSync"), "the article has no code any more")
+        let (status, said) = try compilerSays(of: source, "main.swift")
+        #expect(status == 0, "\(said)")
     }
 }

@@ -22,7 +22,9 @@ public struct Shared<Value: SharedValue>: Sendable {
 
     /// A property with a value of its own to begin with, which is the control's default.
     ///
-    /// - Parameter id: the control's id where it is not the property's name.
+    /// - Parameters:
+    ///   - wrappedValue: the value to begin with.
+    ///   - id: the control's id where it is not the property's name.
     public init(wrappedValue: Value, _ id: String? = nil) {
         field = SharedField(id: id, initial: wrappedValue)
     }

@@ -67,8 +67,11 @@ public final class BlockingFormClient {
     /// Sends everything that `edits` writes to the form as one revision and waits until it is
     /// durable: all of it is done, or none.
     ///
-    /// - Parameter requireCurrent: refuse it where somebody changed one of the fields unseen by
-    ///   this program.
+    /// - Parameters:
+    ///   - session: the form.
+    ///   - requireCurrent: refuse it where somebody changed one of the fields unseen by
+    ///     this program.
+    ///   - edits: writes to properties of the form; what it writes to others goes as always.
     public func transaction(
         _ session: FormSession, requireCurrent: Bool = false, _ edits: () -> Void
     ) throws(FormError) {

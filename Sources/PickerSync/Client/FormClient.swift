@@ -55,6 +55,7 @@ public final class FormClient: Sendable {
     /// Opens a form: declares it on the daemon and follows it.
     ///
     /// - Parameters:
+    ///   - form: the declaration, whose properties are bound.
     ///   - applying: whether the daemon takes the declaration where it has such a form.
     ///   - presence: whether to be told who has the form open.
     /// - Returns: the open form, whose properties show what the daemon has.
@@ -85,6 +86,7 @@ public final class FormClient: Sendable {
     /// none.
     ///
     /// - Parameters:
+    ///   - session: the form.
     ///   - requireCurrent: refuse it where somebody changed one of the fields unseen by this
     ///     program.
     ///   - edits: writes to properties of the form; what it writes to others goes as always.
@@ -108,7 +110,9 @@ public final class FormClient: Sendable {
 
     /// Takes back this program's user's last transaction.
     ///
-    /// - Parameter scope: whose transactions count.
+    /// - Parameters:
+    ///   - session: the form.
+    ///   - scope: whose transactions count.
     /// - Returns: fields that were left alone since somebody has changed them again.
     @discardableResult
     public func undo(
@@ -128,6 +132,7 @@ public final class FormClient: Sendable {
     /// Who changed what, newest first.
     ///
     /// - Parameters:
+    ///   - session: the form.
     ///   - before: only revisions below this one.
     ///   - limit: how many entries at most.
     public func history(

@@ -18,6 +18,8 @@ extension FormMachine {
     /// Opens a form: declares it on the daemon and follows it.
     ///
     /// - Parameters:
+    ///   - form: the declaration, whose properties are bound.
+    ///   - applying: whether the daemon takes it where it has such a form.
     ///   - presence: whether to be told who has the form open and what they have in their hands;
     ///     a declaration with `onEditingChanged` is told in any case.
     ///   - done: told once, when the properties show the form or with the reason why not.
@@ -53,7 +55,10 @@ extension FormMachine {
 
     /// Follows a form that is there, whoever declared it.
     ///
-    /// - Parameter done: told once, when the properties show the form or with the reason why not.
+    /// - Parameters:
+    ///   - values: the properties to be bound.
+    ///   - presence: whether to be told who has the form open.
+    ///   - done: told once, when the properties show the form or with the reason why not.
     public func follow<State: SharedState>(
         _ values: State, presence: Bool = false,
         then done: @escaping @Sendable (Result<FormSession, FormError>) -> Void

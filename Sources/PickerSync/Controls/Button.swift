@@ -34,7 +34,11 @@ public struct Button: PrimitiveView {
 
     /// A button labelled by a string.
     ///
-    /// - Parameter presses: a property that counts the presses, and presses it.
+    /// - Parameters:
+    ///   - title: what it says.
+    ///   - role: what it is for.
+    ///   - presses: a property that counts the presses, and presses it.
+    ///   - action: what this program does once a press.
     public init(
         _ title: String, role: ButtonRole? = nil, presses: Binding<Presses>? = nil,
         action: @escaping @Sendable () -> Void = {}

@@ -18,6 +18,7 @@ public struct Form<Content: View>: PrimitiveView {
     ///   - title: what is shown above it; its name where there is none.
     ///   - subtitle: a line below the title.
     ///   - help: what help shows.
+    ///   - content: the sections and controls.
     public init(
         _ title: String? = nil, subtitle: String? = nil, help: String? = nil,
         @ViewBuilder content: () -> Content
@@ -90,7 +91,10 @@ extension Section: PrimitiveView where Content: View {
 extension Section where Content: View {
     /// A section with a title.
     ///
-    /// - Parameter isExpanded: whether its controls are shown at first.
+    /// - Parameters:
+    ///   - title: what stands above it.
+    ///   - isExpanded: whether its controls are shown at first.
+    ///   - content: the controls.
     public init(
         _ title: String, isExpanded: Bool = true, @ViewBuilder content: () -> Content
     ) {

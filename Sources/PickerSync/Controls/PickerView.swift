@@ -80,7 +80,11 @@ public final class PickerView: PrimitiveView, Sendable {
 
     /// A picker view; like UIPickerView it does not keep its data source and delegate alive.
     ///
-    /// - Parameter id: what the control is called in the form.
+    /// - Parameters:
+    ///   - title: what stands beside it.
+    ///   - id: what the control is called in the form.
+    ///   - dataSource: says how many components and rows there are.
+    ///   - delegate: says what the rows are and takes selections.
     public init(
         _ title: String, id: String, dataSource: any PickerViewDataSource,
         delegate: any PickerViewDelegate

@@ -33,7 +33,11 @@ public struct Slider<Value: NumberValue>: PrimitiveView {
 
     /// A slider without a label of its own.
     ///
-    /// - Parameter onEditingChanged: told whether anybody has it in their hand.
+    /// - Parameters:
+    ///   - value: the property.
+    ///   - bounds: the least and the greatest value.
+    ///   - step: the distance of one value from the next.
+    ///   - onEditingChanged: told whether anybody has it in their hand.
     public init(
         value: Binding<Value>, in bounds: ClosedRange<Value>, step: Value? = nil,
         onEditingChanged: (@Sendable (Bool) -> Void)? = nil

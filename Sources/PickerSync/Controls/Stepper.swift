@@ -27,7 +27,11 @@ public struct Stepper<Value: NumberValue>: PrimitiveView {
 
     /// A stepper labelled by a string, by ones unless a step is given.
     ///
-    /// - Parameter onEditingChanged: told whether anybody has it in their hand.
+    /// - Parameters:
+    ///   - title: what stands beside it.
+    ///   - value: the property.
+    ///   - step: how much one action adds or takes.
+    ///   - onEditingChanged: told whether anybody has it in their hand.
     public init(
         _ title: String, value: Binding<Value>, step: Value? = nil,
         onEditingChanged: (@Sendable (Bool) -> Void)? = nil

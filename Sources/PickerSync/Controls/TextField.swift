@@ -29,6 +29,8 @@ public struct TextField: PrimitiveView {
     /// A text field labelled by a string.
     ///
     /// - Parameters:
+    ///   - title: what stands beside it.
+    ///   - text: the property.
     ///   - prompt: what stands there while it is empty.
     ///   - axis: `.vertical` for a text of several lines.
     public init(

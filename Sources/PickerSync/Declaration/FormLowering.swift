@@ -103,7 +103,7 @@ struct FormLowering {
             members.append(("sources", .array(draft.sources.map { .string(idOf($0)) })))
         }
         if binds == nil, let value = draft.binding?.declaredDefault, Self.takesDefault(draft.type),
-            !(value.isNull && draft.type != .picker), !value.isNull
+            !value.isNull
         {
             members.append(("default", value))
         }

@@ -85,7 +85,9 @@ extension View {
     /// Runs an action when a property changed, whoever changed it, with what it was and is.
     ///
     /// - Parameters:
+    ///   - binding: the property.
     ///   - initial: whether it runs for the value that is there when the form is opened as well.
+    ///   - action: what is done, with the value that was and the one that is.
     public func onChange<Value>(
         of binding: Binding<Value>, initial: Bool = false,
         _ action: @escaping @Sendable (_ oldValue: Value, _ newValue: Value) -> Void
