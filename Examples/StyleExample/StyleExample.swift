@@ -1,7 +1,7 @@
-// A picker style of one's own: options as stars, as many filled as the place of the picked one.
+// Styles of one's own: a picker of stars, and buttons whose looks follow their role.
 //
-// Run it with `swift run StyleExample`: it prints a form of two pickers, the first in this style,
-// set on the group that holds it, the second in a built-in style that it sets itself.
+// Run it with `swift run StyleExample`: it prints a form whose group sets both styles, and a picker
+// in it that sets a built-in one for itself.
 
 import SyncCore
 import TerminalUI
@@ -26,19 +26,43 @@ struct StarPickerStyle: PickerStyle {
     }
 }
 
+/// Buttons that stand out by their role: what cannot be taken back in capitals and red, what leads
+/// out bold.
+struct RoleButtonStyle: ButtonStyle {
+    func makeBody(configuration: Configuration) -> StyledText {
+        let roles = configuration.environment.roles
+        let title = configuration.label.title
+        let text: StyledText
+        switch configuration.role {
+        case .destructive: text = StyledText("« \(title.uppercased()) »", roles.error)
+        case .cancel: text = StyledText("‹ \(title)", roles.text.adding(.bold))
+        case nil: text = StyledText("» \(title)", roles.accent)
+        }
+        return configuration.state.isFocused ? text.adding(.underline) : text
+    }
+}
+
 @main
 enum StyleExample {
     static func main() {
         let ranks = ["poor", "fair", "good", "great"].map { PickerOption(tag: .string($0)) }
-        let taste = PickerView(
-            PickerStyleConfiguration(
-                label: ControlLabel("Taste", subtitle: "How was it?"), options: ranks,
-                selection: .tags(["good"]), state: ControlState(isFocused: true)))
-        let service = PickerView(
-            PickerStyleConfiguration(
-                label: ControlLabel("Service"), options: ranks, selection: .tags(["fair"])))
-        let form = ControlGroup([taste, service.pickerStyle(.segmented)])
-            .pickerStyle(StarPickerStyle())
+        func picker(_ label: ControlLabel, _ tag: JSON, _ state: ControlState) -> PickerView {
+            PickerView(
+                PickerStyleConfiguration(
+                    label: label, options: ranks, selection: .tags([tag]), state: state))
+        }
+        func button(_ title: String, _ role: ButtonAttributes.Role? = nil) -> ButtonView {
+            ButtonView(PrimitiveButtonStyleConfiguration(label: ControlLabel(title), role: role))
+        }
+        let form = ControlGroup([
+            picker(
+                ControlLabel("Taste", subtitle: "How was it?"), "good",
+                ControlState(isFocused: true)),
+            picker(ControlLabel("Service"), "fair", ControlState()).pickerStyle(.segmented),
+            button("Send"), button("Delete", .destructive), button("Cancel", .cancel),
+        ])
+        .pickerStyle(StarPickerStyle())
+        .buttonStyle(RoleButtonStyle())
 
         let environment = StyleEnvironment(theme: .terminal, depth: .sixteen)
         let canvas = Canvas.drawing(Column([form.block(in: environment)]), columns: 80)

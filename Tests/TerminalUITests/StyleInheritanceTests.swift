@@ -171,10 +171,30 @@ struct StyleInheritanceTests {
             return buffer.reduced(to: .none, charset: charset).text(ofLine: 0)
         }
         let palette = line(.palette, .ascii)
-        #expect(palette.contains("[thumbs up]") && palette.contains(" Down "), "\(palette)")
+        #expect(palette.contains("[Up]") && palette.contains(" Down "), "\(palette)")
         #expect(palette.contains(" ? ") && !palette.contains("??"))
         #expect(line(.menu, .ascii).contains("  React") && !line(.menu, .ascii).contains("?"))
         #expect(line(.menu, .unicode).contains("👍 Up") && line(.palette, .unicode).contains("👍"))
+    }
+
+    @Test("options that share a symbol are told apart without colours, too")
+    func sharedSymbols() {
+        let flags = ["red", "green"].map { name in
+            var option = PickerOption(tag: .string(name))
+            option.symbol = "⚑"
+            option.tint = Tint(name)
+            return option
+        }
+        let view = PickerView(
+            PickerStyleConfiguration(
+                label: ControlLabel("Flags"), options: flags, selection: .tags(["red"]))
+        ).pickerStyle(.palette)
+        func line(_ depth: ColorDepth) -> String {
+            let block = AnyBlock(view.block(in: StyleEnvironment(depth: depth)))
+            return Canvas.drawing(block, columns: 80).buffer.text(ofLine: 0)
+        }
+        #expect(line(.none).contains("⚑ Red") && line(.none).contains("⚑ Green"))
+        #expect(!line(.sixteen).contains("⚑ Green"))
     }
 
     @Test("both buttons of a stepper are there whatever its text is", arguments: [20, 40, 80])

@@ -21,14 +21,16 @@ public struct PalettePickerStyle: PickerStyle {
         let glyphs = environment.glyphs
         let isScrolling = items.count > Self.windowMax
         return LabeledRow(configuration.label, configuration.state, environment) {
-            Row(spacing: 0) {
-                if isScrolling { arrow(glyphs.back, window.lowerBound > 0, -1, environment) }
-                for position in window { item(items[position], configuration) }
-                if isScrolling {
-                    arrow(glyphs.chevron, window.upperBound < items.count, 1, environment)
-                }
-                StyledText("  ") + (configuration.oddity ?? caption(configuration, roles))
-            }
+            // Symbols stand in one line; names in place of them go on in the next.
+            Flow(
+                Column {
+                    if isScrolling { arrow(glyphs.back, window.lowerBound > 0, -1, environment) }
+                    for position in window { item(items[position], configuration) }
+                    if isScrolling {
+                        arrow(glyphs.chevron, window.upperBound < items.count, 1, environment)
+                    }
+                    StyledText("  ") + (configuration.oddity ?? caption(configuration, roles))
+                }.children, spacing: 0)
         }
     }
 
@@ -63,6 +65,17 @@ public struct PalettePickerStyle: PickerStyle {
         return Target(.option(option.tag), text)
     }
 
+    /// What an option is told apart by: its symbol, its label where the terminal cannot show that,
+    /// and both where options share a symbol and there are no colours to tell them apart.
+    private func sign(of option: PickerOption, _ configuration: Configuration) -> String {
+        guard let symbol = configuration.environment.drawable(option.symbol) else {
+            return option.label
+        }
+        let isShared = configuration.options.count { $0.symbol == option.symbol } > 1
+        return isShared && configuration.environment.depth == .none
+            ? "\(symbol) \(option.label)" : symbol
+    }
+
     /// The symbol with a column at each side, where the mark goes.
     private func drawn(
         _ option: PickerOption, isOn: Bool, _ configuration: Configuration
@@ -70,10 +83,10 @@ public struct PalettePickerStyle: PickerStyle {
         let environment = configuration.environment
         let roles = environment.roles
         let isOut = option.isDisabled || configuration.state.isDimmed
-        // Where the symbol cannot be shown its name is told apart from the others.
-        let symbol = environment.drawable(option.symbol) ?? option.symbolName ?? option.label
+        let symbol = sign(of: option, configuration)
         var style = option.tint.map { CellStyle(roles.color($0)) } ?? roles.text
         if isOut { style = roles.dim }
+        if option.isDisabled { style = style.adding(.strikethrough) }
         func between(_ left: String, _ right: String, _ edge: CellStyle) -> StyledText {
             StyledText(left, edge).appending(symbol, style).appending(right, edge)
         }

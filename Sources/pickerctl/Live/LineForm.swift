@@ -102,7 +102,8 @@ struct LineForm {
         for (number, option) in LiveModel.choices(of: control).enumerated() {
             let subtitle = option.subtitle.map { ", \($0)" } ?? ""
             let out = option.isDisabled ? " (unavailable)" : ""
-            say("  \(number + 1). \(option.label)\(subtitle)\(out)")
+            let label = Self.spoken(option.label, option.symbolName)
+            say("  \(number + 1). \(label)\(subtitle)\(out)")
         }
         sayConflict(index)
         if case .wheels = control.kind { askWheel(field, 0) }
@@ -127,7 +128,7 @@ struct LineForm {
     func state(_ index: Int) -> String {
         let control = definition.controls[index]
         if case .label = control.kind { return model.mirror.text(index) }
-        var text = "\(control.title): "
+        var text = "\(Self.spoken(control.title, control.symbolName)): "
         let shown = model.mirror.shown(index)
         switch control.kind {
         case .toggle: text += shown.isMixed ? "mixed" : shown.value.boolValue == true ? "on" : "off"
@@ -143,6 +144,12 @@ struct LineForm {
         if control.isLocked { text += ", locked" }
         if !model.mirror.isEnabled(index) { text += ", disabled now" }
         return text
+    }
+
+    /// A label with its symbol in words, where those say more.
+    private static func spoken(_ label: String, _ symbolName: String?) -> String {
+        guard let symbolName, symbolName.lowercased() != label.lowercased() else { return label }
+        return "\(label), \(symbolName)"
     }
 
     func expects(_ index: Int) -> String {

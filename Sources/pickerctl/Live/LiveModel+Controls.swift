@@ -33,13 +33,6 @@ extension LiveModel {
     /// The style that a control is drawn in; under the prompt several options are listed.
     func style(_ index: Int) -> ControlStyle {
         let style = mirror.definition.resolvedStyle(of: index)
-        if style == .palette, isPlainText,
-            case .picker(let picker) = mirror.definition.controls[index].kind,
-            picker.options.options.contains(where: Self.hasSymbol)
-        {
-            // A palette of question marks would tell nothing apart.
-            return .segmented
-        }
         if mode != .form, mirror.definition.controls[index].isMultiple,
             style == .menu || style == .navigationLink
         {

@@ -168,7 +168,6 @@ extension LiveModel {
             let floats = mode == .form && style(index) == .menu
             configuration.presentation = floats ? .floating(list) : .open(list)
         }
-        if isPlainText { Self.spellOut(&configuration.options) }
         return PickerView(configuration)
     }
 
@@ -180,22 +179,6 @@ extension LiveModel {
         let view = pickerView(index, picker, state(index), environment)
         return MenuBox(view.configuration, list)
     }
-
-    /// Where only ASCII is drawn every other symbol would be the same question mark, so that the
-    /// labels stand alone.
-    private static func spellOut(_ options: inout [PickerOption]) {
-        for index in options.indices where hasSymbol(options[index]) {
-            options[index].symbol = nil
-        }
-    }
-
-    /// Whether an option has a symbol that ASCII has not.
-    static func hasSymbol(_ option: PickerOption) -> Bool {
-        option.symbol.map { !$0.utf8.allSatisfy { $0 < 0x80 } } ?? false
-    }
-
-    /// Whether only ASCII is drawn.
-    var isPlainText: Bool { !around.environment.glyphs.hasBraille }
 
     private func components(_ wheels: WheelsAttributes, _ value: JSON) -> [WheelsView.Component] {
         let rows = value.objectValue ?? JSONObject()

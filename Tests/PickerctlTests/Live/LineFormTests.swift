@@ -49,6 +49,28 @@ struct LineFormTests {
         #expect(outcome.lines.last == "All was asked.")
     }
 
+    @Test("a symbol is said in words where the label does not say it already")
+    func symbols() throws {
+        let bench = try LiveBench(
+            """
+            form: t
+            fields:
+              - id: reaction
+                type: picker
+                options:
+                  - {tag: heart, label: Like, symbol: "❤️", symbolName: heart}
+                  - {tag: up, label: Thumbs up, symbol: "👍", symbolName: thumbs up}
+              - {id: go, type: button, label: Sign In, symbol: "↑", symbolName: arrow up}
+            """)
+        var lines = LineForm(bench.model, isPerson: true)
+        lines.begin()
+        var commands: [LiveCommand] = []
+        lines.answer("", &commands)
+        let output = lines.takeOutput()
+        #expect(output.contains("  1. Like, heart") && output.contains("  2. Thumbs up"))
+        #expect(output.contains { $0.hasPrefix("Sign In, arrow up: button.") })
+    }
+
     @Test("answers are numbers, words and lines, by the type of the control")
     func answers() throws {
         let outcome = try answered(["2", "1,3", "no", "+", "one", "two", ".", "yes"])
