@@ -134,9 +134,11 @@ install: ## into DESTDIR and PREFIX; builds first unless it was built
 	install -d $(sharedir)/forms $(sharedir)/schema $(docdir)/examples
 	install -m 644 Examples/forms/*.yaml $(sharedir)/forms/
 	install -m 644 docs/schema/form.schema.json $(sharedir)/schema/
+	install -m 644 docs/protocol.openrpc.json $(sharedir)/schema/
 	install -m 644 Examples/*.py $(docdir)/examples/
 	install -m 644 README.md CHANGELOG.md LICENSE $(docdir)/
-	@cd docs && find . -name '*.md' -exec install -D -m 644 {} $(abspath $(docdir))/{} \;
+	@cd docs && find . -path './observability/*' -name '*.[jy]*' -exec install -D -m 644 {} $(abspath $(docdir))/{} \;
+	@cd docs && find . -mindepth 1 -name '*.md' ! -path ./README.md -exec install -D -m 644 {} $(abspath $(docdir))/{} \;
 	scripts/generate-manual $(release) $(mandir)
 	@$(MAKE) --no-print-directory install-completions
 	@scripts/after-install "$(DESTDIR)" $(sysusers)/pickersync.conf

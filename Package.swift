@@ -160,13 +160,15 @@ let package = Package(
         .testTarget(
             name: "PickerctlTests",
             dependencies: ["pickerctl", "PickerClient", "SyncCore", "FormFile", "TerminalUI"],
-            exclude: ["Live/Goldens", "Live/terminal.py", "Live/tty"], swiftSettings: strict),
+            exclude: ["Forms", "Live/Goldens", "Live/terminal.py", "Live/tty"],
+            swiftSettings: strict),
         .testTarget(
             name: "DaemonCoreTests",
             dependencies: ["DaemonCore", "EventLoop", "FormFile", "SyncCore"],
             swiftSettings: strict),
         .testTarget(
-            name: "SystemTests", dependencies: ["pickersyncd"], swiftSettings: strict),
+            name: "SystemTests", dependencies: ["pickersyncd", "pickerctl"],
+            exclude: ["check_openrpc.py", "check_observability.py"], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
 
         // What the fuzzers try is tried by the tests as well; the fuzzer itself is built by

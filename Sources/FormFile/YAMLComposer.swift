@@ -96,6 +96,8 @@ struct YAMLComposer: ~Copyable {
         let resolved: YAMLScalar.Resolved?
         switch event.tag {
         case "!"?: resolved = .value(.string(text))
+        case let tag? where isTakenOwn(tag):
+            return .object(JSONObject([(tag, .string(text))]))
         case let tag?: resolved = YAMLScalar.resolve(text, tag: tag)
         case nil: resolved = isPlain ? YAMLScalar.resolve(text) : .value(.string(text))
         }
@@ -172,7 +174,9 @@ struct YAMLComposer: ~Copyable {
     }
 
     private mutating func open(_ start: YAMLEvent, tag: String, depth: Int) throws(Stop) {
-        if let given = start.tag, given != YAMLScalar.core(tag), given != "!" { noteTag(start) }
+        if let given = start.tag, given != YAMLScalar.core(tag), given != "!", !isTakenOwn(given) {
+            noteTag(start)
+        }
         try check(depth: depth, at: start.position)
         try spend(nodes: 1, textBytes: 0, at: start.position)
     }
@@ -288,6 +292,11 @@ struct YAMLComposer: ~Copyable {
         issues.append(
             FileIssue(
                 file: name, position: position, path: path, message: message, expected: expected))
+    }
+
+    /// `!name`, an application's own tag, where those are taken.
+    private func isTakenOwn(_ tag: String) -> Bool {
+        limits.takesOwnTags && tag.utf8.count > 1 && tag.utf8.first == UInt8(ascii: "!")
     }
 
     private mutating func noteTag(_ event: YAMLEvent) {

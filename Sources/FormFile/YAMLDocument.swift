@@ -16,12 +16,19 @@ public enum YAMLDocument {
         public var nodesMax: Int
         /// Lists and mappings inside each other, as on the wire (PROTOCOL.md, Errors).
         public var depthMax: Int
+        /// Whether words with an application's own tag are taken, as `{"!include": "file.yaml"}`:
+        /// files of other programs have such; ours have none.
+        public var takesOwnTags: Bool
 
         /// Bounds; the defaults are those of the protocol.
-        public init(bytesMax: Int = 1 << 20, nodesMax: Int = 1 << 18, depthMax: Int = 32) {
+        public init(
+            bytesMax: Int = 1 << 20, nodesMax: Int = 1 << 18, depthMax: Int = 32,
+            takesOwnTags: Bool = false
+        ) {
             self.bytesMax = bytesMax
             self.nodesMax = nodesMax
             self.depthMax = depthMax
+            self.takesOwnTags = takesOwnTags
         }
     }
 

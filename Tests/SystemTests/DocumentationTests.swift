@@ -27,6 +27,24 @@ struct DocumentationTests {
         #expect(run.status == 0, "\(run.text)")
     }
 
+    @Test("the pages that are generated are what the programs, the limits and the schema say")
+    func reference() throws {
+        let run = try said("scripts/generate-reference", ["--bin", builtExecutables, "--check"])
+        #expect(run.status == 0, "\(run.text)")
+    }
+
+    @Test("every link of a page leads to a file that is there", arguments: pages)
+    func links(page: String) throws {
+        let place = root.appending(path: page)
+        let text = try String(contentsOf: place, encoding: .utf8)
+        for match in text.matches(of: /\]\(([^)#\s]+)/) where !match.1.hasPrefix("http") {
+            let target = place.deletingLastPathComponent().appending(path: String(match.1))
+            #expect(
+                FileManager.default.fileExists(atPath: target.standardizedFileURL.path),
+                "\(page): \(match.1)")
+        }
+    }
+
     @Test("an example that shows something else is a failure")
     func wrongExample() throws {
         let folder = try TemporaryFolder()
@@ -54,7 +72,8 @@ func said(
     _ program: String, _ arguments: [String], environment: [String: String] = [:]
 ) throws -> (status: Int32, text: String) {
     let process = Process()
-    process.executableURL = root.appending(path: program)
+    process.executableURL =
+        program.hasPrefix("/") ? URL(filePath: program) : root.appending(path: program)
     process.arguments = arguments
     process.currentDirectoryURL = root
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

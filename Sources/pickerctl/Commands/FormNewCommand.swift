@@ -1,4 +1,4 @@
-// Forms to begin with: a commented one, and one made of what people have.
+// A form to begin with, full of comments: what an editor with a YAML language server completes.
 
 internal import ArgumentParser
 internal import FormFile
@@ -52,93 +52,96 @@ struct FormNewCommand: ParsableCommand {
 
     static func text(named name: String) -> String {
         """
-        # A form for PickerSync. Check it with  pickerctl form check FILE,
-        # make it one of the daemon's with  pickerctl form apply FILE.
-        form: \(name)                    # a-z, 0-9 and -
+        # yaml-language-server: $schema=\(FormSchema.location)
+        # The line above makes an editor complete and check this file. Check it yourself with
+        #     pickerctl form check FILE
+        # and make it one of the daemon's with
+        #     pickerctl form apply FILE
+        form: \(name)              # its name: a-z, 0-9 and -
         title: My form
+        # subtitle: a second, smaller text
+        # styles: {picker: segmented}   # a style for every picker below; sections may have it too
+
+        # Who may. The default: read, write and press by anyone who can connect, the rest by the
+        # owner. Principals: anyone, owner, user:NAME, group:NAME, uid:N, gid:N.
+        # access: {write: ["group:staff"], press: [anyone], reveal: [owner], admin: [owner]}
+
         sections:
           - title: Choices
             fields:
-              - id: flavor               # how scripts call it: pickerctl set flavor=vanilla
-                type: picker             # picker, wheels, toggle, slider, stepper, date, text,
-                                         # secure, gauge, button, label
-                label: Flavor            # what people read
+              - id: flavor                # how scripts call it: pickerctl set flavor=vanilla
+                type: picker              # picker, wheels, toggle, slider, stepper, date, text,
+                                          # secure, gauge, button, label
+                label: Flavor             # what people read
                 subtitle: Choose your favorite flavor
                 options: [chocolate, vanilla, strawberry]
+                # or: options: [{tag: v, label: Vanilla, subtitle: the classic, tint: yellow}]
                 default: vanilla
+                # style: menu             # inline, menu, navigationLink, palette, radioGroup,
+                                          # segmented, wheel; automatic chooses
+                # multiple: true          # several at once
+                # onConflict: ask         # latest (the newest stands), ask (keep both), first
               - id: scoops
                 type: stepper
                 label: Scoops
                 min: 1
                 max: 5
                 default: 2
+                format: "${value} scoops"
+              - id: sweetness
+                type: slider
+                label: Sweetness
+                min: 0
+                max: 100
+                step: 5
               - id: cone
                 type: toggle
                 label: In a cone
                 default: true
+
           - title: Order
+            # visibleWhen: {flavor: {not: chocolate}}   # a section may be hidden as well
             fields:
+              - id: pickup
+                type: date
+                label: Picked up at
+                mode: time                # date, time, dateAndTime, countdown, yearAndMonth
+                minuteInterval: 15
+                enabledWhen: {cone: false}
               - id: note
                 type: text
                 label: Note
                 prompt: Anything else?
+                maxLength: 80
+                # pattern: '[A-Z].*'      # a regular expression that the whole text must match
+                # required: true
+              # - id: token
+              #   type: secure            # read by nobody but those who may reveal it
               - id: order
                 type: button
                 label: Order
-                enabledWhen: {cone: true}
+                enabledWhen: {scoops: {atLeast: 1}}
+                # role: destructive
+                # confirm: Really?
               - id: summary
                 type: label
                 text: "${scoops} x ${flavor}"
-        # Who may (the default: anyone who can connect):
-        # access: {write: ["group:staff"], admin: [owner]}
 
         """
     }
 }
 
-/// `pickerctl form import`: a form made of values, of an environment file or of Home Assistant's
-/// helpers.
-struct FormImportCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Make a form file of values that there are already.",
-        discussion: """
-            FILE is YAML or JSON with names and values (groups become sections), NAME=VALUE lines \
-            as in an .env file, or Home Assistant's input_boolean, input_select, input_number, \
-            input_text, input_datetime and input_button; - is standard input. Types are guessed: \
-            read the result before it is applied.
-
-            Example: pickerctl form import settings.json > settings.yaml
-            """)
-    @OptionGroup var common: CommonOptions
-    @Argument(completion: .file()) var file: String
-
-    func run() throws {
-        let console = Console(color: .never, isQuiet: common.quiet)
-        let base = file == "-" ? "imported" : file.split(separator: "/").last.map(String.init)
-        let stem = base?.split(separator: ".").first.map(String.init)
-        let form = common.form ?? FormImport.formName(stem ?? "imported")
-        let tree = try FormImport.variables(file) ?? PresetFile.read(file)
-        guard case .object(let object) = tree, !object.isEmpty else {
-            throw Failure(
-                .data,
-                "\(file == "-" ? "standard input" : file) has no names with values; expected "
-                    + "NAME: VALUE or NAME=VALUE")
-        }
-        var maker = FormImport()
-        let definition = maker.definition(form, object)
-        // What the daemon would refuse is not handed out as a form.
-        do throws(FormIssues) {
-            _ = try FormDefinition.parse(
-                definition, limits: FormLimits(), compile: RegularExpression.compiler)
-        } catch {
-            let issue = error.issues.first
-            throw Failure(
-                .data, "no form comes of it: \(issue?.message ?? "it has too much in it")")
-        }
-        for name in maker.leftOut {
-            console.note("\(name) is left out: no control holds it, or its name is taken")
-        }
-        try console.text(YAMLWriter.text(of: definition))
-        try console.flush()
+/// Where the JSON Schema of form files is, for editors.
+enum FormSchema {
+    /// As a package or `make install` puts it beside the executable: PREFIX/share, then the usual
+    /// places, readlink(2) on /proc/self/exe.
+    static var location: String {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        let executable = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+        let prefix = executable.split(separator: "/").dropLast(2).joined(separator: "/")
+        let beside = "/\(prefix)/share/pickersync/schema/form.schema.json"
+        let known = [beside, "/usr/share/pickersync/schema/form.schema.json"]
+        return known.first { access($0, R_OK) == 0 } ?? known[1]
     }
 }

@@ -133,4 +133,28 @@ import Testing
             #expect(text.contains("`\(name)`"), "\(name)")
         }
     }
+
+    @Test("docs/protocol.openrpc.json describes every method, param, error and notification")
+    func description() throws {
+        let file = Self.page.deletingLastPathComponent().appending(path: "protocol.openrpc.json")
+        let json = try JSON(parsing: [UInt8](Data(contentsOf: file)))
+        func names(_ member: JSON?) -> [String] {
+            (member?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }
+        }
+        #expect(Set(names(json["methods"])) == Set(Method.allCases.map(\.rawValue)))
+        #expect(
+            names(json["x-notifications"]).sorted()
+                == ["form.changed", "goodbye", "presence.changed", "state.changed"])
+        let errors = try #require(json["components"]?["errors"]?.objectValue)
+        #expect(Set(errors.members.map(\.name)) == Set(ErrorKind.allCases.map(\.rawValue)))
+        for kind in ErrorKind.allCases {
+            #expect(errors[kind.rawValue]?["code"] == .integer(Int64(kind.code)), "\(kind)")
+        }
+        for method in json["methods"]?.arrayValue ?? [] {
+            for error in method["errors"]?.arrayValue ?? [] {
+                let kind = error["$ref"]?.stringValue?.split(separator: "/").last.map(String.init)
+                #expect(kind.flatMap { ErrorKind(rawValue: $0) } != nil, "\(error.encodedText)")
+            }
+        }
+    }
 }

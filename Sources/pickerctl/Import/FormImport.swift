@@ -8,6 +8,22 @@ internal import SyncCore
 struct FormImport {
     /// Names whose values no control holds.
     private(set) var leftOut: [String] = []
+    /// What could not be taken over, in a line each.
+    private(set) var notes: [String] = []
+
+    mutating func note(_ line: String) {
+        if !notes.contains(line) { notes.append(line) }
+    }
+
+    /// Text of others as a label or a help: one line without control characters.
+    static func line(_ text: String) -> JSON? {
+        let words = text.unicodeScalars.split { $0.properties.isWhitespace }.map(String.init)
+        let line = words.joined(separator: " ")
+        guard !line.isEmpty, !line.unicodeScalars.contains(where: SafeText.isHarmful) else {
+            return nil
+        }
+        return .string(line)
+    }
     private var variables: Set<String> = Set(
         ["form", "field", "value", "was", "user", "revision", "coalesced"].map {
             FieldOutline.variable($0)
@@ -69,12 +85,7 @@ struct FormImport {
         var sections: [JSON] = []
         var loose: [JSON] = []
         for (name, value) in object.members {
-            if let helper = HomeAssistantHelper(rawValue: name), let members = value.objectValue {
-                let fields = members.members.compactMap { id, settings in
-                    self.id(id).flatMap { helper.field($0, settings) }
-                }
-                loose += fields
-            } else if let group = value.objectValue {
+            if let group = value.objectValue {
                 let fields = group.members.compactMap { field($0.name, $0.value) }
                 if !fields.isEmpty {
                     sections.append(
@@ -89,7 +100,7 @@ struct FormImport {
     }
 
     /// A name as an id: unique, and unlike every other as an environment variable.
-    private mutating func id(_ name: String) -> String? {
+    mutating func id(_ name: String, orElse other: String? = nil) -> String? {
         var id = ""
         for byte in name.utf8 {
             switch byte {
@@ -102,6 +113,7 @@ struct FormImport {
         if id.first.map({ !$0.isLetter }) ?? true { id = "f" + id }
         id = String(id.prefix(63))
         guard variables.insert(FieldOutline.variable(id)).inserted else {
+            if let other { return self.id(other) }
             leftOut.append(name)
             return nil
         }
@@ -128,46 +140,5 @@ struct FormImport {
         guard let id = id(name) else { return nil }
         if id != name { members.insert(("label", .string(name)), at: 1) }
         return .object(JSONObject([("id", .string(id))] + members))
-    }
-}
-
-/// Home Assistant's helpers, which are controls already.
-enum HomeAssistantHelper: String {
-    case flag = "input_boolean"
-    case choice = "input_select"
-    case number = "input_number"
-    case text = "input_text"
-    case moment = "input_datetime"
-    case button = "input_button"
-
-    /// One helper as a control: what has a counterpart is taken over.
-    func field(_ id: String, _ settings: JSON) -> JSON? {
-        var field = JSONObject([("id", .string(id))])
-        func take(_ name: String, as own: String) { field[own] = settings[name] ?? field[own] }
-        switch self {
-        case .flag: field["type"] = "toggle"
-        case .choice:
-            field["type"] = "picker"
-            take("options", as: "options")
-        case .number:
-            field["type"] = settings["mode"]?.stringValue == "box" ? "stepper" : "slider"
-            for name in ["min", "max", "step"] { take(name, as: name) }
-        case .text:
-            field["type"] = settings["mode"]?.stringValue == "password" ? "secure" : "text"
-            take("max", as: "maxLength")
-            if field["type"] == "text" { take("pattern", as: "pattern") }
-        case .moment:
-            field["type"] = "date"
-            let hasDate = settings["has_date"]?.boolValue ?? false
-            let hasTime = settings["has_time"]?.boolValue ?? false
-            field["mode"] =
-                hasDate && hasTime ? "dateAndTime" : .string(hasTime ? "time" : "date")
-        case .button: field["type"] = "button"
-        }
-        take("name", as: "label")
-        if self != .button, self != .moment, field["type"] != "secure" {
-            take("initial", as: "default")
-        }
-        return .object(field)
     }
 }

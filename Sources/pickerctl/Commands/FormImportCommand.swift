@@ -1,0 +1,133 @@
+internal import ArgumentParser
+internal import FormFile
+internal import SyncCore
+
+/// `pickerctl form import`: a form made of what people have.
+struct FormImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Make a form file of what there is already.",
+        discussion: """
+            FILE is YAML or JSON with names and values (groups become sections), or NAME=VALUE \
+            lines as in an .env file; - is standard input. Types are guessed: read the result \
+            before it is applied. What cannot be taken over is told on standard error.
+
+            --home-assistant takes a configuration.yaml, a package or a file of helpers: \
+            input_boolean, input_select, input_number, input_text, input_datetime, input_button. \
+            --gsettings takes a .gschema.xml file or the id of an installed schema.
+
+            Example: pickerctl form import --gsettings org.gnome.desktop.interface > desktop.yaml
+            """)
+    @OptionGroup var common: CommonOptions
+    @Argument(completion: .file()) var file: String?
+    @Option(
+        name: .customLong("home-assistant"),
+        help: ArgumentHelp("A file of Home Assistant's with helpers in it.", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml"]))
+    var homeAssistant: String?
+    @Option(
+        help: ArgumentHelp("A settings schema: a file, or an id.", valueName: "schema"),
+        completion: .file(extensions: ["xml"]))
+    var gsettings: String?
+
+    func validate() throws {
+        guard [file, homeAssistant, gsettings].count(where: { $0 != nil }) == 1 else {
+            throw ValidationError(
+                "one of FILE, --home-assistant FILE and --gsettings SCHEMA says what to import")
+        }
+    }
+
+    func run() throws {
+        let console = Console(color: .never, isQuiet: common.quiet)
+        let definition = try made(console)
+        // What the daemon would refuse is not handed out as a form.
+        do throws(FormIssues) {
+            _ = try FormDefinition.parse(
+                definition, limits: FormLimits(), compile: RegularExpression.compiler)
+        } catch {
+            let issue = error.issues.first
+            let path = issue.map { $0.path.isEmpty ? "" : "\(Self.place($0.path, definition)): " }
+            throw Failure(
+                .data,
+                "no form comes of it: \(path ?? "")\(issue?.message ?? "it has too much in it")")
+        }
+        try console.text("# yaml-language-server: $schema=\(FormSchema.location)\n")
+        try console.text(YAMLWriter.text(of: definition))
+        try console.flush()
+    }
+
+    /// The control in which something is wrong, by its id.
+    private static func place(_ path: [PathStep], _ definition: JSON) -> String {
+        var json = definition
+        var id = "the form"
+        for step in path {
+            switch step {
+            case .key(let name): json = json[name] ?? .null
+            case .index(let index):
+                let elements = json.arrayValue ?? []
+                json = elements.indices.contains(index) ? elements[index] : .null
+            }
+            if let found = json["id"]?.stringValue { id = found }
+        }
+        return id
+    }
+
+    /// The definition; what could not be taken over is told, also where nothing comes of it.
+    private func made(_ console: Console) throws(Failure) -> JSON {
+        if let homeAssistant {
+            let slash = homeAssistant.lastIndex(of: "/")
+            return try assistant(
+                name(homeAssistant), try HomeAssistantImport.read(homeAssistant),
+                folder: slash.map { String(homeAssistant[..<$0]) } ?? ".", console)
+        }
+        if let gsettings {
+            let (path, id) = try GSettingsImport.file(of: gsettings)
+            var maker = GSettingsImport()
+            defer { for note in maker.notes { console.note(note) } }
+            try maker.read(path)
+            return try maker.definition(name(gsettings), schema: id)
+        }
+        let file = file ?? "-"
+        var tree = try FormImport.variables(file)
+        if tree == nil { tree = try HomeAssistantImport.read(file) }
+        guard let tree, let object = tree.objectValue, !object.isEmpty else {
+            throw Failure(
+                .data,
+                "\(file == "-" ? "standard input" : file) has no names with values; expected "
+                    + "NAME: VALUE or NAME=VALUE")
+        }
+        // Helpers are told by their names; who has some wants them as what they are.
+        if object.members.contains(where: { HomeAssistantHelper(rawValue: $0.name) != nil }) {
+            return try assistant(name(file), tree, folder: ".", console)
+        }
+        var maker = FormImport()
+        let definition = maker.definition(name(file), object)
+        for name in maker.leftOut {
+            console.note("\(name) is left out: no control holds it, or its name is taken")
+        }
+        return definition
+    }
+
+    private func assistant(
+        _ form: String, _ configuration: JSON, folder: String, _ console: Console
+    ) throws(Failure) -> JSON {
+        var maker = HomeAssistantImport(folder: folder)
+        defer { for note in maker.notes { console.note(note) } }
+        return try maker.definition(form, configuration)
+    }
+
+    /// The form's name: `--form`, else the file's, else the schema's.
+    private func name(_ source: String) -> String {
+        if let form = common.form { return form }
+        guard source != "-" else { return "imported" }
+        let base = source.split(separator: "/").last.map(String.init) ?? source
+        // Of a file the name without its ending; of a schema's id the last two words.
+        let words = base.split(separator: ".")
+        let isFile = source.contains("/") || base.contains(".xml") || base.contains(".y")
+        if base.hasSuffix(".gschema.xml") {
+            return FormImport.formName(words.dropLast(2).suffix(2).joined(separator: "-"))
+        }
+        return FormImport.formName(
+            isFile || words.count < 3
+                ? words.first.map(String.init) ?? base : words.suffix(2).joined(separator: "-"))
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+
+@Suite("Metrics, dashboard, alert rules")
+struct ObservabilityTests {
+    @Test("promtool takes metrics, rules and panels, and none refers to a metric that is not there")
+    func promtool() throws {
+        let folder = try TemporaryFolder()
+        let daemon = try DaemonProcess(folder).ready()
+        let writer = try WireClient(daemon.socket)
+        try writer.apply()
+        let metrics = try said(
+            builtExecutables + "/pickerctl",
+            ["--socket", daemon.socket, "status", "-o", "prometheus"])
+        #expect(metrics.status == 0)
+        // scripts/dependencies puts it there.
+        let tools = ProcessInfo.processInfo.environment["PICKERSYNC_TOOLS"] ?? ".build/tools"
+        let run = try said(
+            "/usr/bin/env",
+            [
+                "python3", "Tests/SystemTests/check_observability.py", "docs/observability",
+                try folder.write("metrics", metrics.text), tools + "/promtool",
+            ])
+        #expect(run.status == 0, "\(run.text)")
+    }
+}
