@@ -152,6 +152,8 @@ install-completions:
 
 .PHONY: uninstall
 uninstall: ## what install put there; the store and a changed configuration stay
+	@[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || \
+	    systemctl disable --now pickersyncd.socket pickersyncd.service || true
 	rm -f $(bindir)/pickersyncd $(bindir)/pickerctl
 	rm -f $(systemdsystem)/pickersyncd.service $(systemdsystem)/pickersyncd.socket
 	rm -f $(systemduser)/pickersyncd.service $(systemduser)/pickersyncd.socket

@@ -169,6 +169,10 @@ let package = Package(
         .testTarget(
             name: "SystemTests", dependencies: ["pickersyncd", "pickerctl"],
             exclude: ["check_openrpc.py", "check_observability.py"], swiftSettings: strict),
+        .testTarget(
+            name: "PackageTests",
+            dependencies: ["DaemonCore", "SyncCore", "pickersyncd", "pickerctl"],
+            swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
 
         // What the fuzzers try is tried by the tests as well; the fuzzer itself is built by
