@@ -208,6 +208,16 @@ struct LiveTests {
             return
         }
         #expect(order.flavor == .vanilla)
+        // A field that was never read was seen as it was when the form was opened.
+        try daemon.pickerctl("set", "topping=cookies")
+        try await eventually("the other's topping") { session.revision == 3 }
+        await #expect(throws: FormError.self) {
+            try await client.transaction(session, requireCurrent: true) {
+                order.topping = .blueberries
+            }
+        }
+        try await client.transaction(session, requireCurrent: true) { order.scoops = 4 }
+        #expect(order.scoops == 4)
     }
 
     @Test("what is written while the daemon is away is sent when it is back, increments as one")

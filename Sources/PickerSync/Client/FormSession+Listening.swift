@@ -72,6 +72,7 @@ extension FormSession {
                 state.told[field.id] = field.state
             }
             state.context = result.context
+            state.opened = result.context
             state.revision = result.revision
             // Tokens of another line of revisions say nothing here.
             if !isFirst { state.seen = [:] }

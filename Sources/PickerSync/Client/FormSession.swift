@@ -19,6 +19,8 @@ public final class FormSession: Sendable {
     struct State {
         var fields: [String: FieldState] = [:]
         var context: String?
+        /// The token of the snapshot: what this program was shown when the form was opened.
+        var opened: String?
         var revision: Int64 = 0
         /// Each field as the notifications told it: what listeners have heard.
         var told: [String: FieldState] = [:]
@@ -172,7 +174,7 @@ public final class FormSession: Sendable {
         var changes = edits.map(\.change)
         if requireCurrent {
             // What was never read one by one was shown when the form was opened.
-            let context = state.withLock { $0.context }
+            let context = state.withLock { $0.opened }
             for index in changes.indices where changes[index].context == nil {
                 changes[index].context = context
             }
