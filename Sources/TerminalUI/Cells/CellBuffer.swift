@@ -27,6 +27,20 @@ public struct CellBuffer: Hashable, Sendable {
         return cells[y * columns + x]
     }
 
+    /// Copies another buffer's cells to `origin`, as far as they lie within `clip`. Lines are cut
+    /// and not columns: who clips columns has to keep wide clusters whole.
+    mutating func copy(_ other: CellBuffer, to origin: Point, clip: Rect) {
+        let area = Rect(x: origin.x, y: origin.y, columns: other.columns, lines: other.lines)
+            .intersection(clip).intersection(bounds)
+        guard area.columns > 0 else { return }
+        for y in area.y..<area.y + max(0, area.lines) {
+            let from = (y - origin.y) * other.columns + area.x - origin.x
+            let to = y * columns + area.x
+            cells.replaceSubrange(
+                to..<to + area.columns, with: other.cells[from..<from + area.columns])
+        }
+    }
+
     /// Writes one line of text and says how many columns it takes, hidden ones included.
     ///
     /// What lies outside `clip` (or the buffer) is left as it is, and a wide cluster of which only

@@ -179,6 +179,22 @@ public struct Canvas {
         regions.last { $0.rect.contains(point) }
     }
 
+    /// Puts another canvas there: its cells, its regions as those of the owner, and its cursor.
+    mutating func place(_ other: Canvas, at origin: Point) {
+        let area = Rect(
+            x: origin.x, y: origin.y, columns: other.buffer.columns, lines: other.buffer.lines)
+        buffer.copy(other.buffer, to: origin, clip: clip)
+        for region in other.regions {
+            var rect = region.rect
+            rect.x += origin.x
+            rect.y += origin.y
+            addRegion(rect, region.target)
+        }
+        if let point = other.cursor, !clip.intersection(area).isEmpty {
+            setCursor(Point(x: point.x + origin.x, y: point.y + origin.y))
+        }
+    }
+
     /// How many cells at the right end of a line of `rect` are blank.
     func blankTail(ofLine y: Int, in rect: Rect) -> Int {
         let area = rect.intersection(buffer.bounds)

@@ -51,6 +51,8 @@ struct FormMirror {
 
     let form: String
     private(set) var definition: FormDefinition
+    /// How often the definition became another.
+    private(set) var definitions = 0
     /// Looked up by id, never gone through.
     private(set) var fields: [String: FieldState] = [:]
     private(set) var context: String?
@@ -268,6 +270,7 @@ extension FormMirror {
             return edit
         }
         self.definition = definition
+        definitions += 1
     }
 
     mutating func deleted() {

@@ -152,6 +152,8 @@ struct LiveModel {
     /// What the keys could be at the last time, to find what is near when the focus goes away.
     var order: [Focus] = []
     var geometry = LiveGeometry()
+    /// The controls as they were drawn last.
+    var drawn = DrawnControls()
 
     init(_ mirror: FormMirror, _ around: Surroundings, mode: Mode = .form, size: Size) {
         self.mirror = mirror

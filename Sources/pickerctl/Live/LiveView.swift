@@ -16,7 +16,9 @@ struct LiveScreen {
 extension LiveModel {
     /// Draws the screen, and keeps where things lie.
     mutating func draw() -> Canvas {
-        let screen = mode == .form ? screen() : prompt()
+        var drawn = drawn
+        let screen = mode == .form ? screen(&drawn) : prompt()
+        self.drawn = drawn
         geometry = screen.geometry
         scroll = screen.scroll
         return screen.canvas
@@ -33,7 +35,7 @@ extension LiveModel {
         return around.environment.with { $0.labelColumns = min(max(longest, 14), 27) }
     }
 
-    private func screen() -> LiveScreen {
+    private func screen(_ drawn: inout DrawnControls) -> LiveScreen {
         let environment = environment
         var canvas = Canvas(columns: size.columns, lines: size.lines)
         let isRoomy = size.lines >= 16
@@ -55,7 +57,7 @@ extension LiveModel {
         var geometry = LiveGeometry()
         geometry.window = window
         switch page {
-        case .form: drawForm(into: &canvas, environment, &geometry, &scroll)
+        case .form: drawForm(into: &canvas, environment, &drawn, &geometry, &scroll)
         case .help(let scroll):
             let content = HelpPage.block(helpLines, environment)
             Viewport(scroll, lines: window.lines, environment: environment, content)
@@ -71,7 +73,7 @@ extension LiveModel {
 
     private func drawForm(
         into canvas: inout Canvas, _ environment: StyleEnvironment,
-        _ geometry: inout LiveGeometry, _ scroll: inout ScrollState
+        _ drawn: inout DrawnControls, _ geometry: inout LiveGeometry, _ scroll: inout ScrollState
     ) {
         let window = geometry.window
         if let page = openPage(environment) {
@@ -80,8 +82,12 @@ extension LiveModel {
         }
         // A column between the names at the right and the bar.
         let isWide = window.columns >= 60
-        let content = Padding(right: isWide ? 1 : 0, content(environment))
+        let gap = isWide ? 1 : 0
         let width = max(0, window.columns - 1)
+        drawn.begin(
+            columns: max(0, width - gap), lines: size.lines, definition: mirror.definitions,
+            environment)
+        let content = Padding(right: gap, content(environment, &drawn))
         geometry.frames = Canvas.frames(of: content, width: width)
         geometry.contentLines = content.measure(width: width).lines
         if followsFocus, let focus {
@@ -156,7 +162,9 @@ extension LiveModel {
         return (isFirst ? 0 : frame.y)..<(isLast ? geometry.contentLines : frame.maxY)
     }
 
-    private func content(_ environment: StyleEnvironment) -> Column {
+    private func content(
+        _ environment: StyleEnvironment, _ drawn: inout DrawnControls
+    ) -> Column {
         let definition = mirror.definition
         var blocks: [any Block] = []
         if size.lines >= 16, let subtitle = definition.subtitle {
@@ -170,8 +178,9 @@ extension LiveModel {
             if let title = title(of: section, number, environment) { blocks.append(title) }
             if folded.contains(number) { continue }
             for index in visible {
-                let block = AnyBlock(view(index, environment))
-                blocks.append(Owned(by: definition.controls[index].id, block))
+                let field = definition.controls[index].id
+                let canvas = drawn.drawing(of: field, look(index)) { view(index, environment) }
+                blocks.append(Owned(by: field, Picture(canvas)))
             }
             if let footer = section.footer {
                 blocks.append(Padding(left: 2, StyledText(footer, environment.roles.dim)))

@@ -62,6 +62,12 @@ struct LiveFuzzTests {
                 step(&bench, &random, fields)
                 let size = bench.model.size
                 let canvas = bench.model.draw()
+                // What was kept of the frame before is what would be drawn anew.
+                var fresh = bench.model
+                fresh.drawn = DrawnControls()
+                let whole = fresh.draw()
+                #expect(whole.buffer == canvas.buffer && whole.cursor == canvas.cursor)
+                #expect(whole.regions == canvas.regions)
                 #expect(canvas.buffer.columns == max(0, size.columns))
                 if let cursor = canvas.cursor { #expect(canvas.buffer.bounds.contains(cursor)) }
                 if let hold = bench.model.hold { #expect(fields.contains(hold.field)) }
