@@ -381,9 +381,7 @@ extension Engine {
         life = .stopped(reason)
         for id in connections.keys.sorted() {
             guard let connection = connections[id] else { continue }
-            sayGoodbye(
-                connection, reason, retryAfterMilliseconds: reason == .restart ? 200 : nil,
-                &effects)
+            sayGoodbye(connection, reason, &effects)
         }
         effects.append(.drained)
     }

@@ -79,8 +79,13 @@ extension Engine {
         guard connection.progress != .ending else { return }
         let calls = withdraw(connection)
         connection.progress = .ending
-        // Each place in the order of answers is filled, or nothing behind it would ever leave.
+        // Each place in the order of answers is filled, or nothing behind it would ever leave. What
+        // a daemon that goes has not begun is left to the next one, unanswered.
         for call in calls {
+            if life != .serving, case .slot(let slot) = call.target {
+                connection.answers.fill(slot, with: [])
+                continue
+            }
             refuse(call, WireError(.unavailable, "the connection closes; ask again on a new one"))
         }
         closeOnceSettled(connection, &effects)
@@ -112,6 +117,14 @@ extension Engine {
     func closeOnceSettled(_ connection: Connection, _ effects: inout [Effect]) {
         guard connection.progress == .ending, connection.editsPending == 0 else { return }
         effects.append(.closeAfterOutput(connection.id))
+    }
+
+    /// Says goodbye because the daemon goes; after a restart it is soon back.
+    func sayGoodbye(
+        _ connection: Connection, _ reason: GoodbyeReason, _ effects: inout [Effect]
+    ) {
+        sayGoodbye(
+            connection, reason, retryAfterMilliseconds: reason == .restart ? 200 : nil, &effects)
     }
 
     /// The last notification that a connection gets.

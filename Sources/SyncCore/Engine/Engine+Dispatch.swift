@@ -37,6 +37,12 @@ extension Engine {
             awaitingCommit.append(connection)
             return
         }
+        if request.isEdit, case .slot(let slot) = target, let reason = life.reasonToLeave {
+            // Neither done nor answered: the client sends it again, to the daemon that comes next
+            // (PROTOCOL.md, Promises of the stream, 6).
+            connection.answers.fill(slot, with: [])
+            return sayGoodbye(connection, reason, &effects)
+        }
         counters.requests += 1
         let owed = connection.owedBytes
         defer { spend((connection.owedBytes - owed) >> 10, connection.account) }

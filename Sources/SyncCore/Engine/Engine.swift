@@ -76,6 +76,14 @@ public final class Engine {
         /// `stop` came: no edit is taken any more; `drained` follows the last commit.
         case stopping(GoodbyeReason)
         case stopped(GoodbyeReason)
+
+        /// What a client is told that comes, or edits, while the daemon goes.
+        var reasonToLeave: GoodbyeReason? {
+            switch self {
+            case .serving: nil
+            case .stopping(let reason), .stopped(let reason): reason
+            }
+        }
     }
 
     /// What the engine is for, counted since the start.
