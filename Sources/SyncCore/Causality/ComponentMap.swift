@@ -160,13 +160,13 @@ extension String {
     }
 }
 
-extension [Dot] {
-    /// These dots sorted, each once.
-    func sortedDistinct() -> [Dot] {
+extension Array where Element: Comparable {
+    /// These elements sorted, each once.
+    func sortedDistinct() -> [Element] {
         if count < 2 { return self }
-        var result: [Dot] = []
+        var result: [Element] = []
         result.reserveCapacity(count)
-        for dot in sorted() where result.last != dot { result.append(dot) }
+        for element in sorted() where result.last != element { result.append(element) }
         return result
     }
 }

@@ -45,7 +45,9 @@ public enum ContextToken {
 
     /// The one spelling of `context`.
     public static func render(_ context: CausalContext) -> String {
-        var text = ""
+        // Bytes, and one string at the end: a token is made with each edit.
+        var text: [UInt8] = []
+        text.reserveCapacity(64)
         let entries = context.vector.entries
         let loose = context.loose
         var entry = 0
@@ -59,22 +61,49 @@ public enum ContextToken {
             } else {
                 replica = min(entries[entry].replica, loose[dot].replica)
             }
-            if !text.isEmpty { text += "," }
-            text += replica.description
-            text += ":"
+            if !text.isEmpty { text.append(UInt8(ascii: ",")) }
+            replica.append(to: &text)
+            text.append(UInt8(ascii: ":"))
             if entry < entries.count, entries[entry].replica == replica {
-                text += String(entries[entry].counter)
+                text.append(decimal: entries[entry].counter)
                 entry += 1
             } else {
-                text += "0"
+                text.append(UInt8(ascii: "0"))
             }
             while dot < loose.count, loose[dot].replica == replica {
-                text += "+"
-                text += String(loose[dot].counter)
+                text.append(UInt8(ascii: "+"))
+                text.append(decimal: loose[dot].counter)
                 dot += 1
             }
         }
-        return text
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number in decimal digits without leading zeros.
+    mutating func append(decimal number: UInt64) {
+        var rest = number
+        var digits = 1
+        while rest >= 10 {
+            rest /= 10
+            digits += 1
+        }
+        append(contentsOf: repeatElement(0, count: digits))
+        rest = number
+        for place in (count - digits..<count).reversed() {
+            self[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+    }
+
+    /// Appends a number in lower hexadecimal digits without leading zeros.
+    mutating func append(hexadecimal number: UInt64) {
+        let bits = Swift.max(1, UInt64.bitWidth - number.leadingZeroBitCount)
+        for place in (0..<(bits + 3) / 4).reversed() {
+            let digit = UInt8(number >> UInt64(4 * place) & 0xF)
+            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+        }
     }
 }
 

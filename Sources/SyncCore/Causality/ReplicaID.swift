@@ -38,7 +38,18 @@ extension ReplicaID: Comparable {
 
 extension ReplicaID: CustomStringConvertible {
     /// `3f9a.1`: the id in lower hexadecimal digits without leading zeros, a dot, the epoch.
-    public var description: String { String(id, radix: 16) + "." + String(epoch) }
+    public var description: String {
+        var text: [UInt8] = []
+        append(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends what `description` gives.
+    func append(to text: inout [UInt8]) {
+        text.append(hexadecimal: id)
+        text.append(UInt8(ascii: "."))
+        text.append(decimal: UInt64(epoch))
+    }
 
     /// The replica that `text` names; `nil` unless `text` is exactly what `description` writes.
     public init?(_ text: String) {

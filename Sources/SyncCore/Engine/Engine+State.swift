@@ -262,20 +262,34 @@ extension Engine {
         outcome.record?.takesBack = takesBack
         let token = form.working.answerToken(seen, outcome.dots)
         note(outcome.dots, form, connection)
-        let listed = Set(named).union(outcome.touched).sorted()
-        let state = form.working
-        // What was told of a concurrent edit is told to its author as well.
-        let told = Dictionary(
-            zip(outcome.touched, outcome.changes.map(\.state)), uniquingKeysWith: { $1 })
+        let fields = answered(named, outcome, form)
         let result = SetResult(
             form: form.name, revision: Revision(clamping: outcome.revision), context: token,
-            fields: listed.map { index in
-                NamedField(
-                    id: state.definition.controls[index].id,
-                    state: told[index] ?? state.field(index))
-            }, skipped: skipped)
+            fields: fields, skipped: skipped)
         publish(outcome, of: form, &effects)
         settle(call, result: encoded { result.encode(into: &$0) })
+    }
+
+    /// The fields in the answer to an edit: those named and those that changed, ascending. What was
+    /// told of a concurrent edit is told to its author as well.
+    private func answered(
+        _ named: [Int], _ outcome: Transaction.Outcome, _ form: LiveForm
+    ) -> [NamedField] {
+        var told = zip(outcome.touched, outcome.changes).makeIterator()
+        var next = told.next()
+        var fields: [NamedField] = []
+        for index in (named + outcome.touched).sortedDistinct() {
+            if let change = next, change.0 == index {
+                fields.append(NamedField(id: change.1.field, state: change.1.state))
+                next = told.next()
+            } else {
+                fields.append(
+                    NamedField(
+                        id: form.working.definition.controls[index].id,
+                        state: form.working.field(index)))
+            }
+        }
+        return fields
     }
 
     private func publish(

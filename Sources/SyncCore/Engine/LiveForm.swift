@@ -163,13 +163,19 @@ struct FormState {
     /// What the form reads: see ShownValue.swift.
     func value(_ index: Int) -> JSON { cells[index].value }
 
+    /// What readers see of a control. The closure borrows: a method in its place would hold a copy
+    /// of the whole state.
+    func shown(_ index: Int) -> ShownValue {
+        definition.shown(index) { value($0) }
+    }
+
     /// What a reader sees of a field.
     ///
     /// - Parameter notifying: The edit that is being told met others that its author had not seen:
     ///   they are listed whatever the policy.
     func field(_ index: Int, notifying: Bool = false) -> FieldState {
         let cell = cells[index]
-        let shown = definition.shown(index, values: value)
+        let shown = shown(index)
         let targets = definition.targets[index]
         var state = FieldState(
             value: shown.value, revision: Revision(clamping: cell.revision),

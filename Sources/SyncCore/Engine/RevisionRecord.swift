@@ -38,20 +38,27 @@ struct RevisionRecord {
 extension RevisionRecord {
     /// The record as JSON text.
     func encoded() -> [UInt8] {
-        var object = JSONObject()
-        object["kind"] = .string(kind.rawValue)
-        object["at"] = .integer(at)
-        object["by"] = by.json
-        object["session"] = session.map(JSON.string)
-        if touchesAll { object["all"] = true }
-        if !touched.isEmpty { object["touched"] = .array(touched.map(JSON.string)) }
-        if !derived.isEmpty { object["derived"] = .array(derived.map(JSON.string)) }
-        if !concurrent.isEmpty { object["concurrent"] = .array(concurrent.map(JSON.string)) }
-        if !undo.isEmpty { object["undo"] = .array(undo.map(\.json)) }
-        object["takesBack"] = takesBack.map { .integer(Int64(clamping: $0)) }
-        var bytes: [UInt8] = []
-        JSON.object(object).encode(into: &bytes)
-        return bytes
+        var writer = JSONWriter()
+        writer.reserveCapacity(512)
+        writer.beginObject()
+        writer.member("kind", kind.rawValue)
+        writer.member("at", at)
+        writer.key("by")
+        by.wire.encode(into: &writer)
+        writer.member("session", session)
+        if touchesAll { writer.member("all", true) }
+        if !touched.isEmpty { writer.member("touched", touched) }
+        if !derived.isEmpty { writer.member("derived", derived) }
+        if !concurrent.isEmpty { writer.member("concurrent", concurrent) }
+        if !undo.isEmpty {
+            writer.key("undo")
+            writer.beginArray()
+            for step in undo { step.encode(into: &writer) }
+            writer.endArray()
+        }
+        writer.member("takesBack", takesBack.map { Int64(clamping: $0) })
+        writer.endObject()
+        return writer.take()
     }
 
     /// Reads what `encoded` wrote; `nil` for anything else.
@@ -78,12 +85,6 @@ extension Author {
         WireAuthor(
             user: user, uid: uid, client: client, tty: tty,
             connection: Int64(clamping: connection), replica: replica.description)
-    }
-
-    fileprivate var json: JSON {
-        var writer = JSONWriter()
-        wire.encode(into: &writer)
-        return (try? JSON(parsing: writer.take())) ?? .null
     }
 
     fileprivate init?(json: JSON) {

@@ -161,7 +161,7 @@ extension Transaction {
     private func difference(_ amount: DecimalNumber, _ control: Int) -> StoredEdit? {
         guard
             let edit = try? definition.edits(
-                for: .increment(amount), control: control, values: value
+                for: .increment(amount), control: control, values: { value($0) }
             ).first?.edit, case .increment(let difference, _) = edit, difference != .zero
         else { return nil }
         return edit

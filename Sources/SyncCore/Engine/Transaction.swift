@@ -19,7 +19,6 @@ struct Transaction {
     let definition: FormDefinition
     let author: Author
     let stamp: HybridTimestamp
-    private var state: FormState { form.working }
     private(set) var context: CausalContext
     private var overlay: [Int: Cell] = [:]
     /// Controls that were named, whose conditions are judged at the end.
@@ -40,7 +39,7 @@ struct Transaction {
     /// What a control's store reads as, with the changes so far.
     func value(_ index: Int) -> JSON { cell(index).value }
 
-    func cell(_ index: Int) -> Cell { overlay[index] ?? state.cells[index] }
+    func cell(_ index: Int) -> Cell { overlay[index] ?? form.working.cells[index] }
 
     // MARK: - Changes
 
@@ -53,7 +52,7 @@ struct Transaction {
     ) throws(WireError) {
         let edits: [FieldEdit]
         do {
-            edits = try definition.edits(for: action, control: control, values: value)
+            edits = try definition.edits(for: action, control: control) { value($0) }
         } catch {
             throw WireError(invalid: error, form: form.name)
         }
@@ -241,14 +240,14 @@ struct Transaction {
             "\(ids.joined(separator: ", ")): \(why); read what is there now and decide again",
             form: form.name, field: ids.first)
         error.fields = controls.map {
-            NamedField(id: definition.controls[$0].id, state: state.field($0))
+            NamedField(id: definition.controls[$0].id, state: form.working.field($0))
         }
         return error
     }
 
     /// Judges the conditions on the state after all changes.
     func checkEnabled() throws(WireError) {
-        for control in named where !definition.isEnabled(control, values: value) {
+        for control in named where !definition.isEnabled(control, values: { value($0) }) {
             let id = definition.controls[control].id
             throw WireError(
                 .disabled,
@@ -264,12 +263,12 @@ struct Transaction {
 
     /// Applies everything to the form's working state as one revision.
     mutating func finish(_ kind: RevisionRecord.Kind, session: String?) -> Outcome {
-        guard !isIdle else { return Outcome(revision: state.revision) }
+        guard !isIdle else { return Outcome(revision: form.working.revision) }
         var touched = written
         for index in written { touched.formUnion(definition.dependents[index]) }
         let order = touched.sorted()
-        let before = order.map { state.definition.shown($0, values: state.value).value }
-        let revision = state.revision + 1
+        let before = order.map { form.working.shown($0).value }
+        let revision = form.working.revision + 1
         for index in order {
             var cell = cell(index)
             cell.revision = revision

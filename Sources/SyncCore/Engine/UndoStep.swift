@@ -112,39 +112,44 @@ extension UndoStep {
 // MARK: - Text
 
 extension UndoStep {
-    var json: JSON {
-        var object = JSONObject([("field", .string(field))])
+    /// Writes the object.
+    func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("field", field)
         switch action {
         case .write(let trace, let was):
-            object["do"] = "write"
-            trace.write(to: &object)
-            object["was"] = was
+            writer.member("do", "write")
+            trace.encode(into: &writer)
+            writer.member("was", was)
         case .components(let components):
-            object["do"] = "components"
-            object["rows"] = .array(
-                components.map { component in
-                    var json = JSONObject([("id", .string(component.id))])
-                    component.trace.write(to: &json)
-                    json["was"] = component.was
-                    return .object(json)
-                })
+            writer.member("do", "components")
+            writer.key("rows")
+            writer.beginArray()
+            for component in components {
+                writer.beginObject()
+                writer.member("id", component.id)
+                component.trace.encode(into: &writer)
+                writer.member("was", component.was)
+                writer.endObject()
+            }
+            writer.endArray()
         case .assign(let trace, let was, let to):
-            object["do"] = "assign"
-            trace.write(to: &object)
-            object["was"] = was.map(JSON.number)
-            object["to"] = to.map(JSON.number)
+            writer.member("do", "assign")
+            trace.encode(into: &writer)
+            writer.member("was", was.map(JSON.number))
+            writer.member("to", to.map(JSON.number))
         case .increment(let amount, let base):
-            object["do"] = "increment"
-            object["by"] = .number(amount)
-            object["base"] = base.map(\.json)
+            writer.member("do", "increment")
+            writer.member("by", JSON.number(amount))
+            writer.member("base", base?.token)
         case .tags(let trace, let added, let removed, let wasSet):
-            object["do"] = "tags"
-            trace.write(to: &object)
-            object["added"] = .array(added)
-            object["removed"] = .array(removed)
-            object["wasSet"] = .bool(wasSet)
+            writer.member("do", "tags")
+            trace.encode(into: &writer)
+            writer.member("added", JSON.array(added))
+            writer.member("removed", JSON.array(removed))
+            writer.member("wasSet", wasSet)
         }
-        return .object(object)
+        writer.endObject()
     }
 
     init?(json: JSON) {
@@ -179,10 +184,10 @@ extension UndoStep {
 }
 
 extension UndoStep.Trace {
-    fileprivate func write(to object: inout JSONObject) {
-        object["dot"] = dot.json
-        if !over.isEmpty { object["over"] = .array(over.map(\.json)) }
-        object["restores"] = restores.map { .array($0.map(\.json)) }
+    fileprivate func encode(into writer: inout JSONWriter) {
+        writer.member("dot", dot.token)
+        if !over.isEmpty { writer.member("over", over.map(\.token)) }
+        writer.member("restores", restores?.map(\.token))
     }
 
     fileprivate init?(json: JSON) {
@@ -196,7 +201,7 @@ extension UndoStep.Trace {
 
 extension Dot {
     /// `"3f9a.1:1042"`: the token of this one write alone.
-    fileprivate var json: JSON { .string(ContextToken.render(CausalContext(dots: [self]))) }
+    fileprivate var token: String { ContextToken.render(CausalContext(dots: [self])) }
 
     fileprivate init?(json: JSON) {
         guard let text = json.stringValue, let context = try? ContextToken.parse(text) else {

@@ -26,24 +26,24 @@ public struct ShownValue: Hashable, Sendable {
 extension FormDefinition {
     /// What readers see of a control.
     public func shown(_ index: Int, values: (Int) -> JSON) -> ShownValue {
-        let control = controls[index]
+        // Never a copy of the control: that is a retain for each of its texts.
         var shown: ShownValue
-        switch control.storage {
+        switch controls[index].storage {
         case .none: return ShownValue(.null)
         case .own(.sealed):
             shown = ShownValue(.null)
-            shown.isMissing = control.isRequired && !(values(index).boolValue ?? false)
+            shown.isMissing = controls[index].isRequired && !(values(index).boolValue ?? false)
             return shown
         case .own(.presses): return ShownValue(values(index))
         case .own: shown = ShownValue(values(index))
         case .binds(let other):
             shown = self.shown(other, values: values)
-            if case .secure = control.kind {
-                shown.isMissing = control.isRequired && isSecretUnset(other, values: values)
+            if case .secure = controls[index].kind {
+                shown.isMissing = controls[index].isRequired && isSecretUnset(other, values: values)
                 return shown
             }
-            if case .button = control.kind { return shown }
-            if case .gauge(let gauge) = control.kind, let number = shown.value.numberValue {
+            if case .button = controls[index].kind { return shown }
+            if case .gauge(let gauge) = controls[index].kind, let number = shown.value.numberValue {
                 // SwiftUI's gauge shows a value beyond its bounds at the bound.
                 shown.value = .number(gauge.domain.clamped(number))
             }
@@ -51,9 +51,9 @@ extension FormDefinition {
         }
         shown.isMissing = false
         if shown.isMixed { return shown }
-        shown.value = canonical(shown.value, control: control)
-        shown.isInvalid = !accepts(shown.value, control: control)
-        shown.isMissing = control.isRequired && !shown.isInvalid && Self.isEmpty(shown.value)
+        shown.value = canonical(shown.value, control: controls[index])
+        shown.isInvalid = !accepts(shown.value, control: controls[index])
+        shown.isMissing = controls[index].isRequired && !shown.isInvalid && Self.isEmpty(shown.value)
         return shown
     }
 

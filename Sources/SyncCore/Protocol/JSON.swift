@@ -70,7 +70,18 @@ public struct JSONObject: Sendable {
 extension String {
     /// Whether both strings are the same UTF-8 bytes, canonical equivalence left aside.
     public func isSameBytes(as other: String) -> Bool {
-        utf8.elementsEqual(other.utf8)
+        // Native strings are contiguous; one by one costs fifty instructions a byte.
+        let same = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in
+                guard left.count == right.count else { return false }
+                guard let left = left.baseAddress, let right = right.baseAddress else {
+                    return true
+                }
+                return areSameBytes(left, right, count: other.utf8.count)
+            }
+        }
+        if case .some(.some(let isSame)) = same { return isSame }
+        return utf8.elementsEqual(other.utf8)
     }
 }
 

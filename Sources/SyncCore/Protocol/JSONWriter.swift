@@ -28,6 +28,11 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Makes room for so many bytes in all.
+    public mutating func reserveCapacity(_ count: Int) {
+        bytes.reserveCapacity(count)
+    }
+
     // MARK: - Structure
 
     /// A comma where one belongs.
