@@ -80,6 +80,16 @@ torture: test-dependencies build ## every promise, tried hard: ROWS=1,8 SECONDS=
 	    $(if $(ROWS),--rows $(ROWS)) $(if $(SECONDS),--seconds $(SECONDS)) \
 	    $(if $(SEED),--seed $(SEED)) $(if $(SCRATCH),--scratch $(SCRATCH))
 
+.PHONY: check-cost
+check-cost: test-dependencies ## instructions and allocations of the hot paths, against Benchmarks/cost.tsv
+	$(SWIFT) build --build-path $(BUILD) -c release --product HotPaths
+	@scripts/check-cost $(release)/HotPaths
+
+.PHONY: renew-cost
+renew-cost: test-dependencies ## writes Benchmarks/cost.tsv anew
+	$(SWIFT) build --build-path $(BUILD) -c release --product HotPaths
+	@scripts/check-cost $(release)/HotPaths --renew
+
 .PHONY: bench
 bench: build ## side by side with others, into docs/benchmarks.md; QUICK=1 in under three minutes
 	@scripts/dependencies build bench

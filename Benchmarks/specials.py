@@ -69,7 +69,8 @@ def memory(context, samples):
             samples.problems.append(f"memory: {problem}")
             continue
         try:
-            time.sleep(0.3)
+            # Whatever a server does once it is quiet, it has done.
+            time.sleep(2)
             idle = peer.resident_bytes()
             context.generator.run("prepare", peer)
             time.sleep(0.2)

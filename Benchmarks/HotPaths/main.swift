@@ -74,7 +74,9 @@ final class Bench {
             effects.removeAll(keepingCapacity: true)
             if let batch { engine.handle(.committed(batch: batch), at: now, into: &effects) }
             let hasWritten = write()
-            if batch == nil && !hasWritten { return }
+            let wantsTurn = engine.wantsTurn
+            if wantsTurn { engine.handle(.turn, at: now, into: &effects) }
+            if batch == nil && !hasWritten && !wantsTurn { return }
         }
     }
 

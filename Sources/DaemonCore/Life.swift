@@ -65,11 +65,22 @@ final class Life {
             shell.log.ready(path)
             shell.manager.ready(status: shell.engine.statusLine)
             shell.store.add(.measure)
+            giveBackPagesOnceQuiet()
         }
         guard let interval = shell.manager.watchdogInterval else { return }
         let timer = Timer(loop: shell.loop)
         timer.onFire = { [unowned self] in shell.manager.isAlive() }
         timer.start(after: .zero, repeating: interval)
+    }
+
+    private func giveBackPagesOnceQuiet() {
+        let timer = Timer(loop: shell.loop)
+        timer.onFire = {
+            ProcessLimits.giveBackProgramPages()
+            timer.close()
+        }
+        timer.keepsLoopAlive = false
+        timer.start(after: .seconds(1))
     }
 
     /// Nothing is to be done after the loop; keeps this object alive until then.

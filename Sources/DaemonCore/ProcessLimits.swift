@@ -28,6 +28,12 @@ enum ProcessLimits {
         sigprocmask(SIG_SETMASK, &unblocked, nil)
     }
 
+    /// Lets go of the pages that only the start needed: of 14 MB of an idle daemon 12 are program
+    /// and libraries, of which serving takes a fifth.
+    static func giveBackProgramPages() {
+        _ = csystem_give_back_program_pages()
+    }
+
     /// Raises the bound on descriptors as far as `limits` needs it and the kernel allows it, and
     /// lowers the bounds of connections to what is left of it after the reserve.
     ///

@@ -5,7 +5,8 @@
 /// Who wrote a value: the person, the program and the place.
 ///
 /// User and uid are what the kernel said of the peer; client and tty are what it said of itself.
-public struct Author: Sendable {
+/// Immutable, and a class: each cell and sibling has one, and a copy is one retain instead of four.
+public final class Author: Sendable {
     /// The login name of the peer's uid, or the uid in digits.
     public let user: String
     /// The peer's uid, from its socket's credentials.
@@ -18,6 +19,8 @@ public struct Author: Sendable {
     public let connection: UInt64
     /// The daemon's store incarnation.
     public let replica: ReplicaID
+    /// The replica as it is shown, made once.
+    let replicaText: String
 
     /// The author with these properties.
     public init(
@@ -30,6 +33,7 @@ public struct Author: Sendable {
         self.tty = tty
         self.connection = connection
         self.replica = replica
+        replicaText = replica.description
     }
 }
 

@@ -77,7 +77,9 @@ extension Author: CausalityCodable {
         replica.write(to: &writer)
     }
 
-    public init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+    public convenience init(
+        from reader: inout CausalityReader
+    ) throws(CausalityDecodeError) {
         self.init(
             user: try reader.string(), uid: try reader.unsigned32(),
             client: try reader.optional { reader throws(CausalityDecodeError) in

@@ -43,6 +43,21 @@ public enum ContextToken {
         return CausalContext(VersionVector(entries), loose: loose)
     }
 
+    /// The token of one write alone: `3f9a.1:0+1042`.
+    static func render(_ dot: Dot) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(40)
+        dot.replica.append(to: &text)
+        text.append(UInt8(ascii: ":"))
+        // The first write of a replica leaves no gap.
+        if dot.counter > 1 {
+            text.append(UInt8(ascii: "0"))
+            text.append(UInt8(ascii: "+"))
+        }
+        text.append(decimal: dot.counter)
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// The one spelling of `context`.
     public static func render(_ context: CausalContext) -> String {
         // Bytes, and one string at the end: a token is made with each edit.
@@ -89,20 +104,35 @@ extension [UInt8] {
             rest /= 10
             digits += 1
         }
-        append(contentsOf: repeatElement(0, count: digits))
-        rest = number
-        for place in (count - digits..<count).reversed() {
-            self[place] = UInt8(ascii: "0") + UInt8(rest % 10)
-            rest /= 10
+        append(digits: digits) { text in
+            var rest = number
+            for place in (0..<digits).reversed() {
+                (text + place).initialize(to: UInt8(ascii: "0") + UInt8(rest % 10))
+                rest /= 10
+            }
         }
     }
 
     /// Appends a number in lower hexadecimal digits without leading zeros.
     mutating func append(hexadecimal number: UInt64) {
         let bits = Swift.max(1, UInt64.bitWidth - number.leadingZeroBitCount)
-        for place in (0..<(bits + 3) / 4).reversed() {
-            let digit = UInt8(number >> UInt64(4 * place) & 0xF)
-            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+        let digits = (bits + 3) / 4
+        append(digits: digits) { text in
+            for place in 0..<digits {
+                let digit = UInt8(number >> UInt64(4 * (digits - 1 - place)) & 0xF)
+                (text + place).initialize(
+                    to: digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+            }
+        }
+    }
+
+    @inline(__always)
+    private mutating func append(digits: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Void) {
+        append(addingCapacity: digits) { span in
+            span.withUnsafeMutableBufferPointer { buffer, count in
+                body(buffer.baseAddress! + count)
+                count += digits
+            }
         }
     }
 }

@@ -15,6 +15,9 @@ struct AnswerQueue {
         case ready([UInt8])
     }
 
+    /// Whether the place `firstNumber` is kept and no other: what a request needs that is answered
+    /// at once, and the only one that takes no memory.
+    private var hasSingle = false
     /// Places whose answers have not been moved to `chunks`, from `head` on; the first one of them
     /// is still waited for.
     private var slots: [State] = []
@@ -25,19 +28,24 @@ struct AnswerQueue {
     /// Bytes that wait to be written or to be allowed to.
     private(set) var bytes = 0
 
-    private static let chunkBytes = 4 << 10
+    private static let chunkBytes = 16 << 10
 
     /// Whether something may be written.
     var hasOutput: Bool { !chunks.isEmpty }
 
     /// Whether an answer is still waited for.
-    var isWaiting: Bool { head < slots.count }
+    var isWaiting: Bool { hasSingle || head < slots.count }
 
     /// Whether the answer of a place may be written, or was.
     func isAnswered(_ slot: Slot) -> Bool { slot.number < firstNumber }
 
     /// Keeps the next place for an answer that comes later.
     mutating func reserve() -> Slot {
+        guard isWaiting else {
+            hasSingle = true
+            return Slot(number: firstNumber)
+        }
+        spread()
         slots.append(.waiting)
         return Slot(number: firstNumber + UInt64(slots.count - head) - 1)
     }
@@ -45,6 +53,7 @@ struct AnswerQueue {
     /// Puts an answer in its place; an empty one says that nothing is answered there.
     mutating func fill(_ slot: Slot, with frame: [UInt8]) {
         guard slot.number >= firstNumber else { return }
+        spread()
         let index = head + Int(slot.number - firstNumber)
         bytes += frame.count
         slots[index] = .ready(frame)
@@ -55,10 +64,32 @@ struct AnswerQueue {
             head += 1
             firstNumber += 1
         }
-        if head == slots.count || head > 1024 {
+        if head == slots.count {
+            slots = []
+            head = 0
+        } else if head > 1024 {
             slots.removeFirst(head)
             head = 0
         }
+    }
+
+    /// Puts a response (JSON text) in its place as a frame; where it may leave, nearly always, it
+    /// is copied once, to where it leaves from.
+    mutating func fill(_ slot: Slot, text: [UInt8]) {
+        guard hasSingle, slot.number == firstNumber else {
+            return fill(slot, with: Frame.encode(text: text))
+        }
+        hasSingle = false
+        firstNumber += 1
+        bytes += Frame.headerBytes + text.count
+        chunk(for: Frame.headerBytes + text.count).append(frameOf: text)
+    }
+
+    /// Several places stand in the list, the first of them too.
+    private mutating func spread() {
+        guard hasSingle else { return }
+        hasSingle = false
+        slots.append(.waiting)
     }
 
     /// Answers at once, behind what is there already.
@@ -67,6 +98,7 @@ struct AnswerQueue {
         if !isWaiting {
             write(frame)
         } else {
+            spread()
             slots.append(.ready(frame))
         }
     }
@@ -82,14 +114,15 @@ struct AnswerQueue {
 
     private mutating func write(_ frame: [UInt8]) {
         guard !frame.isEmpty else { return }
-        if let last = chunks.last, last.room >= frame.count {
-            _ = last.append(frame)
-            return
-        }
+        _ = chunk(for: frame.count).append(frame)
+    }
+
+    /// The last chunk, or a new one where it has no room.
+    private mutating func chunk(for count: Int) -> FrameChunk {
+        if let last = chunks.last, last.room >= count { return last }
         // The first chunk of a quiet connection is as small as its one answer.
-        let capacity = chunks.isEmpty ? frame.count : max(Self.chunkBytes, frame.count)
-        let chunk = FrameChunk(capacity: capacity)
-        _ = chunk.append(frame)
+        let chunk = FrameChunk(capacity: chunks.isEmpty ? count : max(Self.chunkBytes, count))
         chunks.append(chunk)
+        return chunk
     }
 }

@@ -34,9 +34,10 @@ final class Connection {
     /// What its uid costs, all its connections together.
     let account: Account
     /// What the client calls itself (`hello`).
-    var client: String?
+    var client: String? { didSet { knownAuthor = nil } }
     /// The terminal that it claims (`hello`).
-    var tty: String?
+    var tty: String? { didSet { knownAuthor = nil } }
+    private var knownAuthor: Author?
     /// Groups connections of one uid for undo (`hello`).
     var session: String?
 
@@ -142,11 +143,14 @@ final class Connection {
         return calls.reversed()
     }
 
-    /// Who writes, for the dots and the history.
+    /// Who writes, for the dots and the history; made once for what was said last.
     func author(replica: ReplicaID) -> Author {
-        Author(
+        if let known = knownAuthor, known.replica == replica { return known }
+        let author = Author(
             user: peer.user, uid: peer.uid, client: client, tty: tty, connection: id.number,
             replica: replica)
+        knownAuthor = author
+        return author
     }
 }
 

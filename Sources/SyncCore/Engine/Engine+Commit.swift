@@ -244,7 +244,7 @@ extension Engine {
         form.changeLog.append(
             frame, touched: touched, bytesMax: configuration.limits.changeLogBytesMax,
             retained: retained)
-        for subscription in form.subscriptions { markReady(subscription.connection) }
+        noteNews(of: form)
     }
 
     /// To whom may not read a form any more it is gone.

@@ -346,7 +346,7 @@ extension Engine {
         switch target {
         case .nowhere: return
         case .slot(let slot):
-            connection.answers.fill(slot, with: Frame.encode(text: response))
+            connection.answers.fill(slot, text: response)
         case .batch(let batch):
             guard let frame = batch.add(response) else { return }
             connection.answers.fill(batch.slot, with: frame)

@@ -117,19 +117,32 @@ extension Engine {
             "the answers of this batch take more than \(max) bytes; ask for the rest in another")
     }
 
-    /// Answers an edit with a result (JSON text), once it is durable, and remembers it under the
+    /// Answers an edit with a result, once it is durable, and remembers it under the
     /// request's key.
-    func settle(_ call: PendingCall, result: [UInt8]) {
-        if let key = call.key {
-            batches.gathering.keys.append(
-                KeyRow(
-                    uid: key.id.uid, key: key.id.key, at: now.wallMilliseconds,
-                    digest: key.digest, result: result))
-            keys.note(
-                key.id, result: result, digest: key.digest, at: now.wallMilliseconds,
-                batch: batches.gathering.number)
+    func settle(_ call: PendingCall, _ result: (inout JSONWriter) -> Void) {
+        guard call.key != nil else {
+            let response = encoded { Answer.encode(call.id ?? .null, into: &$0, result: result) }
+            return leave(call, response)
         }
-        let response = response(call.id, result)
+        let result = encoded(result)
+        remember(call, result)
+        leave(call, response(call.id, result))
+    }
+
+    /// Keeps an answer for a retry under the same key.
+    private func remember(_ call: PendingCall, _ result: [UInt8]) {
+        guard let key = call.key else { return }
+        batches.gathering.keys.append(
+            KeyRow(
+                uid: key.id.uid, key: key.id.key, at: now.wallMilliseconds,
+                digest: key.digest, result: result))
+        keys.note(
+            key.id, result: result, digest: key.digest, at: now.wallMilliseconds,
+            batch: batches.gathering.number)
+    }
+
+    /// Delivers the response to an edit as soon as that is durable.
+    private func leave(_ call: PendingCall, _ response: [UInt8]) {
         if !waits(call, response), call.id != nil {
             deliver(response, to: call.target, call.connection)
         }
@@ -248,8 +261,10 @@ extension Engine {
     func waits(_ call: PendingCall, _ response: [UInt8], batch: UInt64? = nil) -> Bool {
         guard configuration.durability == .commit, let number = batch ?? batches.newestPending
         else { return false }
+        // Bytes of its own: those of the writer have room for the longest answer so far.
         let waiter = BatchQueue.Waiter(
-            connection: call.connection.id, target: call.target, id: call.id, response: response)
+            connection: call.connection.id, target: call.target, id: call.id,
+            response: [UInt8](response[...]))
         guard batches.wait(for: number, waiter) else { return false }
         call.connection.editsPending += 1
         call.connection.pendingBytes += response.count

@@ -48,7 +48,7 @@ extension Engine {
         let result = carryOut(
             change, .apply, by: call.connection.author(replica: replica),
             session: call.connection.session, &effects)
-        settle(call, result: encoded { result.encode(into: &$0) })
+        settle(call) { result.encode(into: &$0) }
     }
 
     /// Applies a form file for the daemon itself.
@@ -103,7 +103,7 @@ extension Engine {
         let result = carryOut(
             change, .options, by: call.connection.author(replica: replica),
             session: call.connection.session, &effects)
-        settle(call, result: encoded { result.encode(into: &$0) })
+        settle(call) { result.encode(into: &$0) }
     }
 
     func formDelete(
@@ -124,7 +124,7 @@ extension Engine {
         if wasThere || configuration.durability == .commit {
             publish(event, of: form, .deletion, nil, &effects)
         }
-        settle(call, result: encoded { EmptyResult().encode(into: &$0) })
+        settle(call) { EmptyResult().encode(into: &$0) }
     }
 
     // MARK: - Planning

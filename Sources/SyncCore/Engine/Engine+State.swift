@@ -116,10 +116,13 @@ extension Engine {
         try require(.read, form, form.working, nil, connection.peer)
         let requestContext = try seen(params.context, form, connection, path: "context")
         var transaction = begin(form, connection)
+        var named: [Int] = []
+        named.reserveCapacity(params.changes.count)
         for (place, change) in params.changes.enumerated() {
             guard let control = definition.index(of: change.field) else {
                 throw noField(change.field, form, form.working)
             }
+            named.append(control)
             try requireEdit(change.action, form, form.working, control, connection.peer)
             let own =
                 try change.context.map { token throws(WireError) in
@@ -143,7 +146,6 @@ extension Engine {
             try requireCurrent(controls, requestContext, transaction, form.working)
         }
         try transaction.checkEnabled()
-        let named = params.changes.compactMap { definition.index(of: $0.field) }
         finish(
             &transaction, .set, named: named, seen: try shown(params), skipped: nil, takesBack: nil,
             call,
@@ -184,19 +186,24 @@ extension Engine {
         _ edit: Change.Action, _ form: LiveForm, _ state: FormState, _ control: Int, _ peer: Peer
     ) throws(WireError) {
         let action: FormAction = edit == .press ? .press : .write
-        var places = [control]
-        places += state.definition.targets[control].filter { $0 != control }
-        for place in places {
-            try require(action, form, state, place, peer)
-            guard state.definition.controls[place].isLocked else { continue }
-            let isAdmin = state.definition.permits(
-                .admin, peer: peer, owner: form.owner, daemonUID: configuration.daemonUID)
-            if isAdmin { continue }
-            let id = state.definition.controls[place].id
-            throw WireError(
-                .disabled, "\(id) is locked; an admin of form \(form.name) may set it",
-                form: form.name, field: id)
+        try requireEditAlone(action, form, state, control, peer)
+        for target in state.definition.targets[control] where target != control {
+            try requireEditAlone(action, form, state, target, peer)
         }
+    }
+
+    private func requireEditAlone(
+        _ action: FormAction, _ form: LiveForm, _ state: FormState, _ control: Int, _ peer: Peer
+    ) throws(WireError) {
+        try require(action, form, state, control, peer)
+        guard state.definition.controls[control].isLocked else { return }
+        let isAdmin = state.definition.permits(
+            .admin, peer: peer, owner: form.owner, daemonUID: configuration.daemonUID)
+        if isAdmin { return }
+        let id = state.definition.controls[control].id
+        throw WireError(
+            .disabled, "\(id) is locked; an admin of form \(form.name) may set it",
+            form: form.name, field: id)
     }
 
     private func requireCurrent(
@@ -267,7 +274,7 @@ extension Engine {
             form: form.name, revision: Revision(clamping: outcome.revision), context: token,
             fields: fields, skipped: skipped)
         publish(outcome, of: form, &effects)
-        settle(call, result: encoded { result.encode(into: &$0) })
+        settle(call) { result.encode(into: &$0) }
     }
 
     /// The fields in the answer to an edit: those named and those that changed, ascending. What was
@@ -314,7 +321,8 @@ extension Engine {
             form: form.key, revision: outcome.revision, at: record.at, frame: frame,
             record: recordBytes)
         publish(
-            .revision(form, frame: frame, touched: form.numbers(of: record.touched)), of: form,
+            .revision(form, frame: frame, touched: form.numbers(ofControls: outcome.touched)),
+            of: form,
             .cells(outcome.touched), row, &effects)
     }
 

@@ -43,6 +43,8 @@ public final class Engine {
     let retained = RetainedBytes()
     /// Connections that have something to be written, in the order in which they got it.
     private var ready: [Connection] = []
+    /// Forms with changes whose subscribers have not been marked as ready.
+    private var news: [LiveForm] = []
 
     var decoder: MessageDecoder
     var writer = JSONWriter()
@@ -195,9 +197,22 @@ public final class Engine {
         ready.append(connection)
     }
 
+    /// Notes that there is something to write to all who watch a form: they are marked once for all
+    /// changes of an iteration, as the marking costs each of them for each change otherwise.
+    func noteNews(of form: LiveForm) {
+        guard !form.hasNews else { return }
+        form.hasNews = true
+        news.append(form)
+    }
+
     /// The connections that have something to be written and no write under way; each is given
     /// once.
     public func takeReady() -> [ConnectionID] {
+        for form in news {
+            form.hasNews = false
+            for subscription in form.subscriptions { markReady(subscription.connection) }
+        }
+        news.removeAll(keepingCapacity: true)
         var taken: [Connection] = []
         swap(&taken, &ready)
         var ids: [ConnectionID] = []

@@ -50,6 +50,16 @@ public final class FrameChunk {
         return start..<count
     }
 
+    /// Appends a frame of the text (JSON), for which there must be room.
+    func append(frameOf text: [UInt8]) {
+        precondition(!text.isEmpty && text.count <= UInt32.max, "a frame holds a message")
+        let length = UInt32(text.count).bigEndian
+        precondition(Frame.headerBytes + text.count <= room, "a frame must fit its chunk")
+        storage.storeBytes(of: length, toByteOffset: count, as: UInt32.self)
+        count += Frame.headerBytes
+        _ = append(text)
+    }
+
     /// The address of a byte: stable for as long as the chunk lives.
     public func address(of offset: Int) -> UnsafeRawPointer {
         precondition(offset <= count, "only bytes that were appended have an address")

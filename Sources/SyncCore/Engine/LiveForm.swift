@@ -27,7 +27,12 @@ final class LiveForm {
 
     var changeLog: ChangeLog
     var names = FieldNames()
+    /// The numbers of a definition's controls, looked up once.
+    private var controlNumbers: [Int] = []
+    private var numbered: FormDefinition?
     var subscriptions: [Subscription] = []
+    /// Whether it stands among the engine's forms with news.
+    var hasNews = false
     var presence = PresenceBoard()
     /// What can be taken back, as edits see it.
     var undo = UndoJournal()
@@ -81,6 +86,16 @@ final class LiveForm {
         guard let globs = subscription.globs else { return }
         for control in committed.definition.controls { _ = names.number(of: control.id) }
         subscription.filter = names.numbers(matching: globs)
+    }
+
+    /// The numbers of controls of the definition that edits see, by index.
+    func numbers(ofControls controls: [Int]) -> FieldNumbers {
+        let definition = working.definition
+        if numbered !== definition {
+            numbered = definition
+            controlNumbers = definition.controls.map { names.number(of: $0.id) }
+        }
+        return FieldNumbers(controls.lazy.map { self.controlNumbers[$0] })
     }
 
     /// The numbers of fields by their ids.

@@ -84,10 +84,10 @@ extension Author {
     var wire: WireAuthor {
         WireAuthor(
             user: user, uid: uid, client: client, tty: tty,
-            connection: Int64(clamping: connection), replica: replica.description)
+            connection: Int64(clamping: connection), replica: replicaText)
     }
 
-    fileprivate init?(json: JSON) {
+    fileprivate convenience init?(json: JSON) {
         guard let wire = try? WireAuthor(decoding: json),
             let replica = ReplicaID(wire.replica),
             let connection = UInt64(exactly: wire.connection)

@@ -20,11 +20,14 @@ struct Transaction {
     let author: Author
     let stamp: HybridTimestamp
     private(set) var context: CausalContext
+    /// The cells that were written: the last one, and the others where there are several.
+    private var last: (index: Int, cell: Cell)?
     private var overlay: [Int: Cell] = [:]
     /// Controls that were named, whose conditions are judged at the end.
     var named: [Int] = []
-    private var written: Set<Int> = []
-    private var concurrent: Set<Int> = []
+    /// Controls that were written, and those of them whose edit met others; with repetitions.
+    private var written: [Int] = []
+    private var concurrent: [Int] = []
     private(set) var dots: [Dot] = []
     var undo: [UndoStep] = []
 
@@ -39,7 +42,10 @@ struct Transaction {
     /// What a control's store reads as, with the changes so far.
     func value(_ index: Int) -> JSON { cell(index).value }
 
-    func cell(_ index: Int) -> Cell { overlay[index] ?? form.working.cells[index] }
+    func cell(_ index: Int) -> Cell {
+        if let last, last.index == index { return last.cell }
+        return overlay[index] ?? form.working.cells[index]
+    }
 
     // MARK: - Changes
 
@@ -114,8 +120,9 @@ struct Transaction {
     mutating func note(_ cell: Cell, _ target: Int, _ dot: Dot) {
         context.insert(dot)
         dots.append(dot)
-        overlay[target] = cell
-        written.insert(target)
+        if let last, last.index != target { overlay[last.index] = last.cell }
+        last = (target, cell)
+        written.append(target)
     }
 
     /// Whether an edit would leave everything as it is.
@@ -153,7 +160,7 @@ struct Transaction {
         let fate = register.write(
             Written(value: value, author: author), dot: dot, stamp: stamp, seen: seen,
             policy: definition.controls[target].conflictPolicy)
-        if !fate.concurrent.isEmpty { concurrent.insert(target) }
+        if !fate.concurrent.isEmpty { concurrent.append(target) }
         return .register(register)
     }
 
@@ -171,7 +178,7 @@ struct Transaction {
             let fate = components.write(
                 Written(value: tag, author: author), component: id, dot: dot, stamp: stamp,
                 seen: seen, policy: definition.controls[target].conflictPolicy)
-            if !fate.concurrent.isEmpty { concurrent.insert(target) }
+            if !fate.concurrent.isEmpty { concurrent.append(target) }
         }
         return .components(components)
     }
@@ -215,7 +222,7 @@ struct Transaction {
             if case .set(let new) = edit { value = new.numberValue }
             let fate = counter.set(
                 value, author: author, dot: dot, stamp: stamp, seen: seen, policy: policy)
-            if !fate.concurrent.isEmpty { concurrent.insert(target) }
+            if !fate.concurrent.isEmpty { concurrent.append(target) }
         }
         return .counter(counter)
     }
@@ -264,9 +271,8 @@ struct Transaction {
     /// Applies everything to the form's working state as one revision.
     mutating func finish(_ kind: RevisionRecord.Kind, session: String?) -> Outcome {
         guard !isIdle else { return Outcome(revision: form.working.revision) }
-        var touched = written
-        for index in written { touched.formUnion(definition.dependents[index]) }
-        let order = touched.sorted()
+        let written = written.sortedDistinct()
+        let order = definition.withDependents(written)
         let before = order.map { form.working.shown($0).value }
         let revision = form.working.revision + 1
         for index in order {
@@ -278,7 +284,7 @@ struct Transaction {
         }
         form.working.revision = revision
         form.working.context = context
-        let met = concurrent.union(concurrent.flatMap { definition.dependents[$0] })
+        let met = concurrent.isEmpty ? [] : definition.withDependents(concurrent.sortedDistinct())
         var changes: [FieldChange] = []
         changes.reserveCapacity(order.count)
         for (index, was) in zip(order, before) {
@@ -286,18 +292,41 @@ struct Transaction {
             changes.append(
                 FieldChange(
                     field: definition.controls[index].id,
-                    state: form.working.field(index, notifying: met.contains(index)),
+                    state: form.working.field(index, notifying: met.contains(sorted: index)),
                     was: isSecret ? nil : was))
         }
-        func ids(_ indexes: some Sequence<Int>) -> [String] {
-            indexes.map { definition.controls[$0].id }
-        }
+        func ids(_ indexes: [Int]) -> [String] { indexes.map { definition.controls[$0].id } }
         let record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session,
-            derived: ids(order.filter { !written.contains($0) }),
-            concurrent: ids(order.filter(met.contains)), undo: undo, touched: ids(order))
+            derived: order.count == written.count
+                ? [] : ids(order.filter { !written.contains(sorted: $0) }),
+            concurrent: met.isEmpty ? [] : ids(order.filter { met.contains(sorted: $0) }),
+            undo: undo, touched: ids(order))
         return Outcome(
             revision: revision, touched: order, dots: dots, changes: changes, record: record)
+    }
+}
+
+extension FormDefinition {
+    /// The controls given, ascending and distinct, and those whose shown value derives from theirs.
+    fileprivate func withDependents(_ controls: [Int]) -> [Int] {
+        if controls.allSatisfy({ dependents[$0].isEmpty }) { return controls }
+        var all = controls
+        for control in controls { all += dependents[control] }
+        return all.sortedDistinct()
+    }
+}
+
+extension [Int] {
+    /// Whether it has the element; by halving, so it must be ascending.
+    fileprivate func contains(sorted element: Int) -> Bool {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = low + (high - low) / 2
+            if self[middle] < element { low = middle + 1 } else { high = middle }
+        }
+        return low < count && self[low] == element
     }
 }
 

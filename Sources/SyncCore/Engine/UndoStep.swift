@@ -201,7 +201,7 @@ extension UndoStep.Trace {
 
 extension Dot {
     /// `"3f9a.1:1042"`: the token of this one write alone.
-    fileprivate var token: String { ContextToken.render(CausalContext(dots: [self])) }
+    fileprivate var token: String { ContextToken.render(self) }
 
     fileprivate init?(json: JSON) {
         guard let text = json.stringValue, let context = try? ContextToken.parse(text) else {

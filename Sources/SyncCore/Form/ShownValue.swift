@@ -53,7 +53,8 @@ extension FormDefinition {
         if shown.isMixed { return shown }
         shown.value = canonical(shown.value, control: controls[index])
         shown.isInvalid = !accepts(shown.value, control: controls[index])
-        shown.isMissing = controls[index].isRequired && !shown.isInvalid && Self.isEmpty(shown.value)
+        shown.isMissing =
+            controls[index].isRequired && !shown.isInvalid && Self.isEmpty(shown.value)
         return shown
     }
 

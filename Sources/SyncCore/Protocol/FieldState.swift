@@ -32,7 +32,7 @@ public struct WireAuthor: Hashable, Sendable {
     public init(_ author: Author) {
         self.init(
             user: author.user, uid: author.uid, client: author.client, tty: author.tty,
-            connection: Int64(clamping: author.connection), replica: author.replica.description)
+            connection: Int64(clamping: author.connection), replica: author.replicaText)
     }
 
     /// Writes the object.
