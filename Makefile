@@ -97,6 +97,7 @@ bench: build ## side by side with others, into docs/benchmarks.md; QUICK=1 in un
 	$(CC) -O2 -std=gnu11 -Wall -Wextra -Werror -o $(BUILD)/bench/load Benchmarks/load/*.c
 	$(CC) -O2 -std=gnu11 -Wall -Wextra -Werror -o $(BUILD)/bench/relay Benchmarks/relay.c \
 	    $$(pkg-config --cflags --libs libuv)
+	$(CC) -O2 -std=gnu11 -Wall -Wextra -Werror -o $(BUILD)/bench/keys Benchmarks/keys.c -lutil
 	@python3 Benchmarks/bench.py --release $(release) --build $(BUILD)/bench $(if $(QUICK),--quick)
 
 .PHONY: bench-keys

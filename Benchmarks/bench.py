@@ -77,7 +77,8 @@ def special(name, samples, body, *arguments):
     say(name)
     try:
         body(*arguments)
-    except (RuntimeError, Unavailable, OSError, subprocess.SubprocessError) as problem:
+    except (RuntimeError, Unavailable, OSError, subprocess.SubprocessError,
+            SystemExit) as problem:
         samples.problems.append(f"{name}: {problem}")
 
 
@@ -113,7 +114,7 @@ def main():
     finally:
         for peer in peers.values():
             peer.stop()
-    for name in ("start_times", "memory", "sizes"):
+    for name in ("start_times", "memory", "sizes", "keys"):
         if not options.only or options.only in name:
             special(name, samples, getattr(specials, name), context, samples)
     lines = promises(samples)

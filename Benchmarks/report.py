@@ -158,7 +158,9 @@ def keys(table):
         if mine is None or relay is None:
             table.add(title, "not measured", "", "≤ 3 × a relay of the same bytes", False)
         else:
-            table.add(title, f"{mine / 1e3:.2f} ms", f"relay {relay / 1e3:.2f} ms",
+            size = table.figure("keys", "pickersync", "bytes")
+            table.add(title, f"{mine / 1e3:.2f} ms, {size:.0f} bytes",
+                      f"relay {relay / 1e3:.2f} ms",
                       f"≤ 3 × the relay (is {mine / relay:.2f})", mine <= 3 * relay)
 
 
