@@ -84,9 +84,12 @@ public struct BorderedButtonStyle: ButtonStyle {
             let base = isStrong ? roles.selection : roles.selectionAway
             let isRed = configuration.role == .destructive
             let style = isRed ? roles.error.adding(.reverse) : base
-            var text = Pill(environment, style: style).text(configuration.text)
+            let glyphs = environment.glyphs
+            var text = Pill(environment, style: style).text(
+                configuration.text, between: isStrong ? glyphs.loudLeft : " ",
+                and: isStrong ? glyphs.loudRight : " ")
             if configuration.isPressed {
-                text = text.appending(" " + environment.glyphs.check, roles.success)
+                text = text.appending(" " + glyphs.check, roles.success)
             }
             return text.truncated()
         }

@@ -122,8 +122,11 @@ public struct Pill {
     }
 
     /// The text in the pill, two columns more at each end.
-    public func text(_ label: String) -> StyledText {
-        left + StyledText(" " + label + " ", inside) + right
+    public func text(_ label: String) -> StyledText { text(label, between: " ", and: " ") }
+
+    /// The text between two signs in the pill.
+    public func text(_ label: String, between first: String, and last: String) -> StyledText {
+        left + StyledText(first + label + last, inside) + right
     }
 }
 

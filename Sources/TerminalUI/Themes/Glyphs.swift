@@ -19,6 +19,11 @@ public struct Glyphs: Hashable, Sendable {
     public var switchOff = "(○──)"
     public var switchMixed = "(─◐─)"
     public var pillLeft = "▐"
+    /// Before the text of a button that has the focus, where the edges alone would not
+    /// tell it from the others.
+    public var loudLeft = " "
+    /// After it.
+    public var loudRight = " "
     public var pillRight = "▌"
     public var separator = "│"
     public var menuClosed = "▾"
@@ -86,6 +91,8 @@ public struct Glyphs: Hashable, Sendable {
         glyphs.switchOff = "(o--)"
         glyphs.switchMixed = "(-o-)"
         glyphs.pillLeft = "["
+        glyphs.loudLeft = ">"
+        glyphs.loudRight = "<"
         glyphs.pillRight = "]"
         glyphs.separator = "|"
         glyphs.menuClosed = "v"
