@@ -139,6 +139,7 @@ let package = Package(
             name: "EventLoopTests", dependencies: ["EventLoop", "TestKit"], swiftSettings: strict),
         .testTarget(
             name: "StoreTests", dependencies: ["Store", "SyncCore", "CSQLite", "TestKit"],
+            exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
             name: "FormFileTests", dependencies: ["FormFile", "SyncCore", "TestKit"],

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Store
 internal import SyncCore
 
 // `--check`: what the daemon would do, found out without doing any of it.
@@ -69,12 +70,35 @@ extension CheckReport {
         switch FilePlace(directory) {
         case .absent: say("store: a new one in \(directory)")
         case .directory(let facts) where facts.mode & 0o077 == 0:
-            let isThere = FilePlace(directory + "/pickersync.db") != .absent
-            say(isThere ? "store: the one in \(directory)" : "store: a new one in \(directory)")
+            examineStore(directory)
         case .directory:
             say("store: in \(directory), which others may read: it should have mode 0700")
         case .socket, .link, .other:
             add(StartFailure(.cannotCreate, "\(directory) is no directory: choose another"))
+        }
+    }
+
+    /// What the store says of itself, its files left as they are.
+    private mutating func examineStore(_ directory: String) {
+        do throws(StoreError) {
+            guard let store = try Store.examine(directory: directory) else {
+                return say("store: a new one in \(directory)")
+            }
+            let schema =
+                store.schema == store.currentSchema
+                ? "schema \(store.schema)"
+                : "schema \(store.schema), to be brought to \(store.currentSchema)"
+            say(
+                "store: the one in \(directory), sound; \(schema), replica \(store.replica), "
+                    + "\(store.forms) forms, \(store.revisions) revisions, \(store.bytes) bytes, "
+                    + (store.wasClosed ? "closed" : "not closed: its daemon was killed"))
+        } catch .locked(_, let pid) {
+            let holder = pid.map { "process \($0)" } ?? "another process"
+            say("store: the one in \(directory), in use by \(holder)")
+        } catch {
+            add(
+                StartFailure(
+                    ExitStatus(rawValue: error.exitStatus) ?? .cannotCreate, error.description))
         }
     }
 

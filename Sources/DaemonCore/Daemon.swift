@@ -27,6 +27,23 @@ public enum Daemon {
         }
     }
 
+    /// Puts a backup in the place of the store, and ends (`--restore`).
+    /// - Returns: what the process exits with; what was done, or is wrong, was said on standard
+    ///   error.
+    public static func restore(_ sources: ConfigurationSources, from backup: String) -> ExitStatus {
+        ProcessLimits.harden()
+        var log = Log(level: .info, environment: sources.environment)
+        do throws(StartFailure) {
+            let configuration = try Configuration.load(sources)
+            log = Log(level: configuration.logLevel, environment: sources.environment)
+            try OpenedStore.restore(configuration, from: backup, log)
+            return .success
+        } catch {
+            for message in error.messages { log.write(.error, message) }
+            return error.status
+        }
+    }
+
     private static func serve(
         _ configuration: Configuration, _ sources: ConfigurationSources, newReplica: Bool,
         _ log: Log

@@ -42,6 +42,31 @@ struct OpenedStore {
         }
     }
 
+    /// Puts a backup in the place of the store of the configuration.
+    static func restore(
+        _ configuration: Configuration, from backup: String, _ log: Log
+    ) throws(StartFailure) {
+        let directory = configuration.stateDirectory
+        do throws(SystemError) {
+            try FilePlace.makeDirectory(directory, mode: 0o700)
+        } catch {
+            throw StartFailure(.cannotCreate, "cannot create the state directory: \(error)")
+        }
+        do throws(StoreError) {
+            let found = try Store.restore(from: backup, directory: directory)
+            log.write(
+                .notice,
+                "restored \(backup) to \(directory): \(found.forms) forms, \(found.revisions) "
+                    + "revisions; what was there is kept as pickersync.db.failed-TIME")
+            log.write(
+                .notice,
+                "the next daemon takes a new replica and new logs: clients begin with what it has")
+        } catch {
+            throw StartFailure(
+                ExitStatus(rawValue: error.exitStatus) ?? .cannotCreate, error.description)
+        }
+    }
+
     private static func say(_ opening: Opening, _ directory: String, _ log: Log) {
         switch opening.condition {
         case .created: log.write(.notice, "made a new store in \(directory)")

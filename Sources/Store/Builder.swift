@@ -81,8 +81,8 @@ struct Builder {
 
 /// Takes history and answers of idempotency keys over from an old file, as far as it can be read.
 ///
-/// Only what the image knows: a revision or a key of a batch that failed may stand in the old file,
-/// and must not come back with an edit that the state does not have.
+/// Only what stands: a revision or a key of a batch that failed may be in the old file, and must
+/// not come back with an edit that the state does not have.
 struct Carrying {
     let source: Database
     let target: Database
@@ -95,7 +95,7 @@ struct Carrying {
     /// What cannot be read stays behind: history is worth less than a store that works.
     func carry(_ image: StoreImage) {
         for form in image.forms { try? carryRevisions(of: form) }
-        try? carryKeys(image.keys)
+        try? carryKeys(but: Set(image.failedKeys.map { KeyName(uid: $0.uid, key: $0.key) }))
     }
 
     private func carryRevisions(of form: FormRow) throws(StoreError) {
@@ -116,11 +116,17 @@ struct Carrying {
         }
     }
 
-    private func carryKeys(_ keys: [KeyDigest]) throws(StoreError) {
-        for key in keys {
-            guard let row = try source.key(uid: key.uid, key: key.key), row.at == key.at else {
-                continue
-            }
+    private struct KeyName: Hashable {
+        let uid: UInt32
+        let key: String
+    }
+
+    private func carryKeys(but failed: Set<KeyName>) throws(StoreError) {
+        let read = try source.statement(.allKeys)
+        defer { read.reset() }
+        while try read.step() {
+            let row = read.keyRow
+            guard !failed.contains(KeyName(uid: row.uid, key: row.key)) else { continue }
             try target.apply(.putKey(row))
         }
     }

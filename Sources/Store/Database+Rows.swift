@@ -89,10 +89,7 @@ extension Database {
         try statement.bind(2, key)
         guard try statement.step() else { return nil }
         defer { statement.reset() }
-        return KeyRow(
-            uid: UInt32(truncatingIfNeeded: statement.integer(0)), key: statement.text(1),
-            at: statement.integer(2), digest: UInt64(bitPattern: statement.integer(3)),
-            result: statement.blob(4))
+        return statement.keyRow
     }
 }
 
@@ -104,6 +101,13 @@ extension Statement {
         try bind(3, row.at)
         try bind(4, row.frame)
         try bind(5, row.record)
+    }
+
+    /// The present row, read as the answer under a key.
+    var keyRow: KeyRow {
+        KeyRow(
+            uid: UInt32(truncatingIfNeeded: integer(0)), key: text(1), at: integer(2),
+            digest: UInt64(bitPattern: integer(3)), result: blob(4))
     }
 
     /// The present row, read as a revision.

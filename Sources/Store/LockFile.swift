@@ -44,6 +44,9 @@ final class LockFile {
         release()
     }
 
+    /// The pid that a lock file names, if it does.
+    static func holder(of path: String) -> Int32? { lines(of: path).first.flatMap { Int32($0) } }
+
     /// Gives the lock back.
     func release() {
         guard descriptor >= 0 else { return }

@@ -57,6 +57,9 @@ struct Meta {
             try put.bind(2, number)
             try put.run()
         }
+        try put.bind(1, Schema.writer)
+        try put.bind(2, "pickersyncd \(Version.current)")
+        try put.run()
         try put.bind(1, "machine")
         try put.bind(2, machine)
         try put.run()

@@ -8,7 +8,7 @@ enum Query: Int, CaseIterable {
     case appendRevision, pruneRevisionsThrough, pruneRevisionsBefore
     case putKey, pruneKeys, putMeta
     case allForms, allFields, newestRevisions, keysSince
-    case revisionsFrom, history, key, meta, metaAll, nameLog
+    case revisionsFrom, history, key, allKeys, meta, metaAll, nameLog
 
     private static let revision =
         "SELECT form, revision, at, frame, record FROM revision WHERE form = ?1"
@@ -77,6 +77,7 @@ enum Query: Int, CaseIterable {
         case .history: Self.revision + " AND revision < ?2 ORDER BY revision DESC LIMIT ?3"
         case .key:
             "SELECT uid, key, at, digest, result FROM idempotency WHERE uid = ?1 AND key = ?2"
+        case .allKeys: "SELECT uid, key, at, digest, result FROM idempotency ORDER BY number"
         case .meta: "SELECT value FROM meta WHERE name = ?1"
         case .metaAll: "SELECT name, value FROM meta"
         case .nameLog: "UPDATE form SET log = ?2 WHERE key = ?1"

@@ -17,7 +17,11 @@ struct Schema {
     /// The version after all steps.
     var version: Int { steps.count }
 
-    static let current = Schema(steps: [version1])
+    static let current = Schema(steps: [version1, version2])
+
+    /// The row of `meta` that says which program wrote the file, for who cannot read it: it stays
+    /// what it is in every version.
+    static let writer = "writer"
 
     /// - `head` is apart from `form` because it changes with each revision, and a definition may
     ///   fill many pages.
@@ -54,12 +58,20 @@ struct Schema {
         CREATE INDEX idempotency_at ON idempotency (at);
         """
 
+    /// From version 2 on a file says which program wrote it last.
+    private static let version2 = """
+        INSERT INTO meta (name, value) VALUES ('\(writer)', '');
+        """
+
     /// Refuses a file of a newer version; changes nothing.
     /// - Returns: the version of the file.
     func check(_ database: Database) throws(StoreError) -> Int {
         let found = Int(try database.integer("PRAGMA user_version"))
         guard found <= version else {
-            throw .newer(file: database.file, found: found, known: version)
+            let writer = try? database.text("SELECT value FROM meta WHERE name = '\(Self.writer)'")
+            throw .newer(
+                file: database.file, found: found, known: version,
+                writer: writer.flatMap { $0.isEmpty ? nil : $0 })
         }
         return found
     }

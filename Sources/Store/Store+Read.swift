@@ -45,6 +45,18 @@ extension Store {
                             bytesMax: bytesMax))
                 case .key(let uid, let key):
                     return .key(try database.key(uid: uid, key: key))
+                case .backup:
+                    let made = try beginBackup()
+                    return .backup(made.number, bytes: made.bytes)
+                case .backupPiece(let number, let offset, let bytesMax):
+                    guard let copy, copy.number == number else { return .backupPiece(nil) }
+                    guard let bytes = copy.read(at: offset, count: bytesMax) else {
+                        return .failed("\(files.backup): the copy cannot be read")
+                    }
+                    return .backupPiece(bytes)
+                case .backupEnd(let number):
+                    if copy?.number == number { copy = nil }
+                    return .backupPiece(nil)
                 }
             } catch {
                 return .failed(error.description)

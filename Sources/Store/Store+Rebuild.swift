@@ -1,4 +1,4 @@
-/// Writing the store anew, and copying it.
+/// Writing the store anew.
 
 internal import Glibc
 public import SyncCore
@@ -17,6 +17,8 @@ extension Store {
         try exclusively { () throws(StoreError) in
             let builder = Builder(files: files, options: options, schema: schema)
             try files.removeBuilding()
+            // A disk without room is found out before anything is written to it.
+            try files.reserve(image.leastBytes)
             // Room for the new file matters more than what failed earlier.
             try? files.prunePreserved(max: options.preservedMax - 1)
             let source = historySource(builder)
@@ -61,34 +63,14 @@ extension Store {
         }
         return nil
     }
+}
 
-    /// Copies the store, while it is in use, to a file that must not be there yet (mode 0600).
-    ///
-    /// The copy knows that it is one: wherever it is put, the daemon that opens it takes a new
-    /// replica. Blocks for as long as the copy takes.
-    public func backup(to path: String) throws(StoreError) {
-        try exclusively { () throws(StoreError) in
-            let source = try readable()
-            // SQLite takes a name that begins with `file:` for a URI.
-            let path = path.hasPrefix("/") ? path : "./" + path
-            try POSIX.create(path)
-            do throws(StoreError) {
-                let copy = try Database(opening: try POSIX.resolve(path), vfs: options.vfs)
-                defer { copy.close(checkpointing: true) }
-                // A half-made copy is removed, so no journal of its making need reach the disk.
-                try copy.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY;")
-                try source.copy(into: copy)
-                var marked = meta
-                marked.identity = FileIdentity(inode: 0, birth: 0)
-                try copy.transaction { () throws(StoreError) in try marked.write(to: copy) }
-                try copy.checkpoint()
-            } catch {
-                for suffix in ["", "-wal", "-journal", "-shm"] {
-                    try? POSIX.remove(path + suffix)
-                }
-                throw error
-            }
-            try POSIX.sync(path)
-        }
+extension StoreImage {
+    /// Bytes that its blobs alone take.
+    fileprivate var leastBytes: Int {
+        forms.reduce(0) { $0 + $1.definition.count + $1.applied.count + $1.context.count }
+            + fields.reduce(0) { $0 + $1.state.count }
+            + answers.reduce(0) { $0 + $1.result.count }
+            + revisions.reduce(0) { $0 + $1.frame.count + $1.record.count }
     }
 }

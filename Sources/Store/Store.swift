@@ -38,6 +38,9 @@ public final class Store: @unchecked Sendable {
     var meta: Meta
     /// Free pages that `maintain` gives back to the file system.
     var pagesToFree = 0
+    /// The copy that is being given out, if there is one, and the number of the last.
+    var copy: BackupCopy?
+    var lastCopy: Int64 = 0
     private let busy = Atomic(false)
 
     init(

@@ -2,6 +2,8 @@
 ///
 /// A closed domain: whoever catches one can name every case. What a peer sends never ends here.
 
+internal import SyncCore
+
 /// Why the store cannot do what was asked.
 public enum StoreError: Error, Sendable, Hashable {
     /// Another daemon has the store; `pid` where its lock file says who.
@@ -10,8 +12,8 @@ public enum StoreError: Error, Sendable, Hashable {
     case damaged(file: String, finding: String, copy: String?)
     /// The file belongs to another program.
     case foreign(file: String, finding: String)
-    /// A newer pickersyncd wrote the file.
-    case newer(file: String, found: Int, known: Int)
+    /// A newer pickersyncd wrote the file: which one, where it says so.
+    case newer(file: String, found: Int, known: Int, writer: String?)
     /// Owner, permissions or kind of a file would let others read or replace what is stored.
     case unsafe(file: String, finding: String, remedy: String)
     /// No space, quota or permitted size is left.
@@ -31,8 +33,9 @@ public enum StoreError: Error, Sendable, Hashable {
     public var file: String {
         switch self {
         case .locked(let file, _), .damaged(let file, _, _), .foreign(let file, _),
-            .newer(let file, _, _), .unsafe(let file, _, _), .full(let file), .readOnly(let file),
-            .inputOutput(let file, _), .suspect(let file), .closed(let file), .failed(let file, _):
+            .newer(let file, _, _, _), .unsafe(let file, _, _), .full(let file),
+            .readOnly(let file), .inputOutput(let file, _), .suspect(let file), .closed(let file),
+            .failed(let file, _):
             file
         }
     }
@@ -59,9 +62,10 @@ extension StoreError: CustomStringConvertible {
         case .foreign(let file, let finding):
             return "\(file): not a PickerSync store: \(finding); move it away, "
                 + "or choose another --state-directory"
-        case .newer(let file, let found, let known):
-            return "\(file): written by a newer pickersyncd (schema \(found), this one knows "
-                + "\(known)); install that version again, or restore an older backup"
+        case .newer(let file, let found, let known, let writer):
+            return "\(file): written by \(writer ?? "a newer pickersyncd") (schema \(found); this "
+                + "is pickersyncd \(Version.current), which knows \(known)); install that version "
+                + "again, or restore an older backup with --restore"
         case .unsafe(let file, let finding, let remedy):
             return "\(file): \(finding); \(remedy)"
         case .full(let file):

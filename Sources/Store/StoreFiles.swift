@@ -18,7 +18,11 @@ struct StoreFiles {
     var sharedMemory: String { database + "-shm" }
     var building: String { database + ".building" }
     var new: String { database + ".new" }
+    var backup: String { database + ".backup" }
     var lock: String { directory + "/lock" }
+
+    /// The files of a directory that is there, absolute and without symbolic links.
+    init(at directory: String) { self.directory = directory }
 
     /// Makes the directory (mode 0700) if it is not there; refuses one that others own or write.
     ///
@@ -61,13 +65,13 @@ struct StoreFiles {
         guard status.st_size > 0 else {
             throw .damaged(file: database, finding: "the file is empty", copy: nil)
         }
-        try checkHeader()
+        try Self.checkHeader(of: database)
         return true
     }
 
     /// Reads what makes the file ours from its first bytes (SQLite file format, section 1.3):
     /// another program's file is not opened at all, so that nothing of it is touched.
-    private func checkHeader() throws(StoreError) {
+    static func checkHeader(of database: String) throws(StoreError) {
         let count = 100
         let descriptor = try POSIX.open(database, O_RDONLY)
         defer { close(descriptor) }
@@ -102,8 +106,29 @@ struct StoreFiles {
         try check(status, of: path)
     }
 
-    /// Removes what an interrupted build left.
+    /// Sees whether there is room for a file of so many bytes: posix_fallocate(3), which promises
+    /// nothing for later but finds a full disk or a read-only one at the cost of one call.
+    func reserve(_ bytes: Int) throws(StoreError) {
+        let descriptor = try POSIX.open(building, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        // The number is returned, not left in errno.
+        let number = posix_fallocate(descriptor, 0, off_t(max(bytes, 1) + Self.overheadBytes))
+        close(descriptor)
+        try POSIX.remove(building)
+        guard number != 0, number != EOPNOTSUPP, number != EINVAL, number != EINTR else { return }
+        throw POSIX.failure("posix_fallocate", building, number)
+    }
+
+    /// Pages of the tables of an empty store, and its write-ahead log.
+    private static let overheadBytes = 128 << 10
+
+    /// Removes a copy that was to have no name.
+    func removeBackup() throws(StoreError) {
+        for suffix in ["", "-wal", "-journal", "-shm"] { try POSIX.remove(backup + suffix) }
+    }
+
+    /// Removes what an interrupted build or backup left.
     func removeBuilding() throws(StoreError) {
+        try removeBackup()
         for suffix in ["", "-wal", "-journal", "-shm"] { try POSIX.remove(building + suffix) }
         // Of a file that was declared, only what reading it left.
         for suffix in ["-wal", "-shm"] { try POSIX.remove(new + suffix) }

@@ -24,7 +24,7 @@ struct PickerctlCommand: ParsableCommand {
             WaitCommand.self, WatchCommand.self, RunCommand.self, DumpCommand.self,
             LoadCommand.self, FormCommand.self, HistoryCommand.self, UndoCommand.self,
             RedoCommand.self, ConflictsCommand.self, ResolveCommand.self, WhoCommand.self,
-            StatusCommand.self, DoctorCommand.self, CompletionsCommand.self,
+            StatusCommand.self, DoctorCommand.self, BackupCommand.self, CompletionsCommand.self,
         ])
 
     /// Runs a command line; the exit status.

@@ -51,7 +51,12 @@ struct PickerSyncD: ParsableCommand {
     @Flag(help: "Act as if the store were a copy: after a restore that left no trace.")
     var newReplica = false
 
-    @Flag(help: "Say what would be done, and exit.")
+    @Option(
+        help: ArgumentHelp(
+            "Put a backup in the store's place, and exit; no daemon may run.", valueName: "file"))
+    var restore: String?
+
+    @Flag(help: "Say what would be done and how the store is, and exit.")
     var check = false
 
     private var flags: [(option: ConfigurationOption, values: [String])] {
@@ -71,6 +76,9 @@ struct PickerSyncD: ParsableCommand {
         let sources = ConfigurationSources(
             flags: flags, file: config, environment: .take(), uid: geteuid(),
             workingDirectory: currentDirectory())
+        if let restore, !check {
+            throw ExitCode(Daemon.restore(sources, from: restore).rawValue)
+        }
         guard check else {
             throw ExitCode(Daemon.run(sources, newReplica: newReplica).rawValue)
         }

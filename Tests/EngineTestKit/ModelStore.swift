@@ -7,6 +7,8 @@ public struct ModelStore {
     public private(set) var fields: [FormKey: [String: FieldRow]] = [:]
     public private(set) var revisions: [FormKey: [UInt64: RevisionRow]] = [:]
     public private(set) var keys: [String: KeyRow] = [:]
+    /// What this store calls a copy of itself.
+    private static let copy = Array("a copy of the store".utf8)
     public private(set) var clock: [UInt8] = []
     /// Batches that were committed.
     public private(set) var batches = 0
@@ -50,8 +52,7 @@ public struct ModelStore {
             let head = forms[form]?.revision ?? 0
             revisions[form] = rows.filter { $0.key <= head }
         }
-        let carried = Set(image.keys.map { "\($0.uid)/\($0.key)" })
-        keys = keys.filter { carried.contains($0.key) }
+        for key in image.failedKeys { keys["\(key.uid)/\(key.key)"] = nil }
         for row in image.answers { keys["\(row.uid)/\(row.key)"] = row }
         for row in image.revisions { revisions[row.form, default: [:]][row.revision] = row }
         clock = image.clock
@@ -91,6 +92,10 @@ public struct ModelStore {
                 .sorted { $0.key > $1.key }.prefix(rowsMax)
             return .revisions(rows.map(\.value))
         case .key(let uid, let key): return .key(keys["\(uid)/\(key)"])
+        case .backup: return .backup(1, bytes: Int64(Self.copy.count))
+        case .backupPiece(1, let offset, let bytesMax):
+            return .backupPiece(Array(Self.copy.dropFirst(Int(offset)).prefix(bytesMax)))
+        case .backupPiece, .backupEnd: return .backupPiece(nil)
         }
     }
 }

@@ -126,6 +126,38 @@ private let set = Request.stateSet(
         #expect(story.sent().map(\.request.method) == [.hello])
     }
 
+    @Test("an edit that a daemon on its way out did not begin is sent to the next one, unseen")
+    func unbegun() {
+        var story = Story()
+        story.connect()
+        let ticket = story.machine.submit(set)
+        let first = story.sent().dropFirst()
+        story.receive(Answer.frame(first.map(\.id)[0], .unbegun("stopping")))
+        story.notify(.goodbye(Goodbye(reason: .restart, retryAfterMs: nil)))
+        story.lose()
+        for case .answered in story.events() { Issue.record("its owner was told of it") }
+        story.connect()
+        let again = story.sent().dropFirst()
+        #expect(again.map(\.request) == first.map(\.request))
+        story.answer(
+            again.map(\.id)[0],
+            ["form": "f", "revision": 3, "context": "r.1:3", "fields": JSON.object(JSONObject())])
+        var answered: [Ticket] = []
+        for case .answered(let tickets, .result) in story.events() { answered += tickets }
+        #expect(answered == [ticket])
+    }
+
+    @Test("a machine that does not come back tells of an edit that was not begun")
+    func unbegunForGood() {
+        var story = Story(reconnects: false)
+        story.connect()
+        let ticket = story.machine.submit(set)
+        story.receive(Answer.frame(story.sent().dropFirst().map(\.id)[0], .unbegun("stopping")))
+        var refused: [Ticket] = []
+        for case .answered(let tickets, .refused) in story.events() { refused += tickets }
+        #expect(refused == [ticket])
+    }
+
     @Test("edits made while no daemon is there collapse and get one key")
     func offline() {
         var story = Story()

@@ -167,7 +167,8 @@ struct FailureTests {
         let errors: [StoreError] = [
             .locked(file: "/s/lock", pid: 7), .locked(file: "/s/lock", pid: nil),
             .damaged(file: "/s/db", finding: "page 3", copy: "/s/db.damaged"),
-            .foreign(file: "/s/db", finding: "x"), .newer(file: "/s/db", found: 2, known: 1),
+            .foreign(file: "/s/db", finding: "x"),
+            .newer(file: "/s/db", found: 2, known: 1, writer: nil),
             .unsafe(file: "/s/db", finding: "x", remedy: "y"), .full(file: "/s/db"),
             .readOnly(file: "/s/db"), .inputOutput(file: "/s/db", reason: "x"),
             .suspect(file: "/s/db"), .closed(file: "/s/db"), .failed(file: "/s/db", reason: "x"),

@@ -42,7 +42,8 @@ struct UpkeepTests {
         #expect(throws: StoreError.self) { try open(scratch, Schema.current.steps + [good, bad]) }
         let opened = try open(scratch, Schema.current.steps + [good])
         let database = try opened.store.readable()
-        #expect(try database.integer("PRAGMA user_version") == 2)
+        #expect(
+            try database.integer("PRAGMA user_version") == Int64(Schema.current.version + 1))
         #expect(try database.integer("SELECT count(*) FROM extra") == 0)
         try opened.store.close()
     }
@@ -53,7 +54,13 @@ struct UpkeepTests {
         try open(scratch, Schema.current.steps + ["SELECT 1"]).store.close()
         let bytes = try scratch.bytes(scratch.database)
         let file = try POSIX.resolve(scratch.database)
-        #expect(throws: StoreError.newer(file: file, found: 2, known: 1)) { try scratch.open() }
+        let known = Schema.current.version
+        let error = StoreError.newer(
+            file: file, found: known + 1, known: known, writer: "pickersyncd \(Version.current)")
+        #expect(throws: error) { try scratch.open() }
+        #expect(error.description.contains("schema \(known + 1)"))
+        #expect(error.description.contains("pickersyncd \(Version.current)"))
+        #expect(error.description.contains("--restore"))
         #expect(try scratch.bytes(scratch.database) == bytes)
     }
 
@@ -66,7 +73,7 @@ struct UpkeepTests {
         #expect(try database.integer("PRAGMA synchronous") == 2)
         #expect(try database.integer("PRAGMA auto_vacuum") == 2)
         #expect(try database.integer("PRAGMA application_id") == 0x504b_5359)
-        #expect(try database.integer("PRAGMA user_version") == 1)
+        #expect(try database.integer("PRAGMA user_version") == Int64(Schema.current.version))
         try store.close()
     }
 

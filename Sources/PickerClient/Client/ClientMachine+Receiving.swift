@@ -63,6 +63,9 @@ extension ClientMachine {
     private mutating func refused(_ id: RequestID, _ error: WireError) {
         // Without an id the daemon could not even read the frame: nothing of ours can be matched.
         if id == .null { return events.append(.violation(error.message)) }
+        // Not begun, and the connection is about to close: it goes again on the next one, in its
+        // place and under its key, as if it had not been answered.
+        if error.resend, configuration.reconnects { return }
         guard let purpose = take(id) else { return }
         switch purpose {
         case .hello where error.kind == .unsupportedProtocol:

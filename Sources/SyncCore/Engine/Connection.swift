@@ -63,6 +63,12 @@ final class Connection {
     var subscriptions: [Subscription] = []
     /// Where this connection stands in the log of the forms; `nil` unless it watches them.
     var catalogCursor: UInt64?
+    /// The copy of the store that it is being given (`server.backup`).
+    var backup: Int64?
+    /// The goodbye that follows the last notification; nothing else is answered any more.
+    var farewell: [UInt8]?
+    /// The farewell stands in the write under way: nothing may follow it.
+    var hasLeave = false
     var isWriting = false
     /// Bytes of the write under way that no other connection shares.
     var writingBytes = 0

@@ -12,14 +12,32 @@ extension Engine {
         case broken(retryAt: UInt64, reason: String)
     }
 
-    /// What was told below `commit` and no file has.
+    /// What batches that failed leave to the store that is written anew.
     struct Unwritten {
+        /// What was told below `commit` and no file has.
         var answers: [KeyRow] = []
         var revisions: [RevisionRow] = []
+        /// Keys that are unused again, though the old file may have them.
+        var failedKeys: [KeyDigest] = []
     }
 
-    /// Nanoseconds between two attempts to write a broken store anew.
+    /// A store that could not be written anew yet. Nothing is edited meanwhile, so one image serves
+    /// every attempt: the state is encoded once, however long the disk stays full.
+    struct Rewriting {
+        var image: StoreImage
+        /// When the attempt under way began (monotonic nanoseconds).
+        var startedAt: UInt64
+    }
+
+    /// Nanoseconds between two attempts to write a broken store anew: at least so many, and so many
+    /// times as long as the last attempt took, so that a large store on a disk that fails late does
+    /// not keep the disk and a core busy; at most `retryNanosecondsMax`.
     private static var retryNanoseconds: UInt64 { 500_000_000 }
+    private static var retryNanosecondsMax: UInt64 { 30_000_000_000 }
+    private static var retryFactor: UInt64 { 20 }
+    /// Milliseconds of the wall clock between two looks for what has expired: what is kept by age
+    /// goes by that clock, which moves on while a machine sleeps.
+    private static var choresMilliseconds: Int64 { 600_000 }
     /// Nanoseconds between two writes with `durability = memory`.
     private static var memoryNanoseconds: UInt64 { 10_000_000_000 }
     /// Nanoseconds between two looks for keys that expired.
@@ -93,10 +111,13 @@ extension Engine {
     }
 
     private func doChores() {
-        guard now.monotonicNanoseconds >= choresAt else { return }
+        let wall = now.wallMilliseconds
+        let isLater = wall &- choresWall >= Self.choresMilliseconds || wall < choresWall
+        guard isLater || now.monotonicNanoseconds >= choresAt else { return }
         choresAt = now.monotonicNanoseconds &+ Self.choresNanoseconds
-        let oldest = now.wallMilliseconds - Int64(configuration.limits.keyHours) * 3_600_000
-        if keys.expire(before: oldest) {
+        choresWall = wall
+        let oldest = wall &- Int64(configuration.limits.keyHours) * 3_600_000
+        if keys.expire(before: oldest, now: wall) {
             batches.gathering.chores.append(.pruneKeys(before: oldest))
         }
         for form in forms where form.existence == .there { prune(form) }
@@ -293,7 +314,10 @@ extension Engine {
             if configuration.durability == .commit { form.undo = form.undoCommitted }
         }
         if configuration.durability == .commit {
-            keys.failed(batch.keys.map { KeyIndex.ID(uid: $0.uid, key: $0.key) })
+            keys.failed(batch.keys)
+            unwritten.failedKeys += batch.keys.map {
+                KeyDigest(uid: $0.uid, key: $0.key, at: $0.at)
+            }
         } else {
             // What was told and answered stands, so it goes where the state goes: were it written
             // later, a kill between the two would have a retry done twice.
@@ -328,9 +352,16 @@ extension Engine {
         } else {
             health = .rebuilding(logged: nil)
         }
+        let image = rewriting?.image ?? imageToRebuild()
+        rewriting = Rewriting(image: image, startedAt: now.monotonicNanoseconds)
+        effects.append(.rebuild(image))
+    }
+
+    /// The committed state, under new logs.
+    private func imageToRebuild() -> StoreImage {
         var image = StoreImage(
-            revisions: unwritten.revisions, keys: keys.digests, answers: unwritten.answers,
-            clock: clock.last.encoded)
+            revisions: unwritten.revisions, failedKeys: unwritten.failedKeys,
+            answers: unwritten.answers, clock: clock.last.encoded)
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
             image.forms.append(form.row(form.committed))
@@ -339,13 +370,14 @@ extension Engine {
                     FieldRow(form: form.key, field: control.id, state: cell.encoded()))
             }
         }
-        effects.append(.rebuild(image))
+        return image
     }
 
     func rebuilt(_ replica: ReplicaID, _ effects: inout [Effect]) {
         self.replica = replica
         health = .healthy
         unwritten = Unwritten()
+        rewriting = nil
         log(
             .notice, "the store was written anew as \(replica); edits are taken again", &effects,
             [.event(.storeRestored)])
@@ -358,8 +390,11 @@ extension Engine {
                 .error, "the store cannot be written: \(reason); trying again", &effects,
                 [.event(.storeFailed)])
         }
-        health = .broken(
-            retryAt: now.monotonicNanoseconds &+ Self.retryNanoseconds, reason: reason)
+        let now = now.monotonicNanoseconds
+        let taken = now &- (rewriting?.startedAt ?? now)
+        let wait = min(
+            Self.retryNanosecondsMax, max(Self.retryNanoseconds, taken &* Self.retryFactor))
+        health = .broken(retryAt: now &+ wait, reason: reason)
     }
 
     /// A name for a new line of revisions.
@@ -381,9 +416,30 @@ extension Engine {
         life = .stopped(reason)
         for id in connections.keys.sorted() {
             guard let connection = connections[id] else { continue }
-            sayGoodbye(connection, reason, &effects)
+            bidFarewell(connection, reason, &effects)
         }
         effects.append(.drained)
+    }
+
+    /// Says goodbye behind the notifications that are still to be written: who does not come back,
+    /// or comes back without `since`, has seen all that was committed.
+    private func bidFarewell(
+        _ connection: Connection, _ reason: GoodbyeReason, _ effects: inout [Effect]
+    ) {
+        let retry: Int64? = reason == .restart ? 200 : nil
+        guard connection.progress == .idle, !connection.answers.isWaiting, isBehind(connection)
+        else {
+            return sayGoodbye(connection, reason, &effects)
+        }
+        connection.farewell = Answer.frame(
+            .goodbye(Goodbye(reason: Goodbye.Reason(text: reason.rawValue), retryAfterMs: retry)))
+        markReady(connection)
+    }
+
+    /// Whether notifications wait that can be written without the store.
+    func isBehind(_ connection: Connection) -> Bool {
+        connection.subscriptions.contains { $0.isOpen && $0.hasOutput }
+            || connection.catalogCursor.map { $0 < catalog.next } ?? false
     }
 }
 

@@ -48,6 +48,7 @@ extension Engine {
         guard let connection = connections.removeValue(forKey: id) else { return }
         noteUnfinished(0, of: connection)
         _ = withdraw(connection)
+        endBackup(of: connection, &effects)
         let account = connection.account
         account.heldBytes -= connection.heldBytes
         connection.heldBytes = 0
@@ -86,7 +87,7 @@ extension Engine {
                 connection.answers.fill(slot, with: [])
                 continue
             }
-            refuse(call, WireError(.unavailable, "the connection closes; ask again on a new one"))
+            refuse(call, .unbegun("the connection closes; ask again on a new one"))
         }
         closeOnceSettled(connection, &effects)
         markReady(connection)
@@ -133,6 +134,7 @@ extension Engine {
         _ effects: inout [Effect]
     ) {
         guard connection.progress != .ending else { return }
+        connection.farewell = nil
         let goodbye = Goodbye(
             reason: Goodbye.Reason(text: reason.rawValue), retryAfterMs: retryAfterMilliseconds)
         connection.answers.append(Answer.frame(.goodbye(goodbye)))
@@ -369,6 +371,11 @@ extension Engine {
             collectCatalog(connection, &cursor, into: &output, bytesMax: bytesMax)
             connection.catalogCursor = cursor
         }
+        if let farewell = connection.farewell, !isBehind(connection) {
+            connection.farewell = nil
+            connection.hasLeave = true
+            output.append(FrameChunk(farewell), 0..<farewell.count)
+        }
         guard output.byteCount > 0 else { return nil }
         connection.isWriting = true
         // What is left of the queue of answers is now in this write.
@@ -381,10 +388,12 @@ extension Engine {
         guard let connection = connections[id] else { return }
         connection.isWriting = false
         connection.writingBytes = 0
+        if connection.hasLeave { return end(connection, &effects) }
         for subscription in connection.subscriptions { fetchNextPage(of: subscription, &effects) }
         resume(connection, &effects)
         if connection.answers.hasOutput || connection.subscriptions.contains(where: \.hasOutput)
             || connection.catalogCursor.map({ $0 < catalog.next }) ?? false
+            || connection.farewell != nil
         {
             markReady(connection)
         }

@@ -86,6 +86,7 @@ extension Engine {
         case .stateReveal(let params): try reveal(params, call)
         case .presenceUpdate(let params): try presenceUpdate(params, call)
         case .serverStatus: serverStatus(call)
+        case .serverBackup(let params): try serverBackup(params, call, &effects)
         }
     }
 
@@ -191,7 +192,7 @@ extension Engine {
     /// Whether edits can be taken at all.
     private func requireWritable() throws(WireError) {
         guard life == .serving else {
-            throw WireError(.unavailable, "the daemon is stopping; try again in a moment")
+            throw .unbegun("the daemon is stopping; try again in a moment")
         }
         switch health {
         case .healthy: return
@@ -333,7 +334,7 @@ extension Engine {
         let limits = configuration.limits
         let result = HelloResult(
             server: configuration.serverName, replica: replica.description,
-            features: ["presence", "undo", "history", "reveal"],
+            features: ["presence", "undo", "history", "reveal", "backup"],
             you: HelloResult.Peer(
                 connection: Int64(clamping: connection.id.number), uid: connection.peer.uid,
                 gid: connection.peer.gid, pid: connection.peer.pid, user: connection.peer.user),
@@ -358,7 +359,7 @@ extension Request {
     var waitsForOwnEdits: Bool {
         switch self {
         case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,
-            .stateReveal, .serverStatus:
+            .stateReveal, .serverStatus, .serverBackup:
             true
         case .formApply(let params): params.isDryRun
         case .hello, .ping, .formSetOptions, .formDelete, .stateSet, .stateUnsubscribe,

@@ -9,6 +9,8 @@ extension Engine {
         case page(Subscription)
         case history(PendingCall, HistorySearch)
         case key(PendingCall, Request)
+        /// A copy of the store, or a piece of one.
+        case backup(PendingCall, offset: Int64)
     }
 
     /// Asks the store; the connection's next request waits for the answer.
@@ -40,17 +42,25 @@ extension Engine {
     }
 
     func fetched(_ id: FetchID, _ answer: StoreAnswer, _ effects: inout [Effect]) {
-        guard let purpose = fetches.removeValue(forKey: id) else { return }
+        guard let purpose = fetches.removeValue(forKey: id) else {
+            // Whoever asked is gone.
+            if case .backup(let number, _) = answer { giveUp(backup: number, &effects) }
+            return
+        }
         switch purpose {
         case .page(let subscription):
             var rows: [RevisionRow] = []
             if case .revisions(let found) = answer { rows = found }
             page(rows, subscription, id, &effects)
-        case .resume(let call, _, _), .history(let call, _), .key(let call, _):
+        case .resume(let call, _, _), .history(let call, _), .key(let call, _),
+            .backup(let call, _):
             let connection = call.connection
             guard connections[connection.id] === connection,
                 connection.progress == .awaitingFetch(id)
-            else { return }
+            else {
+                if case .backup(let number, _) = answer { giveUp(backup: number, &effects) }
+                return
+            }
             connection.progress = .idle
             do {
                 try proceed(purpose, answer, &effects)
@@ -77,6 +87,10 @@ extension Engine {
             try continueHistory(search, rows, call, &effects)
         case (.key(let call, let request), .key(let row)):
             fetchedKey(row, call, request, &effects)
+        case (.backup(let call, _), .backup(let number, let bytes)):
+            backupBegan(number, bytes: bytes, call)
+        case (.backup(let call, let offset), .backupPiece(let bytes)):
+            try backupPiece(bytes, offset: offset, call)
         default: return
         }
     }
@@ -86,7 +100,9 @@ extension Engine.Fetch {
     /// The request that waits for it; `nil` where none does.
     var call: PendingCall? {
         switch self {
-        case .resume(let call, _, _), .history(let call, _), .key(let call, _): call
+        case .resume(let call, _, _), .history(let call, _), .key(let call, _),
+            .backup(let call, _):
+            call
         case .page: nil
         }
     }

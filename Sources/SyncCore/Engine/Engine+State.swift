@@ -267,6 +267,7 @@ extension Engine {
         let connection = call.connection
         var outcome = transaction.finish(kind, session: connection.session)
         outcome.record?.takesBack = takesBack
+        outcome.record?.skipped = skipped ?? []
         let token = form.working.answerToken(seen, outcome.dots)
         note(outcome.dots, form, connection)
         let fields = answered(named, outcome, form)

@@ -53,10 +53,14 @@ public final class Engine {
     var health = StoreHealth.healthy
     /// What was told of batches that failed, until the store is written anew.
     var unwritten = Unwritten()
+    /// The store that is to be written anew, while it could not be.
+    var rewriting: Rewriting?
     /// When a batch was sent last (monotonic nanoseconds).
     var lastWriteNanoseconds: UInt64 = 0
     /// When to look for what has expired (monotonic nanoseconds).
     var choresAt: UInt64 = 0
+    /// When that was done last (wall milliseconds).
+    var choresWall: Int64 = 0
     var fetches: [FetchID: Fetch] = [:]
     var nextFetch: UInt64 = 1
     /// Connections whose next request waits for a commit.

@@ -1,9 +1,9 @@
 /// Which idempotency keys are known, and what was answered under them (PROTOCOL.md, Methods).
 ///
-/// A retry that follows its request closely finds the answer in memory; an older one is known by a
-/// hash and fetched from the store. Bounds: `recentMax` answers of `recentBytesMax` bytes together
-/// in memory, one hash a key for as long as the store keeps it. Two keys of one hash cost one vain
-/// look into the store, no more.
+/// A retry that follows its request closely finds the answer in memory; an older one is found by a
+/// filter to be perhaps in the store, and fetched from there. Bounds: `recentMax` answers of
+/// `recentBytesMax` bytes together in memory, and two filters of a bounded size: one that takes
+/// keys in, one of the keys before, given up when all of them have expired.
 struct KeyIndex {
     /// A key belongs to the uid that used it.
     struct ID: Hashable {
@@ -54,11 +54,15 @@ struct KeyIndex {
     /// Keys of `recent`, oldest first.
     private var recentOrder: [ID] = []
     private var recentHead = 0
-    /// Hashes of all keys that have not expired, and when they do.
-    private var hashes: Set<UInt64> = []
-    private var expiry: [(at: Int64, id: ID, bytes: Int)] = []
-    private var expiryHead = 0
+    /// The keys used since `currentSince` (milliseconds), and those before.
+    private var current = KeyFilter()
+    private var previous = KeyFilter()
+    private var currentSince: Int64 = .min
+    /// What the keys of each uid take, and by the hour of their use, which are forgotten as whole
+    /// hours.
     private var usage: [UInt32: Usage] = [:]
+    private var hours: [Int64: [UInt32: Usage]] = [:]
+    private static let hourMilliseconds: Int64 = 3_600_000
 
     /// What a uid takes of the store.
     struct Usage: Equatable {
@@ -74,20 +78,26 @@ struct KeyIndex {
 
     /// The index of the keys that a store holds.
     init(_ stored: [KeyDigest]) {
-        for key in stored.sorted(by: { $0.at < $1.at }) {
-            note(ID(uid: key.uid, key: key.key), at: key.at, bytes: Self.usualBytes)
+        for key in stored {
+            let id = ID(uid: key.uid, key: key.key)
+            current.insert(id.digest)
+            count(id.uid, Usage(keys: 1, bytes: Self.usualBytes), at: key.at)
         }
     }
 
     /// What the keys of a uid take.
     func usage(of uid: UInt32) -> Usage { usage[uid] ?? Usage() }
 
+    /// Bytes of what is known of keys that are not in memory themselves.
+    var filterBytes: Int { current.bytes + previous.bytes }
+
     /// What is known of a key.
     func lookUp(_ id: ID) -> Knowledge {
         if let entry = recent[id] {
             return .answered(result: entry.result, digest: entry.digest, batch: entry.batch)
         }
-        return hashes.contains(id.digest) ? .inStore : .unused
+        let digest = id.digest
+        return current.contains(digest) || previous.contains(digest) ? .inStore : .unused
     }
 
     /// Notes the answer given under a key, durable once `batch` is; `nil` where it is already.
@@ -96,7 +106,9 @@ struct KeyIndex {
         recent[id] = Recent(result: result, digest: digest, batch: batch)
         recentBytes += result.count
         recentOrder.append(id)
-        if batch != nil { note(id, at: at, bytes: Self.rowBytes + result.count) }
+        if batch != nil {
+            count(id.uid, Usage(keys: 1, bytes: Self.rowBytes + result.count), at: at)
+        }
         trim()
     }
 
@@ -115,41 +127,38 @@ struct KeyIndex {
         }
     }
 
-    /// Keys of a batch are durable.
+    /// Keys of a batch are durable: from now on the store has them.
     mutating func committed(_ ids: [ID]) {
-        for id in ids { recent[id]?.batch = nil }
+        for id in ids {
+            recent[id]?.batch = nil
+            current.insert(id.digest)
+        }
         trim()
     }
 
     /// Keys of a batch that was not made durable are unused again.
-    mutating func failed(_ ids: [ID]) {
-        guard !ids.isEmpty else { return }
-        let gone = Set(ids)
-        for id in gone { forgetAnswer(id) }
-        expiry.removeFirst(expiryHead)
-        expiryHead = 0
-        for (_, id, bytes) in expiry where gone.contains(id) { forget(id, bytes) }
-        expiry.removeAll { gone.contains($0.id) }
+    mutating func failed(_ keys: [KeyRow]) {
+        for key in keys {
+            forgetAnswer(ID(uid: key.uid, key: key.key))
+            let usage = Usage(keys: 1, bytes: Self.rowBytes + key.result.count)
+            discount(key.uid, usage, at: key.at)
+        }
     }
 
-    /// The keys that have not expired, for a store that is written anew.
-    var digests: [KeyDigest] {
-        expiry[expiryHead...].map { KeyDigest(uid: $0.id.uid, key: $0.id.key, at: $0.at) }
-    }
-
-    /// Forgets keys used before that moment; whether there were any.
-    mutating func expire(before: Int64) -> Bool {
-        let start = expiryHead
-        while expiryHead < expiry.count, expiry[expiryHead].at < before {
-            forget(expiry[expiryHead].id, expiry[expiryHead].bytes)
-            expiryHead += 1
+    /// Forgets keys used before that moment; whether there were any. `now` is when that is asked.
+    mutating func expire(before: Int64, now: Int64) -> Bool {
+        if before >= currentSince {
+            // All that is in `previous` is older than `currentSince`.
+            previous = current
+            current = KeyFilter()
+            currentSince = now
         }
-        let expired = expiryHead > start
-        if expiryHead > 1024, expiryHead > expiry.count / 2 {
-            expiry.removeFirst(expiryHead)
-            expiryHead = 0
+        let over = hours.keys.filter { ($0 + 1) * Self.hourMilliseconds <= before }
+        for hour in over.sorted() {
+            let uids = hours.removeValue(forKey: hour) ?? [:]
+            for (uid, number) in uids.sorted(by: { $0.key < $1.key }) { lower(uid, number) }
         }
-        return expired
+        return !over.isEmpty
     }
 
     private mutating func forgetAnswer(_ id: ID) {
@@ -157,18 +166,28 @@ struct KeyIndex {
         recentBytes -= answer.result.count
     }
 
-    private mutating func note(_ id: ID, at: Int64, bytes: Int) {
-        guard hashes.insert(id.digest).inserted else { return }
-        expiry.append((at, id, bytes))
-        usage[id.uid, default: Usage()].keys += 1
-        usage[id.uid, default: Usage()].bytes += bytes
+    private mutating func count(_ uid: UInt32, _ more: Usage, at: Int64) {
+        let hour = at / Self.hourMilliseconds
+        let before = hours[hour]?[uid] ?? Usage()
+        hours[hour, default: [:]][uid] = Usage(
+            keys: before.keys + more.keys, bytes: before.bytes + more.bytes)
+        usage[uid, default: Usage()].keys += more.keys
+        usage[uid, default: Usage()].bytes += more.bytes
     }
 
-    private mutating func forget(_ id: ID, _ bytes: Int) {
-        hashes.remove(id.digest)
-        usage[id.uid]?.keys -= 1
-        usage[id.uid]?.bytes -= bytes
-        if usage[id.uid]?.keys == 0 { usage[id.uid] = nil }
+    private mutating func discount(_ uid: UInt32, _ less: Usage, at: Int64) {
+        let hour = at / Self.hourMilliseconds
+        guard var known = hours[hour]?[uid] else { return }
+        known.keys -= less.keys
+        known.bytes -= less.bytes
+        hours[hour]?[uid] = known.keys > 0 ? known : nil
+        lower(uid, less)
+    }
+
+    private mutating func lower(_ uid: UInt32, _ less: Usage) {
+        usage[uid]?.keys -= less.keys
+        usage[uid]?.bytes -= less.bytes
+        if usage[uid]?.keys ?? 0 <= 0 { usage[uid] = nil }
     }
 }
 

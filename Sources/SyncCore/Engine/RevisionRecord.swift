@@ -26,6 +26,8 @@ struct RevisionRecord {
     var undo: [UndoStep] = []
     /// The revision that an undo or redo took back.
     var takesBack: UInt64?
+    /// Its steps that could not be taken back: they are done with as well.
+    var skipped: [String] = []
 
     /// Everything that a revision touched, for subscribers with a filter.
     var touched: [String] = []
@@ -56,6 +58,7 @@ extension RevisionRecord {
             for step in undo { step.encode(into: &writer) }
             writer.endArray()
         }
+        if !skipped.isEmpty { writer.member("skipped", skipped) }
         writer.member("takesBack", takesBack.map { Int64(clamping: $0) })
         writer.endObject()
         return writer.take()
@@ -75,6 +78,7 @@ extension RevisionRecord {
             derived: strings("derived"), concurrent: strings("concurrent"),
             undo: (json["undo"]?.arrayValue ?? []).compactMap(UndoStep.init(json:)),
             takesBack: json["takesBack"]?.integerValue.flatMap(UInt64.init(exactly:)),
+            skipped: strings("skipped"),
             touched: strings("touched"), touchesAll: json["all"]?.boolValue ?? false)
     }
 }

@@ -151,8 +151,11 @@ public struct StoreImage: Sendable, Hashable {
     /// were asked for. In a rebuild: those that were told and no file has, if any; the store
     /// carries over what else it can still read.
     public var revisions: [RevisionRow]
-    /// Idempotency keys that have not expired, without their results.
+    /// At start: idempotency keys that have not expired, without their results. Empty in a rebuild:
+    /// the store carries over those that it can still read, but for `failedKeys`.
     public var keys: [KeyDigest]
+    /// In a rebuild: keys of batches that failed, which nobody was answered under.
+    public var failedKeys: [KeyDigest]
     /// In a rebuild: answers that were given under keys and that no file has; empty at start.
     public var answers: [KeyRow]
     /// The hybrid logical clock's newest stamp, encoded; empty in a new store.
@@ -161,12 +164,14 @@ public struct StoreImage: Sendable, Hashable {
     /// An image of the given rows.
     public init(
         forms: [FormRow] = [], fields: [FieldRow] = [], revisions: [RevisionRow] = [],
-        keys: [KeyDigest] = [], answers: [KeyRow] = [], clock: [UInt8] = []
+        keys: [KeyDigest] = [], failedKeys: [KeyDigest] = [], answers: [KeyRow] = [],
+        clock: [UInt8] = []
     ) {
         self.forms = forms
         self.fields = fields
         self.revisions = revisions
         self.keys = keys
+        self.failedKeys = failedKeys
         self.answers = answers
         self.clock = clock
     }
@@ -196,12 +201,22 @@ public enum StoreQuery: Sendable, Hashable {
     case history(form: FormKey, before: UInt64, rowsMax: Int, bytesMax: Int = .max)
     /// The answer that was given under a key.
     case key(uid: UInt32, key: String)
+    /// A copy of the whole store as it is now, which ends the one before it.
+    case backup
+    /// A piece of that copy.
+    case backupPiece(Int64, offset: Int64, bytesMax: Int)
+    /// The copy is not needed any more; answered by nothing of use.
+    case backupEnd(Int64)
 }
 
 /// What the store found.
 public enum StoreAnswer: Sendable, Hashable {
     case revisions([RevisionRow])
     case key(KeyRow?)
+    /// A copy was made: its number and its length in bytes.
+    case backup(Int64, bytes: Int64)
+    /// Bytes of the copy, fewer at its end; `nil` where there is no such copy.
+    case backupPiece([UInt8]?)
     /// It could not be read; one line for the log.
     case failed(String)
 }

@@ -63,7 +63,9 @@ struct UndoJournal {
         _ record: RevisionRecord, bytes: Int, revision: UInt64, depthMax: Int
     ) {
         let owner = Owner(uid: record.by.uid, session: record.session)
-        if let old = record.takesBack { consume(old, fields: record.undo.map(\.field)) }
+        if let old = record.takesBack {
+            consume(old, fields: record.undo.map(\.field) + record.skipped)
+        }
         for step in record.undo {
             for restoration in step.restorations { note(restoration) }
         }

@@ -32,6 +32,7 @@ extension Method {
         case .stateReveal: "state.reveal"
         case .presenceUpdate: "presence.update"
         case .serverStatus: "server.status"
+        case .serverBackup: "server.backup"
         }
     }
 }
@@ -70,6 +71,7 @@ extension Request {
         case .stateReveal: .stateReveal(try StateReveal(&reader, bounds))
         case .presenceUpdate: .presenceUpdate(try PresenceUpdate(&reader, bounds))
         case .serverStatus: .serverStatus
+        case .serverBackup: .serverBackup(try ServerBackup(&reader, bounds))
         }
     }
 }
@@ -313,5 +315,12 @@ extension ParamsReader {
     ) throws(ParamsFault) -> [JSON]? {
         guard take(name) != nil else { return nil }
         return try values(name, countMax: bounds.tagsMax, limit: "tagsMax")
+    }
+}
+
+extension ServerBackup {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        backup = try reader.optionalInteger("backup", in: 0 ... .max)
+        offset = try reader.optionalInteger("offset", in: 0 ... .max)
     }
 }

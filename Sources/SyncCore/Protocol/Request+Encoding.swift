@@ -20,6 +20,7 @@ extension Request {
         case .stateUndo(let params), .stateRedo(let params): params.encodeMembers(into: &writer)
         case .stateReveal(let params): params.encodeMembers(into: &writer)
         case .presenceUpdate(let params): params.encodeMembers(into: &writer)
+        case .serverBackup(let params): params.encodeMembers(into: &writer)
         }
         writer.endObject()
     }
@@ -180,5 +181,12 @@ extension PresenceUpdate {
         writer.member("form", form)
         writer.member("focus", focus.map(JSON.string) ?? .null)
         writer.member("draft", draft)
+    }
+}
+
+extension ServerBackup {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("backup", backup)
+        writer.member("offset", offset)
     }
 }

@@ -18,6 +18,7 @@ public enum Method: String, CaseIterable, Hashable, Sendable {
     case stateReveal = "state.reveal"
     case presenceUpdate = "presence.update"
     case serverStatus = "server.status"
+    case serverBackup = "server.backup"
 }
 
 /// What a client asks for: a method with its params, typed.
@@ -42,6 +43,7 @@ public enum Request: Hashable, Sendable {
     case stateReveal(StateReveal)
     case presenceUpdate(PresenceUpdate)
     case serverStatus
+    case serverBackup(ServerBackup)
 }
 
 extension Request {
@@ -66,6 +68,7 @@ extension Request {
         case .stateReveal: .stateReveal
         case .presenceUpdate: .presenceUpdate
         case .serverStatus: .serverStatus
+        case .serverBackup: .serverBackup
         }
     }
 
@@ -334,5 +337,19 @@ public struct PresenceUpdate: Hashable, Sendable {
         self.form = form
         self.focus = focus
         self.draft = draft
+    }
+}
+
+/// Params of `server.backup`: a new copy without `backup`, else a piece of the one begun.
+public struct ServerBackup: Hashable, Sendable {
+    /// The copy, as its beginning named it.
+    public var backup: Int64?
+    /// Where the piece begins, in bytes.
+    public var offset: Int64?
+
+    /// The beginning of a copy, or a piece of one.
+    public init(backup: Int64? = nil, offset: Int64? = nil) {
+        self.backup = backup
+        self.offset = offset
     }
 }

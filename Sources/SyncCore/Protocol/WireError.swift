@@ -26,6 +26,9 @@ public struct WireError: Error, Hashable, Sendable {
     public var report: Int64?
     /// `data.problems`: each thing that is wrong with a definition.
     public var problems: [WireProblem] = []
+    /// `data.resend`: nothing was done, and nothing is wrong with the request: the connection is
+    /// about to close, and the same request is welcome on the next one.
+    public var resend = false
 
     /// An error of a kind with a line for a person.
     public init(
@@ -38,6 +41,13 @@ public struct WireError: Error, Hashable, Sendable {
         self.field = field
         self.path = path
         self.expected = expected
+    }
+
+    /// The connection closes before the request was begun; `data.resend`.
+    public static func unbegun(_ message: String) -> WireError {
+        var error = WireError(.unavailable, message)
+        error.resend = true
+        return error
     }
 
     /// A `limit` error: `name` is the quota, `max` the most that it allows.
@@ -105,6 +115,7 @@ extension WireError {
             }
             writer.endArray()
         }
+        if resend { writer.member("resend", true) }
         writer.endObject()
         writer.endObject()
     }
@@ -124,6 +135,7 @@ extension WireError {
         limit = data["limit"]?.stringValue
         max = data["max"]?.integerValue
         report = data["report"]?.integerValue
+        resend = data["resend"]?.boolValue ?? false
         problems = (data["problems"]?.arrayValue ?? []).compactMap { problem in
             guard let message = problem["message"]?.stringValue else { return nil }
             return WireProblem(path: problem["path"]?.stringValue ?? "", message: message)

@@ -38,7 +38,8 @@ import Testing
                 return
             }
         }
-        index.failed(ids)
+        index.failed(ids.map { KeyRow(uid: 1, key: $0.key, at: 0, digest: 1, result: []) })
+        #expect(index.usage(of: 1).keys == 0)
         #expect(index.recentBytes == 0)
         for id in ids {
             guard case .unused = index.lookUp(id) else {
@@ -46,5 +47,58 @@ import Testing
                 return
             }
         }
+    }
+
+    @Test("a million keys take a few bytes each, none is forgotten, few unused ones are looked up")
+    func filter() {
+        var index = KeyIndex([])
+        let count = 1_000_000
+        func id(_ number: Int) -> KeyIndex.ID {
+            KeyIndex.ID(uid: 1, key: "a key of some length \(number)")
+        }
+        for start in stride(from: 0, to: count, by: 1000) {
+            let ids = (start..<start + 1000).map(id)
+            for id in ids { index.note(id, result: [], digest: 1, at: 0, batch: 1) }
+            index.committed(ids)
+        }
+        #expect(index.filterBytes < 5 << 20)
+        #expect(index.usage(of: 1).keys == count)
+        for number in stride(from: 0, to: count, by: 97) {
+            if case .unused = index.lookUp(id(number)) { Issue.record("\(number) is forgotten") }
+        }
+        let vain = (count..<count + 10_000).count {
+            if case .unused = index.lookUp(id($0)) { false } else { true }
+        }
+        #expect(vain < 500)
+    }
+
+    @Test("keys are kept for their time, through clocks that jump, and then given up")
+    func expiry() {
+        let hour: Int64 = 3_600_000
+        var index = KeyIndex([KeyDigest(uid: 1, key: "old", at: 0)])
+        func use(_ key: String, at: Int64) {
+            let id = KeyIndex.ID(uid: 1, key: key)
+            index.note(
+                id, result: [UInt8](repeating: 0, count: 9 << 20), digest: 1, at: at, batch: 1)
+            index.committed([id])
+        }
+        func isKnown(_ key: String) -> Bool {
+            if case .unused = index.lookUp(KeyIndex.ID(uid: 1, key: key)) { false } else { true }
+        }
+        // Looked after every ten minutes of two days; the clock stands ten years ahead for an hour.
+        var lastUse: [String: Int64] = [:]
+        for step in 0..<288 as Range<Int64> {
+            let ahead: Int64 = (100..<106).contains(step) ? 87_600 * hour : 0
+            let now = step * hour / 6
+            use("key-\(step)", at: now + ahead)
+            lastUse["key-\(step)"] = now
+            _ = index.expire(before: now + ahead - 24 * hour, now: now + ahead)
+            for (key, at) in lastUse where now - at < 23 * hour {
+                // What a clock far ahead makes look old is given up, as it must be.
+                #expect(isKnown(key) || (100..<251).contains(step), "\(key) at step \(step)")
+            }
+        }
+        #expect(!isKnown("old"))
+        #expect(index.usage(of: 1).keys < 160)
     }
 }

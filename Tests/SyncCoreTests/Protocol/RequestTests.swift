@@ -6,6 +6,7 @@ struct RequestTests {
     static let requests: [Request] = [
         .hello(Hello(client: "pickerctl/1.0")),
         .hello(Hello(protocolVersion: 2, client: "x", session: "s", tty: "/dev/pts/1")),
+        .serverBackup(ServerBackup()), .serverBackup(ServerBackup(backup: 1, offset: 1 << 40)),
         .ping, .formList, .formWatch, .serverStatus, .formGet(form: "ice-cream"),
         .formApply(FormApply(definition: ["form": "a", "fields": []])),
         .formApply(FormApply(definition: [:], isDryRun: true, ifVersion: 0, idempotencyKey: "k")),

@@ -1,0 +1,61 @@
+/// What a store says of itself when it is looked at and not used (`pickersyncd --check`).
+
+internal import Glibc
+public import SyncCore
+
+/// A store as it lies on the disk.
+public struct StoreExamination: Sendable, Hashable {
+    /// The schema that it is written in, and the one that this program writes.
+    public var schema: Int
+    public var currentSchema: Int
+    /// Who wrote it last.
+    public var replica: ReplicaID
+    /// Whether the last daemon closed it.
+    public var wasClosed: Bool
+    public var forms: Int
+    public var revisions: Int
+    /// Bytes of the file.
+    public var bytes: Int
+
+    /// Looks through a database; a damaged one throws.
+    init(_ database: Database, version: Int) throws(StoreError) {
+        let finding = try database.text("PRAGMA quick_check(1)")
+        guard finding == "ok" else {
+            throw .damaged(file: database.file, finding: finding, copy: nil)
+        }
+        let meta = try Meta(reading: database)
+        schema = version
+        currentSchema = Schema.current.version
+        replica = meta.replica
+        wasClosed = meta.clean
+        forms = Int(try database.integer("SELECT count(*) FROM form"))
+        revisions = Int(try database.integer("SELECT count(*) FROM revision"))
+        bytes =
+            Int(try database.integer("PRAGMA page_count"))
+            * Int(try database.integer("PRAGMA page_size"))
+    }
+}
+
+extension Store {
+    /// Looks at the store of a state directory and changes nothing; `nil` where there is none.
+    ///
+    /// - Throws: `.locked` where a daemon uses it.
+    public static func examine(directory: String) throws(StoreError) -> StoreExamination? {
+        let files = StoreFiles(at: try POSIX.resolve(directory))
+        let locked = unsafe Glibc.open(files.lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        defer { if locked >= 0 { Glibc.close(locked) } }
+        if locked >= 0, flock(locked, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK {
+            throw .locked(file: files.lock, pid: LockFile.holder(of: files.lock))
+        }
+        // A file that was declared to be the store and has not got its name yet is the store.
+        let isDeclared = try POSIX.exists(files.new)
+        let file = isDeclared ? files.new : files.database
+        guard try POSIX.exists(file) else { return nil }
+        try StoreFiles.checkHeader(of: file)
+        let database = try Database(opening: file)
+        // The log is read into our memory, and stays where it is.
+        defer { database.close(checkpointing: false) }
+        try database.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = ON")
+        return try StoreExamination(database, version: try Schema.current.check(database))
+    }
+}

@@ -1,0 +1,70 @@
+// `server.backup`: a copy of the store, given to an administrator piece by piece.
+//
+// The bytes go through the connection, so that nobody can make the daemon write anywhere: whoever
+// asks writes the file, where they may. The copy is the store's as it was at one moment; the daemon
+// keeps it, without a name, until it was given whole, its connection ends, or another is begun.
+
+extension Engine {
+    /// Bytes of one piece: its base64 takes less than a frame.
+    private var pieceBytes: Int { (configuration.limits.maxFrame - 1024) / 4 * 3 }
+
+    func serverBackup(
+        _ params: ServerBackup, _ call: PendingCall, _ effects: inout [Effect]
+    ) throws(WireError) {
+        let connection = call.connection
+        let peer = connection.peer
+        guard peer.uid == 0 || peer.uid == configuration.daemonUID else {
+            refusals.append(
+                LogEntry(.warning, "forbidden: \(peer.whom) may not take a backup"))
+            throw WireError(
+                .forbidden,
+                "\(peer.user.escapedForDisplay()) may not take a backup; root and the daemon's "
+                    + "user may")
+        }
+        guard let backup = params.backup else {
+            log(.notice, "backup begun by \(peer.whom)", &effects)
+            endBackup(of: connection, &effects)
+            return fetch(.backup, for: .backup(call, offset: 0), connection, &effects)
+        }
+        guard backup == connection.backup else {
+            throw WireError(
+                .notFound, "backup \(backup) is none of this connection; begin one without backup")
+        }
+        let offset = params.offset ?? 0
+        let query = StoreQuery.backupPiece(backup, offset: offset, bytesMax: pieceBytes)
+        fetch(query, for: .backup(call, offset: offset), connection, &effects)
+    }
+
+    /// The store made a copy.
+    func backupBegan(_ number: Int64, bytes: Int64, _ call: PendingCall) {
+        call.connection.backup = number
+        let result = BackupResult(backup: number, bytes: bytes)
+        answer(call) { result.encode(into: &$0) }
+    }
+
+    /// The store read a piece of it; `nil` where another copy took its place.
+    func backupPiece(
+        _ bytes: [UInt8]?, offset: Int64, _ call: PendingCall
+    ) throws(WireError) {
+        guard let bytes, let number = call.connection.backup else {
+            call.connection.backup = nil
+            throw WireError(
+                .conflict, "another backup was begun meanwhile, which ends this one; begin again")
+        }
+        let piece = BackupPiece(backup: number, offset: offset, bytes: bytes)
+        answer(call) { piece.encode(into: &$0) }
+    }
+
+    /// Gives the copy of a connection up, if it has one.
+    func endBackup(of connection: Connection, _ effects: inout [Effect]) {
+        guard let number = connection.backup else { return }
+        connection.backup = nil
+        giveUp(backup: number, &effects)
+    }
+
+    /// Nobody waits for the answer.
+    func giveUp(backup number: Int64, _ effects: inout [Effect]) {
+        effects.append(.fetch(FetchID(nextFetch), .backupEnd(number)))
+        nextFetch += 1
+    }
+}

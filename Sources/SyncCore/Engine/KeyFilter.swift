@@ -1,0 +1,70 @@
+/// Which idempotency keys the store may have: "no" is certain, "yes" is worth a look.
+///
+/// A hundred keys or a million cost two bytes each, whatever their length, and no key is ever
+/// removed by itself: a whole generation is given up when all that is in it has expired. A Bloom
+/// filter (Bloom, CACM 1970) that grows by segments (Almeida et al., "Scalable Bloom Filters", IPL
+/// 2007) up to a bound; beyond that it says "yes" more often, and is slower, never wrong.
+struct KeyFilter {
+    private struct Segment {
+        var words: [UInt64]
+        var count = 0
+        /// 16 bits a key: with `probes` probes one look in 400 is vain.
+        var capacity: Int { words.count * 4 }
+    }
+
+    private static let probes: UInt64 = 4
+    private static let firstWords = 1 << 10
+    /// 2 MiB: a million keys.
+    private static let lastWords = 1 << 18
+
+    private var segments: [Segment] = []
+
+    /// Bytes of all segments.
+    var bytes: Int { segments.reduce(0) { $0 + $1.words.count * 8 } }
+
+    /// Takes a key's digest in.
+    mutating func insert(_ digest: UInt64) {
+        if segments.last.map({ $0.count >= $0.capacity }) ?? true {
+            let words = segments.last.map { $0.words.count * 2 } ?? Self.firstWords
+            if words <= Self.lastWords {
+                segments.append(Segment(words: [UInt64](repeating: 0, count: words)))
+            }
+        }
+        let last = segments.count - 1
+        segments[last].count += 1
+        let words = UInt64(segments[last].words.count)
+        Self.forEachBit(of: digest, words: words) { word, bit in
+            segments[last].words[word] |= bit
+            return true
+        }
+    }
+
+    /// Whether a key of that digest may have been taken in.
+    func contains(_ digest: UInt64) -> Bool {
+        segments.contains { segment in
+            Self.forEachBit(of: digest, words: UInt64(segment.words.count)) { word, bit in
+                segment.words[word] & bit != 0
+            }
+        }
+    }
+
+    /// Calls `body` for each probe until it says no; whether it never did.
+    ///
+    /// Two halves of a mixed digest make all probes (Kirsch, Mitzenmacher, "Less Hashing, Same
+    /// Performance", ESA 2006); mixed by the finalizer of SplitMix64, as FNV's low bits are weak.
+    @discardableResult
+    private static func forEachBit(
+        of digest: UInt64, words: UInt64, _ body: (_ word: Int, _ bit: UInt64) -> Bool
+    ) -> Bool {
+        var mixed = digest
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        mixed ^= mixed >> 31
+        let step = (mixed >> 32) | 1
+        for probe in 0..<probes {
+            let place = mixed &+ probe &* step
+            guard body(Int((place >> 6) % words), 1 << (place & 63)) else { return false }
+        }
+        return true
+    }
+}

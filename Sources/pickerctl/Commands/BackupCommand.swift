@@ -1,0 +1,104 @@
+// A copy of the daemon's store, written by whoever asks for it: the daemon gives the bytes.
+
+internal import ArgumentParser
+internal import Glibc
+internal import PickerClient
+internal import SyncCore
+
+/// `pickerctl backup FILE`.
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Copy the daemon's store to a file, while it is in use.",
+        discussion: """
+            For root and the daemon's own user. The file appears when it is whole; one that is \
+            there is not overwritten. Secure fields are in it as they lie on the disk, sealed: \
+            keep the file "key" of the state directory elsewhere. It is put back with \
+            pickersyncd --restore FILE.
+
+            Example: pickerctl backup /var/backups/pickersync.db
+            """)
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The file to write.", completion: .file()) var file: String
+
+    func run() throws {
+        guard access(file, F_OK) != 0 else {
+            throw Failure(
+                .data, "\(file) is there already; remove it, or name another file")
+        }
+        let session = Session(common.settings)
+        let target = try PartialFile(file)
+        let begun = try session.call(.serverBackup(ServerBackup())) {
+            json throws(DecodeError) in try BackupResult(decoding: json)
+        }
+        var offset: Int64 = 0
+        while offset < begun.bytes {
+            let piece = try session.call(
+                .serverBackup(ServerBackup(backup: begun.backup, offset: offset))
+            ) { json throws(DecodeError) in try BackupPiece(decoding: json) }
+            guard piece.offset == offset, !piece.bytes.isEmpty else {
+                throw Failure(.software, "the daemon gave another piece than was asked for")
+            }
+            try target.write(piece.bytes)
+            offset += Int64(piece.bytes.count)
+        }
+        try target.finish()
+        try session.console.safeLine("\(file): \(Examination.size(begun.bytes))")
+        try session.console.flush()
+    }
+}
+
+/// A file that has its name only once it is whole and on the disk.
+private final class PartialFile {
+    private let name: String
+    private let partial: String
+    private var descriptor: Int32
+    private var isFinished = false
+
+    init(_ name: String) throws(Failure) {
+        self.name = name
+        partial = "\(name).partial-\(getpid())"
+        descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            let reason = describe(errno: errno)
+            throw Failure(.data, "\(name) cannot be written: \(reason); name another file")
+        }
+    }
+
+    deinit {
+        close(descriptor)
+        if !isFinished { unlink(partial) }
+    }
+
+    func write(_ bytes: [UInt8]) throws(Failure) {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress! + done, $0.count - done)
+            }
+            if count > 0 {
+                done += count
+            } else if errno != EINTR {
+                throw failed()
+            }
+        }
+    }
+
+    /// link(2) refuses a name that was taken meanwhile, which rename(2) would overwrite.
+    func finish() throws(Failure) {
+        guard fsync(descriptor) == 0, link(partial, name) == 0 else { throw failed() }
+        let slash = name.lastIndex(of: "/")
+        let folder = slash.map { $0 == name.startIndex ? "/" : String(name[..<$0]) } ?? "."
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if directory >= 0 {
+            fsync(directory)
+            close(directory)
+        }
+        unlink(partial)
+        isFinished = true
+    }
+
+    private func failed() -> Failure {
+        let reason = describe(errno: errno)
+        return Failure(.data, "\(name) cannot be written: \(reason); make room and try again")
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import Store
+
+@Suite("Copies of a store, and stores of earlier times")
+struct BackupTests {
+    private func filled(_ scratch: Scratch) throws -> Store {
+        let store = try scratch.open().store
+        try store.put(.putForm(.sample()))
+        for revision in 1...50 as ClosedRange<UInt64> { try store.edit(revision) }
+        return store
+    }
+
+    /// The whole of a copy, in pieces of so many bytes.
+    private func read(_ store: Store, piece: Int) throws -> [UInt8] {
+        guard case .backup(let number, let bytes) = store.answer(.backup) else {
+            throw CocoaError(.fileReadUnknown)
+        }
+        var got: [UInt8] = []
+        while got.count < bytes {
+            let query = StoreQuery.backupPiece(number, offset: Int64(got.count), bytesMax: piece)
+            guard case .backupPiece(let part?) = store.answer(query), !part.isEmpty else {
+                throw CocoaError(.fileReadUnknown)
+            }
+            got += part
+        }
+        return got
+    }
+
+    @Test("a copy read in pieces is the store of one moment, and leaves no file behind")
+    func pieces() throws {
+        let scratch = try Scratch()
+        let store = try filled(scratch)
+        let before = try scratch.names()
+        let copy = try read(store, piece: 1_000)
+        #expect(try scratch.names() == before)
+        guard case .backup(let number, _) = store.answer(.backup) else {
+            Issue.record("no copy")
+            return
+        }
+        try store.edit(51)
+        // What was committed since is not in it; another copy ends it.
+        let query = StoreQuery.backupPiece(number, offset: 0, bytesMax: 100)
+        guard case .backupPiece(_?) = store.answer(query) else {
+            Issue.record("the copy is gone")
+            return
+        }
+        _ = store.answer(.backup)
+        #expect(store.answer(query) == .backupPiece(nil))
+        _ = store.answer(.backupEnd(number + 1))
+        #expect(
+            store.answer(.backupPiece(number + 1, offset: 0, bytesMax: 1)) == .backupPiece(nil))
+        try store.close()
+        let other = try Scratch()
+        try other.write(other.database, copy)
+        let opened = try other.open()
+        #expect(opened.opening.replicaChange == .copied)
+        #expect(try opened.store.revisions() == Array(1...50))
+        try opened.store.close()
+    }
+
+    @Test("a restore takes the backup's rows, keeps what was there, and never writes a dot again")
+    func restore() throws {
+        let scratch = try Scratch()
+        let store = try filled(scratch)
+        let backup = scratch.path + "/backup"
+        try store.backup(to: backup)
+        try store.edit(51)
+        #expect(throws: StoreError.self) {
+            try Store.restore(from: backup, directory: scratch.path)
+        }
+        let log = try store.all().forms[0].log
+        let first = store.replica
+        try store.close()
+        var replicas: Set<ReplicaID> = [first]
+        for _ in 0..<2 {
+            let found = try Store.restore(from: backup, directory: scratch.path)
+            #expect(found.revisions == 50)
+            #expect(found.forms == 1)
+            #expect(try scratch.names("pickersync.db.failed").isEmpty == false)
+            let opened = try scratch.open()
+            #expect(opened.opening.newLogs)
+            #expect(replicas.insert(opened.opening.replica).inserted)
+            #expect(try opened.store.revisions() == Array(1...50))
+            #expect(try opened.store.all().forms[0].log != log)
+            try opened.store.close()
+        }
+        #expect(try scratch.bytes(backup).count > 0)
+    }
+
+    @Test("what is no sound store of ours is not restored, and what was there stays")
+    func refusedRestore() throws {
+        let scratch = try Scratch()
+        let store = try filled(scratch)
+        let backup = scratch.path + "/backup"
+        try store.backup(to: backup)
+        try store.close()
+        let good = try scratch.bytes(backup)
+        var torn = good
+        torn.replaceSubrange(4_096..<12_288, with: [UInt8](repeating: 0x5a, count: 8_192))
+        var newer = good
+        // user_version (SQLite file format, section 1.3).
+        newer.replaceSubrange(60..<64, with: [0, 0, 0, 99])
+        for bytes in [[], Array("no database".utf8), torn, Array(good.prefix(5_000)), newer] {
+            try scratch.write(scratch.path + "/bad", bytes)
+            #expect(throws: StoreError.self) {
+                try Store.restore(from: scratch.path + "/bad", directory: scratch.path)
+            }
+        }
+        #expect(throws: StoreError.self) {
+            try Store.restore(from: scratch.path + "/none", directory: scratch.path)
+        }
+        #expect(try scratch.names("pickersync.db.").isEmpty)
+        let opened = try scratch.open()
+        #expect(opened.opening.replicaChange == nil)
+        #expect(try opened.store.revisions() == Array(1...50))
+        try opened.store.close()
+    }
+
+    @Test("a store that the first schema wrote is brought to the present one with all its rows")
+    func upgrade() throws {
+        let scratch = try Scratch()
+        let fixture = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "Fixtures/schema-1.db")
+        let bytes = [UInt8](try Data(contentsOf: fixture))
+        try scratch.write(scratch.database, bytes)
+        let seen = try #require(try Store.examine(directory: scratch.path))
+        #expect(seen.schema == 1)
+        #expect(seen.currentSchema == Schema.current.version)
+        #expect(try scratch.bytes(scratch.database) == bytes)
+        let store = try scratch.open().store
+        let database = try store.readable()
+        #expect(try database.integer("PRAGMA user_version") == Int64(Schema.current.version))
+        let image = try store.all()
+        #expect(image.forms.map(\.name) == ["ice-cream"])
+        #expect(image.forms[0].revision == 5)
+        #expect(
+            image.fields.map(\.field)
+                == ["cone", "flavor", "scoops", "suggestion", "summary", "topping"])
+        #expect(image.revisions.map(\.revision) == [1, 2, 3, 4, 5])
+        #expect(image.keys.count == 5)
+        try store.close()
+        #expect(try Store.examine(directory: scratch.path)?.schema == Schema.current.version)
+    }
+
+    @Test("an examination changes nothing, after a clean stop and after a kill")
+    func examination() throws {
+        let scratch = try Scratch()
+        let none = try Store.examine(directory: scratch.path)
+        #expect(none == nil)
+        let store = try filled(scratch)
+        #expect(throws: StoreError.self) { try Store.examine(directory: scratch.path) }
+        try store.close(clean: false)
+        var before: [String: [UInt8]] = [:]
+        for name in try scratch.names() {
+            before[name] = try scratch.bytes(scratch.path + "/" + name)
+        }
+        let found = try #require(try Store.examine(directory: scratch.path))
+        #expect(!found.wasClosed)
+        #expect(found.revisions == 50)
+        for name in try scratch.names() {
+            #expect(try before[name] == scratch.bytes(scratch.path + "/" + name), "\(name)")
+        }
+        try scratch.open().store.close()
+        #expect(try Store.examine(directory: scratch.path)?.wasClosed == true)
+    }
+
+    @Test("a disk without room for the state is found out before anything is written")
+    func noRoom() throws {
+        let scratch = try Scratch()
+        let files = try StoreFiles(preparing: scratch.path)
+        try files.reserve(1 << 20)
+        #expect(throws: StoreError.self) { try files.reserve(1 << 60) }
+        #expect(try scratch.names().isEmpty)
+    }
+}
