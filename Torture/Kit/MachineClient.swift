@@ -27,7 +27,8 @@ public final class MachineClient {
     private var machine: ClientMachine
     private var socket: StreamSocket?
     private var unsent: ArraySlice<UInt8> = []
-    private var hasBegun = false
+    /// Whether it has been given the first snapshot.
+    public private(set) var hasBegun = false
 
     /// A client of the daemon at `path`; with a counter it may edit that.
     public init(name: String, path: String, counter: String?, seed: UInt64) {

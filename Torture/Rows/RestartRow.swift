@@ -53,7 +53,12 @@ struct RestartRow: Row {
                 seed: run.seed &+ UInt64(number))
         }
         let party = Party(clients)
-        party.work(seconds: 0.5)
+        // Whoever has seen nothing yet has nowhere to go on from.
+        let begun = monotonicNanoseconds() + 60_000_000_000
+        while !clients.allSatisfy(\.hasBegun), monotonicNanoseconds() < begun {
+            party.work(seconds: 0.1)
+        }
+        findings.require(clients.allSatisfy(\.hasBegun), "somebody was not served in 60 s")
         for _ in 0..<restarts {
             party.work(seconds: Double.random(in: 0.1...0.4, using: &run.random))
             let before = monotonicNanoseconds()
