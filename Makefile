@@ -62,6 +62,12 @@ test-asan: test-dependencies ## every test under the address sanitizer
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/lsan.supp:print_suppressions=0 \
 	    $(SWIFT) test --build-path $(BUILD)-asan --skip-build --disable-xctest --sanitize=address -Xswiftc -use-ld=lld
 
+.PHONY: test-tsan
+test-tsan: test-dependencies ## every test under the thread sanitizer
+	$(SWIFT) build --build-path $(BUILD)-tsan --build-tests --sanitize=thread -Xswiftc -use-ld=lld
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/tsan.supp \
+	    $(SWIFT) test --build-path $(BUILD)-tsan --skip-build --disable-xctest --sanitize=thread -Xswiftc -use-ld=lld
+
 .PHONY: fuzz
 fuzz: dependencies ## every fuzzer for SECONDS=60 each; TARGETS="json keys" names some
 	BUILD=$(BUILD) SECONDS_EACH=$(or $(SECONDS),60) TARGETS="$(TARGETS)" scripts/fuzz
@@ -208,4 +214,4 @@ test-systemd: deb machine-dependencies ## the same at length: the watchdog as sh
 
 .PHONY: clean
 clean: ## all that was built
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz

@@ -42,6 +42,8 @@ let package = Package(
             name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
 
         .systemLibrary(name: "CSystem"),
+        // C of our own: an allocator that can wipe what is freed.
+        .target(name: "CWipe"),
 
         // The rooms, lowest first. Imports point down only.
         .target(name: "SyncCore", swiftSettings: strict),
@@ -57,7 +59,7 @@ let package = Package(
         .target(name: "TerminalUI", dependencies: ["SyncCore"], swiftSettings: strict),
         .target(
             name: "DaemonCore",
-            dependencies: ["SyncCore", "EventLoop", "FormFile", "Store", "CSystem"],
+            dependencies: ["SyncCore", "EventLoop", "FormFile", "Store", "CSystem", "CWipe"],
             swiftSettings: strict),
         .executableTarget(
             name: "pickersyncd",

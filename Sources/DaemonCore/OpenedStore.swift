@@ -131,6 +131,7 @@ struct OpenedStore {
             },
             // Without a key no secret can be set, so that there is none to be guessed.
             digest: { [sealer] request in sealer?.digest(of: request) ?? Sealer.unkeyed(request) },
+            keepMemoryClean: { Wiping.begin() },
             shellStatus: { figures.members() })
     }
 

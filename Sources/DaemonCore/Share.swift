@@ -1,26 +1,20 @@
 internal import EventLoop
 internal import SyncCore
 
-// One user's share of each iteration of the loop, as far as the shell deals it out: what is read
-// and what is written. What is done with the bytes is the engine's (see `Account`).
+// One user's share of each iteration of the loop, as far as the shell deals it out: what is read.
+// What is done with the bytes, and who is written to, is the engine's (see `Account`).
 //
 // Always holds: a uid whose requests wait for their turn is read no further, so what it floods
-// stays in its own sockets; while somebody else is at work it is written to a few times an
-// iteration, and its other connections follow in the next ones.
+// stays in its own sockets.
 
 /// The share of one uid.
 final class Share {
-    /// Writes an iteration while somebody else is at work: each costs some microseconds.
-    static let contendedWrites = 24
     /// Connections that are read again in one iteration once their uid's turn has come.
     static let resumedMax = 16
 
     let uid: UInt32
     let gate = ReadGate()
     var connections = 0
-    /// Writes done in the iteration of this number.
-    var writes = 0
-    var iteration: UInt64 = 0
     /// Connections that had something to read while the gate was closed, in their order.
     var heldBack: [Connection] = []
     /// Whether it stands among those that the shell looks after each iteration.
@@ -92,17 +86,5 @@ extension Shell {
             if !share.heldBack.isEmpty { watch(share) }
         }
         return watchedShares.contains { !$0.heldBack.isEmpty && !$0.gate.isClosed }
-    }
-
-    /// Whether a connection may be written to in this iteration; counts the write.
-    func mayWrite(_ connection: Connection) -> Bool {
-        guard let share = connection.share, engine.isContended else { return true }
-        if share.iteration != iteration {
-            share.iteration = iteration
-            share.writes = 0
-        }
-        guard share.writes < Share.contendedWrites else { return false }
-        share.writes += 1
-        return true
     }
 }

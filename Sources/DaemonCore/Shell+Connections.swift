@@ -138,15 +138,14 @@ extension Shell {
             let ready = engine.takeReady()
             if ready.isEmpty { break }
             for id in ready {
-                guard let connection = connections[id.number] else { continue }
-                if mayWrite(connection) { write(connection) } else { deferred.append(connection) }
+                if let connection = connections[id.number] { write(connection) }
             }
         }
         for connection in finishing { write(connection) }
         finishing.removeAll { if case .closed = $0.phase { true } else { false } }
     }
 
-    func write(_ connection: Connection) {
+    private func write(_ connection: Connection) {
         guard connection.isKnown, !connection.isWriting else { return }
         guard let output = engine.nextOutput(connection.id, bytesMax: Self.writeBytesMax),
             output.byteCount > 0

@@ -53,10 +53,6 @@ final class Shell {
     var shares: [UInt32: Share] = [:]
     /// Those with a closed gate or with connections held back.
     var watchedShares: [Share] = []
-    /// Connections whose uid has had its writes of this iteration.
-    var deferred: [Connection] = []
-    /// Counts iterations.
-    var iteration: UInt64 = 0
     /// Connections that close once their output has left.
     var finishing: [Connection] = []
     /// Connections whose peer has ended its side and may be gone altogether.
@@ -137,6 +133,7 @@ final class Shell {
         engine.received(connection.id, bytes, at: now, into: &effects)
         runEffects()
         closeGateIfBehind(connection)
+        if engine.keepsSecrets { Wiping.wipe(bytes) }
     }
 
     /// An effect may tell the engine something, which may want more: the outermost call does it
@@ -170,9 +167,7 @@ final class Shell {
 
     private func iterationEnded() {
         guard life != .ended else { return }
-        iteration &+= 1
         if engine.wantsTurn { tell(.turn) }
-        writeDeferred()
         var turns = 0
         while isDirty, turns < Self.turnsMax {
             isDirty = false
@@ -181,9 +176,10 @@ final class Shell {
             runEffects()
             flush()
         }
-        let isUnfinished = openGates() || engine.wantsIteration || !deferred.isEmpty
+        let isUnfinished = openGates() || engine.wantsIteration
         if isDirty || isUnfinished { turnTimer.start(after: .zero) }
         if turns > 0 {
+            if engine.keepsSecrets { Wiping.wipeStack() }
             armDeadline()
             noteFigures()
         }
@@ -191,17 +187,6 @@ final class Shell {
         watchIdleness()
         settleIfIdle()
         endIfDone()
-    }
-
-    /// Those who had to wait for this iteration come before those that are new in it.
-    private func writeDeferred() {
-        guard !deferred.isEmpty else { return }
-        var connections: [Connection] = []
-        swap(&connections, &deferred)
-        isDirty = true
-        for connection in connections where connection.isKnown {
-            if mayWrite(connection) { write(connection) } else { deferred.append(connection) }
-        }
     }
 
     private func settleIfIdle() {

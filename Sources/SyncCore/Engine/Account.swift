@@ -15,6 +15,9 @@ final class Account {
     /// Units a turn for the only one at work: some milliseconds, so that timers and newcomers get
     /// their turn, and few enough turns that they cost nothing.
     static let loneUnits = 16_384
+    /// Connections written to in a turn while somebody else is at work: each write takes some
+    /// microseconds.
+    static let contendedWrites = 24
     /// Edits of one batch while somebody else is at work: a commit that is longer for them makes
     /// everybody wait.
     static let contendedEdits = 64
@@ -33,16 +36,19 @@ final class Account {
     var hasSpent = false
     /// Edits in the batch that gathers.
     var gatheredEdits = 0
+    /// Writes left of this turn, where somebody else is at work.
+    var writesLeft = Account.contendedWrites
+    /// Connections that have something to be written.
+    var ready = ConnectionLine()
     /// Connections with a request whose turn it is not, in their order.
-    private var waiting: [Connection] = []
-    private var waitingHead = 0
+    private var waiting = ConnectionLine()
 
     init(uid: UInt32) {
         self.uid = uid
     }
 
     /// Whether a connection waits for the next turn.
-    var isBehind: Bool { waitingHead < waiting.count }
+    var isBehind: Bool { !waiting.isEmpty }
 
     /// Puts a connection behind the others.
     func enqueue(_ connection: Connection) {
@@ -53,15 +59,35 @@ final class Account {
 
     /// Takes the connection whose turn it is.
     func dequeue() -> Connection? {
-        guard waitingHead < waiting.count else { return nil }
-        let connection = waiting[waitingHead]
-        waitingHead += 1
-        if waitingHead == waiting.count || waitingHead > 256 {
-            waiting.removeFirst(waitingHead)
-            waitingHead = 0
-        }
+        guard let connection = waiting.take(1).first else { return nil }
         connection.isAwaitingTurn = false
         return connection
+    }
+}
+
+/// Connections in their order, taken from the front.
+struct ConnectionLine {
+    private var connections: [Connection] = []
+    private var head = 0
+
+    var isEmpty: Bool { head == connections.count }
+
+    var count: Int { connections.count - head }
+
+    mutating func append(_ connection: Connection) { connections.append(connection) }
+
+    /// Takes so many from the front, or as many as there are.
+    mutating func take(_ wanted: Int) -> ArraySlice<Connection> {
+        let taken = connections[head..<min(head + wanted, connections.count)]
+        head += taken.count
+        if head == connections.count {
+            connections = []
+            head = 0
+        } else if head > 1024, head > connections.count / 2 {
+            connections.removeFirst(head)
+            head = 0
+        }
+        return taken
     }
 }
 
@@ -92,11 +118,15 @@ extension Engine {
             }
             atWork = account
         }
-        if !account.hasSpent {
-            account.hasSpent = true
-            spenders.append(account)
-        }
+        noteSpent(account)
         account.unitsLeft -= units
+    }
+
+    /// An account has used something of this turn.
+    func noteSpent(_ account: Account) {
+        guard !account.hasSpent else { return }
+        account.hasSpent = true
+        spenders.append(account)
     }
 
     /// Whether `Input.turn` would do anything: at the end of each iteration the shell asks.
@@ -104,7 +134,7 @@ extension Engine {
 
     /// Whether somebody waits for the next iteration and for nothing else.
     public var wantsIteration: Bool {
-        spenders.contains { $0.isBehind && !isHeldBack($0) }
+        spenders.contains { $0.isBehind && !isHeldBack($0) || !$0.ready.isEmpty }
     }
 
     /// Whether requests of a connection's uid wait for a turn: nothing more need be read of it.
@@ -125,6 +155,7 @@ extension Engine {
         let units = isContended ? Account.contendedUnits : Account.loneUnits
         for account in taking {
             account.hasSpent = false
+            account.writesLeft = Account.contendedWrites
             if isHeldBack(account) {
                 account.unitsLeft = min(account.unitsLeft, 0)
             } else {
@@ -135,10 +166,7 @@ extension Engine {
                 resume(connection, &effects)
             }
             // Debts and those who wait are looked after in the next turn.
-            if !account.hasSpent, account.unitsLeft < units || account.isBehind {
-                account.hasSpent = true
-                spenders.append(account)
-            }
+            if account.unitsLeft < units || account.isBehind { noteSpent(account) }
         }
     }
 

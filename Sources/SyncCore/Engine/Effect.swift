@@ -100,6 +100,9 @@ public struct Environment: Sendable {
     /// key. Requests carry secrets, and the digest must not tell whether a guess of one is right:
     /// the shell's depends on a key that is not in the store.
     public var digest: @Sendable (_ request: [UInt8]) -> UInt64
+    /// Called once, before the first secret can come: from then on nothing that is freed may keep
+    /// its bytes.
+    public var keepMemoryClean: @Sendable () -> Void
     /// The members of `server.status` that the shell knows: `memory`, `store`, `descriptors`.
     public var shellStatus: @Sendable () -> JSONObject
 
@@ -109,6 +112,7 @@ public struct Environment: Sendable {
         seal: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8]?,
         open: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8]?,
         digest: @escaping @Sendable ([UInt8]) -> UInt64,
+        keepMemoryClean: @escaping @Sendable () -> Void = {},
         shellStatus: @escaping @Sendable () -> JSONObject = { JSONObject() }
     ) {
         self.random = random
@@ -116,6 +120,7 @@ public struct Environment: Sendable {
         self.seal = seal
         self.open = open
         self.digest = digest
+        self.keepMemoryClean = keepMemoryClean
         self.shellStatus = shellStatus
     }
 }

@@ -53,6 +53,7 @@ extension Engine {
         if case .broken(let retryAt, _) = health, now.monotonicNanoseconds >= retryAt {
             rebuild(&effects)
         }
+        forgetWritten()
         letGoOfSlow(&effects)
         cutOffOverfull(&effects)
         flushRefusals(&effects)

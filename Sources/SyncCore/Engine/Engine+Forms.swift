@@ -260,6 +260,7 @@ extension Engine {
             nextFormKey += 1
             insert(form)
         } else {
+            expectSecrets(of: change.definition)
             form.working = migrated(before, to: change, plan, form)
         }
         form.working.revision = before.revision + 1

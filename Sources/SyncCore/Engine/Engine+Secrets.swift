@@ -1,6 +1,20 @@
 // Sealing what a secure field is given, and showing it to those who may.
 
 extension Engine {
+    /// Notes whether secrets may come from now on; they may for as long as the daemon runs.
+    func expectSecrets(of definition: FormDefinition) {
+        guard !keepsSecrets, definition.controls.contains(where: { $0.type == .secure }) else {
+            return
+        }
+        keepsSecrets = true
+        environment.keepMemoryClean()
+    }
+
+    /// What was written is freed, and so is wiped, where it may have been a secret.
+    func forgetWritten() {
+        if keepsSecrets { writer = JSONWriter() }
+    }
+
     func seal(
         _ secret: String, _ form: LiveForm, _ field: String, _ dot: Dot
     ) -> [UInt8]? {

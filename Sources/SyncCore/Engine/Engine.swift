@@ -37,14 +37,17 @@ public final class Engine {
     var spenders: [Account] = []
     /// Accounts with edits in the batch that gathers.
     var editors: [Account] = []
+    /// Whether some form has, or had, a secure control.
+    public internal(set) var keepsSecrets = false
     /// Accounts that hold more of the memory than they may.
     var overfull: [Account] = []
     /// What stalled writes hold of the change logs.
     let retained = RetainedBytes()
-    /// Connections that have something to be written, in the order in which they got it.
-    private var ready: [Connection] = []
     /// Forms with changes whose subscribers have not been marked as ready.
     private var news: [LiveForm] = []
+    /// Accounts with connections that have something to be written, in the order in which they
+    /// got it.
+    private(set) var readyAccounts: [Account] = []
 
     var decoder: MessageDecoder
     var writer = JSONWriter()
@@ -181,6 +184,7 @@ public final class Engine {
     /// Takes a form in.
     func insert(_ form: LiveForm) {
         forms.append(form)
+        expectSecrets(of: form.working.definition)
         formsByName[FormName(name: form.name)] = form
     }
 
@@ -198,7 +202,9 @@ public final class Engine {
     func markReady(_ connection: Connection) {
         guard !connection.isReady, !connection.isWriting else { return }
         connection.isReady = true
-        ready.append(connection)
+        let account = connection.account
+        if account.ready.isEmpty { readyAccounts.append(account) }
+        account.ready.append(connection)
     }
 
     /// Notes that there is something to write to all who watch a form: they are marked once for all
@@ -210,20 +216,27 @@ public final class Engine {
     }
 
     /// The connections that have something to be written and no write under way; each is given
-    /// once.
+    /// once. While more than one uid is at work, those of one that has had its writes of this turn
+    /// wait for the next.
     public func takeReady() -> [ConnectionID] {
         for form in news {
             form.hasNews = false
             for subscription in form.subscriptions { markReady(subscription.connection) }
         }
         news.removeAll(keepingCapacity: true)
-        var taken: [Connection] = []
-        swap(&taken, &ready)
+        var taking: [Account] = []
+        swap(&taking, &readyAccounts)
         var ids: [ConnectionID] = []
-        ids.reserveCapacity(taken.count)
-        for connection in taken {
-            connection.isReady = false
-            if connections[connection.id] === connection { ids.append(connection.id) }
+        for account in taking {
+            let count = isContended ? max(0, account.writesLeft) : account.ready.count
+            noteSpent(account)
+            for connection in account.ready.take(count) {
+                connection.isReady = false
+                guard connections[connection.id] === connection else { continue }
+                account.writesLeft -= 1
+                ids.append(connection.id)
+            }
+            if !account.ready.isEmpty { readyAccounts.append(account) }
         }
         return ids
     }

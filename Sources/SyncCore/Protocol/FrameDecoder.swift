@@ -115,6 +115,8 @@ public struct FrameDecoder: Sendable {
         swap(&text, &gathered)
         let goesOn = text.withUnsafeBytes { receive($0) }
         if text.capacity <= Self.keptBytesMax {
+            // It may have been a secret, and the buffer is kept.
+            for index in text.indices { text[index] = 0 }
             text.removeAll(keepingCapacity: true)
             swap(&text, &gathered)
         }

@@ -66,6 +66,32 @@ import Testing
         #expect(host.take(one).count == 1000)
     }
 
+    @Test("a thousand subscribers of one user are written to in turn, another user's at once")
+    func fanOut() throws {
+        let host = try host()
+        let subscribe =
+            #"{"jsonrpc":"2.0","id":1,"method":"state.subscribe","params":{"form":"f"}}"#
+        let crowd = (0..<1000).map { _ in host.connect(uid: 7, user: "mallory") }
+        for id in crowd { host.ask(id, subscribe) }
+        let other = host.connect(uid: 8, user: "bob")
+        host.ask(other, subscribe)
+        for id in crowd + [other] { _ = host.take(id) }
+        for number in 0..<40 {
+            host.send(
+                other,
+                #"{"jsonrpc":"2.0","id":1,"method":"state.set","params":{"form":"f","changes":[{"field":"t","value":"\#(number)"}]}}"#
+            )
+            host.iterate()
+            host.iterate()
+        }
+        #expect(host.engine.readyAccounts.count <= 2)
+        let waiting = host.engine.accounts[7]?.ready.count ?? 0
+        #expect((1...1000).contains(waiting), "each waits once, however much it missed")
+        host.settle()
+        #expect(host.take(other).count == 80)
+        for id in crowd { #expect(host.take(id).count == 40, "nobody is forgotten") }
+    }
+
     @Test("what a heavy request takes is paid off before its user's next one")
     func debt() throws {
         let host = try host()

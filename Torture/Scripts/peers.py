@@ -1,0 +1,281 @@
+"""What the rows in Python share: a daemon, clients by hand, other users, percentiles.
+
+Nothing of ours is between a row and the bytes: frames are made and cut here.
+"""
+
+import json
+import os
+import resource
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+BIN = os.environ.get("TORTURE_BIN", ".build/release")
+FOLDER = os.environ.get("TORTURE_FOLDER", "/tmp")
+SEED = int(os.environ.get("TORTURE_SEED", "1"))
+SHARE = float(os.environ.get("TORTURE_SHARE", "1"))
+
+
+def about(promise, bar, seconds):
+    """Answers `--about`, and ends where that was asked."""
+    if "--about" in sys.argv:
+        print(promise, bar, seconds, sep="\n")
+        raise SystemExit(0)
+
+
+def count(whole):
+    """So many of the whole as are wanted."""
+    return whole if SHARE >= 1 else max(1, int(whole * SHARE))
+
+
+def report(figure, findings):
+    """The figure, the verdict, the findings; the end."""
+    print(figure)
+    print("FAIL" if findings else "pass" if SHARE >= 1 else "part")
+    for line in findings[:20]:
+        print(line)
+    raise SystemExit(0)
+
+
+def skip(reason):
+    print(reason)
+    print("skip")
+    raise SystemExit(0)
+
+
+def need_root():
+    if os.geteuid() != 0:
+        skip("several users need root")
+
+
+def descriptors(wanted):
+    """Raises the bound of this process; gives what is granted."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if os.geteuid() == 0 and hard < wanted:
+        hard = wanted
+    granted = min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, granted), hard))
+    return granted
+
+
+def frame(message):
+    text = message if isinstance(message, bytes) else json.dumps(message).encode()
+    return struct.pack(">I", len(text)) + text
+
+
+def request(method, params=None, number=1):
+    message = {"jsonrpc": "2.0", "id": number, "method": method}
+    if params is not None:
+        message["params"] = params
+    return frame(message)
+
+
+def change(form, *changes, **more):
+    return dict({"form": form, "changes": list(changes)}, **more)
+
+
+class Daemon:
+    """A daemon whose socket everybody may reach, as a socket unit with SocketMode=0666 has it."""
+
+    def __init__(self, *arguments, limits=None, level="info"):
+        self.folder = os.path.join(FOLDER, "d%d" % time.monotonic_ns())
+        os.mkdir(self.folder, 0o755)
+        os.chmod(FOLDER, 0o755)
+        self.socket = self.folder + "/s"
+        self.log = self.folder + "/log"
+        self.state = self.folder + "/state"
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(self.socket)
+        os.chmod(self.socket, 0o666)
+        listener.listen(4096)
+        number = listener.fileno()
+
+        def prepare():
+            os.dup2(number, 3)
+            os.set_inheritable(3, True)
+            os.environ["LISTEN_FDS"] = "1"
+            os.environ["LISTEN_PID"] = str(os.getpid())
+            if limits:
+                resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+        words = [BIN + "/pickersyncd", "--state-directory", self.state, "--log-level", level]
+        # The pid is the child's own, so the environment is set between fork and exec.
+        pid = os.fork()
+        if pid == 0:
+            try:
+                prepare()
+                out = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                os.dup2(out, 1)
+                os.dup2(out, 2)
+                os.closerange(4, 1024)
+                os.execv(words[0], words + list(arguments))
+            finally:
+                os._exit(127)
+        self.pid = pid
+        listener.close()
+        deadline = time.monotonic() + 30
+        while "ready: " not in self.said():
+            if time.monotonic() > deadline or os.waitpid(pid, os.WNOHANG)[0]:
+                raise RuntimeError("the daemon did not start: " + self.said())
+            time.sleep(0.005)
+
+    def said(self):
+        try:
+            with open(self.log, errors="replace") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    def resident(self):
+        """Resident bytes."""
+        with open("/proc/%d/statm" % self.pid) as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+    def processor(self):
+        """Processor seconds used so far."""
+        with open("/proc/%d/stat" % self.pid) as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def lives(self):
+        return os.path.exists("/proc/%d/fd" % self.pid) and not os.waitpid(self.pid, os.WNOHANG)[0]
+
+    def stop(self):
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+
+
+class Client:
+    """One connection that waits for its answers."""
+
+    def __init__(self, path, seconds=30):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(seconds)
+        self.socket.connect(path)
+        self.bytes = b""
+        self.told = []
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def message(self):
+        """The next message; None at the end."""
+        while True:
+            if len(self.bytes) >= 4:
+                length = struct.unpack(">I", self.bytes[:4])[0]
+                if len(self.bytes) >= 4 + length:
+                    text = self.bytes[4 : 4 + length]
+                    self.bytes = self.bytes[4 + length :]
+                    return json.loads(text)
+            try:
+                more = self.socket.recv(1 << 18)
+            except ConnectionResetError:
+                return None
+            if not more:
+                return None
+            self.bytes += more
+
+    def ask(self, method, params=None, number=1):
+        self.send(request(method, params, number))
+        while True:
+            message = self.message()
+            if message is None:
+                raise EOFError("the connection ended before the answer to " + method)
+            if message.get("id") == number and "method" not in message:
+                return message
+            self.told.append(message)
+
+    def call(self, method, params=None):
+        answer = self.ask(method, params)
+        if "result" not in answer:
+            raise RuntimeError("%s was refused: %s" % (method, answer))
+        return answer["result"]
+
+    def close(self):
+        self.socket.close()
+
+
+def child(uid, body, nice=0):
+    """Runs `body` in a process of its own as another user; gives its pid."""
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        if nice:
+            os.nice(nice)
+        if uid is not None and os.geteuid() == 0:
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+        body()
+        status = 0
+    except BaseException as problem:
+        sys.stderr.write("%s\n" % problem)
+    finally:
+        os._exit(status)
+
+
+def end(*pids):
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+
+
+def percentile(values, part):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * part))]
+
+
+def median(values):
+    return percentile(values, 0.5)
+
+
+def round_trips(path, form, uid, seconds):
+    """Sets and gets one after the other as that user: (a second, p99 in seconds)."""
+    read_end, write_end = os.pipe()
+
+    def body():
+        client = Client(path)
+        times = []
+        began = time.monotonic()
+        number = 0
+        while time.monotonic() - began < seconds:
+            number += 1
+            start = time.perf_counter()
+            if number % 2:
+                client.call("state.set", change(form, {"field": "n", "value": number % 1000}))
+            else:
+                client.call("state.get", {"form": form, "fields": ["n"]})
+            times.append(time.perf_counter() - start)
+        rate = len(times) / (time.monotonic() - began)
+        os.write(write_end, json.dumps([rate, percentile(times, 0.99), max(times)]).encode())
+
+    pid = child(uid, body)
+    os.close(write_end)
+    os.waitpid(pid, 0)
+    text = os.read(read_end, 1 << 16)
+    os.close(read_end)
+    if not text:
+        raise RuntimeError("the bystander was not served")
+    return json.loads(text)
+
+
+def number_form(name):
+    return {
+        "form": name,
+        "fields": [
+            {"id": "n", "type": "stepper", "min": 0, "max": 1000000000, "default": 0},
+            {"id": "t", "type": "text", "maxLength": 200},
+        ],
+    }
