@@ -11,11 +11,15 @@ public enum DisplayWidth {
 
     /// The columns that a text of one line takes.
     public static func columns(of text: some StringProtocol) -> Int {
-        // Most text is printable ASCII, where a byte is a column.
-        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
+        if isPlain(text) { return text.utf8.count }
         var total = 0
         for cluster in text { total += columns(of: cluster) }
         return total
+    }
+
+    /// Whether a text is printable ASCII, as most is: there a byte is a cluster of one column.
+    static func isPlain(_ text: some StringProtocol) -> Bool {
+        text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
     }
 
     /// The columns of one grapheme cluster: 0, 1 or 2.

@@ -199,3 +199,14 @@ struct TestTerminal {
         return nil
     }
 }
+
+extension CellBuffer {
+    /// The cells as a terminal of that depth and charset shows them.
+    func reduced(to depth: ColorDepth, charset: Charset) -> CellBuffer {
+        var reduced = self
+        for y in 0..<lines {
+            reduced.setLine(y, reducedLine(y, to: depth, charset: charset))
+        }
+        return reduced
+    }
+}

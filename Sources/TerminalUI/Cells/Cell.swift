@@ -23,18 +23,40 @@ public struct CellAttributes: OptionSet, Hashable, Sendable {
 
 /// How a cell is drawn.
 public struct CellStyle: Hashable, Sendable {
-    public var foreground: TerminalColor
-    public var background: TerminalColor
-    public var attributes: CellAttributes
+    // One number, since each frame compares some thousands: the attributes in the lowest 8 bits,
+    // then the colours.
+    private var bits: UInt64
+
+    private static let foregroundShift: UInt64 = 8
+    private static let backgroundShift = foregroundShift + TerminalColor.codeBits
+
+    public var foreground: TerminalColor {
+        get { TerminalColor(code: bits >> Self.foregroundShift) }
+        set { setCode(newValue.code, at: Self.foregroundShift) }
+    }
+
+    public var background: TerminalColor {
+        get { TerminalColor(code: bits >> Self.backgroundShift) }
+        set { setCode(newValue.code, at: Self.backgroundShift) }
+    }
+
+    public var attributes: CellAttributes {
+        get { CellAttributes(rawValue: UInt8(truncatingIfNeeded: bits)) }
+        set { bits = bits & ~0xFF | UInt64(newValue.rawValue) }
+    }
+
+    private mutating func setCode(_ code: UInt64, at shift: UInt64) {
+        bits = bits & ~(TerminalColor.codeMask << shift) | code << shift
+    }
 
     /// A style; what is not named is the terminal's own.
     public init(
         _ foreground: TerminalColor = .standard, on background: TerminalColor = .standard,
         _ attributes: CellAttributes = []
     ) {
-        self.foreground = foreground
-        self.background = background
-        self.attributes = attributes
+        bits =
+            UInt64(attributes.rawValue) | foreground.code << Self.foregroundShift
+            | background.code << Self.backgroundShift
     }
 
     /// The terminal's own colours, no attribute.
@@ -70,17 +92,23 @@ public struct CellStyle: Hashable, Sendable {
 
 /// One place of the screen.
 public struct Cell: Hashable, Sendable {
-    /// What it shows.
-    public let cluster: Character
+    let glyph: Glyph
     /// Columns: 1, 2, or 0 for the second half of a wide cell.
     public let width: UInt8
     public var style: CellStyle
 
-    init(cluster: Character, width: UInt8, style: CellStyle) {
-        self.cluster = cluster
+    init(_ glyph: Glyph, width: UInt8, style: CellStyle) {
+        self.glyph = glyph
         self.width = width
         self.style = style
     }
+
+    init(cluster: Character, width: UInt8, style: CellStyle) {
+        self.init(Glyph(cluster), width: width, style: style)
+    }
+
+    /// What it shows.
+    public var cluster: Character { glyph.cluster }
 
     /// Scalars of a cluster at most: the longest emoji sequences of Unicode have ten. A cluster may
     /// hold any number of combining marks, which no terminal draws and some choke on.
@@ -88,23 +116,14 @@ public struct Cell: Hashable, Sendable {
 
     /// A space.
     public static func blank(_ style: CellStyle = .plain) -> Cell {
-        Cell(cluster: " ", width: 1, style: style)
+        Cell(.space, width: 1, style: style)
     }
 
     /// Whether it is the second half of the wide cell before it.
     public var isContinuation: Bool { width == 0 }
 
-    /// Whether both are drawn by the same bytes. Clusters that are canonically equivalent are the
-    /// same `Character`, but not to every terminal.
-    public static func == (left: Cell, right: Cell) -> Bool {
-        guard left.width == right.width, left.style == right.style,
-            left.cluster == right.cluster
-        else { return false }
-        return left.cluster.isASCII || left.cluster.utf8.elementsEqual(right.cluster.utf8)
-    }
-
     static func continuation(_ style: CellStyle) -> Cell {
-        Cell(cluster: " ", width: 0, style: style)
+        Cell(.space, width: 0, style: style)
     }
 }
 

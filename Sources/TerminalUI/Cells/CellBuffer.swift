@@ -52,11 +52,23 @@ public struct CellBuffer: Hashable, Sendable {
     ) -> Int {
         let area = clip.map { $0.intersection(bounds) } ?? bounds
         var x = point.x
+        if DisplayWidth.isPlain(text) {
+            for byte in text.utf8 {
+                if point.y >= area.y, point.y < area.maxY, x >= area.x, x < area.maxX {
+                    release(x, point.y)
+                    cells[point.y * columns + x] = Cell(Glyph(ascii: byte), width: 1, style: style)
+                }
+                x += 1
+            }
+            return x - point.x
+        }
         for cluster in text.escapedForDisplay() {
             let width = DisplayWidth.columns(of: cluster)
             if width == 0 { continue }
             if point.y >= area.y, point.y < area.maxY {
-                put(cluster, width: width, x: x, y: point.y, style: style, area: area)
+                put(
+                    Glyph(Self.bounded(cluster)), width: width, x: x, y: point.y, style: style,
+                    area: area)
             }
             x += width
         }
@@ -64,7 +76,7 @@ public struct CellBuffer: Hashable, Sendable {
     }
 
     private mutating func put(
-        _ cluster: Character, width: Int, x: Int, y: Int, style: CellStyle, area: Rect
+        _ glyph: Glyph, width: Int, x: Int, y: Int, style: CellStyle, area: Rect
     ) {
         let visible = max(x, area.x)..<max(max(x, area.x), min(x + width, area.maxX))
         if visible.isEmpty { return }
@@ -73,8 +85,7 @@ public struct CellBuffer: Hashable, Sendable {
             for column in visible { cells[y * columns + column] = .blank(style) }
             return
         }
-        cells[y * columns + x] = Cell(
-            cluster: Self.bounded(cluster), width: UInt8(width), style: style)
+        cells[y * columns + x] = Cell(glyph, width: UInt8(width), style: style)
         if width == 2 { cells[y * columns + x + 1] = .continuation(style) }
     }
 
@@ -140,26 +151,35 @@ public struct CellBuffer: Hashable, Sendable {
                 let cell = other[x, y - point.y]
                 if cell.isContinuation { continue }
                 put(
-                    cell.cluster, width: Int(cell.width), x: x + point.x, y: y, style: cell.style,
+                    cell.glyph, width: Int(cell.width), x: x + point.x, y: y, style: cell.style,
                     area: area)
             }
         }
     }
 
-    /// The cells as a terminal of that depth and charset shows them.
-    func reduced(to depth: ColorDepth, charset: Charset) -> CellBuffer {
-        if depth == .trueColor, charset == .unicode { return self }
-        var reduced = self
-        var last = (from: CellStyle.plain, to: CellStyle.plain)
-        for index in cells.indices {
-            let cell = cells[index]
+    /// The cells of a line.
+    func line(_ y: Int) -> ArraySlice<Cell> { cells[y * columns..<(y + 1) * columns] }
+
+    /// Puts other cells in the place of a line's, which are as many.
+    mutating func setLine(_ y: Int, _ line: [Cell]) {
+        precondition(line.count == columns, "a line has a cell for each column")
+        cells.replaceSubrange(y * columns..<(y + 1) * columns, with: line)
+    }
+
+    /// A line's cells as a terminal of that depth and charset shows them.
+    func reducedLine(_ y: Int, to depth: ColorDepth, charset: Charset) -> [Cell] {
+        var reduced = Array(line(y))
+        if depth == .trueColor, charset == .unicode { return reduced }
+        var last = (from: CellStyle.plain, to: CellStyle.plain.reduced(to: depth))
+        for x in reduced.indices {
+            let cell = self[x, y]
             if cell.style != last.from { last = (cell.style, cell.style.reduced(to: depth)) }
-            reduced.cells[index].style = last.to
-            if charset == .unicode || cell.isContinuation || cell.cluster.isASCII { continue }
+            reduced[x].style = last.to
+            if charset == .unicode || cell.isContinuation || cell.glyph.ascii != nil { continue }
             let likeness = Array(Charset.ascii(cell.cluster, width: cell.width))
-            reduced.cells[index] = Cell(cluster: likeness[0], width: 1, style: last.to)
+            reduced[x] = Cell(cluster: likeness[0], width: 1, style: last.to)
             if cell.width == 2 {
-                reduced.cells[index + 1] = Cell(
+                reduced[x + 1] = Cell(
                     cluster: likeness.count > 1 ? likeness[1] : " ", width: 1, style: last.to)
             }
         }

@@ -1,8 +1,9 @@
 // From what a terminal shows to what it should show, in the fewest bytes.
 //
 // Always holds: `shown` is what the terminal shows if it did as it was told, already reduced to
-// its depth and charset; `pen` and `place` are its state, or say that it is not known. A frame
-// that changes nothing is no bytes. Control sequences: ECMA-48 and xterm's ctlseqs; synchronized
+// its depth and charset, and `taken` is the frame that it is of; `pen` and `place` are its state,
+// or say that it is not known. A frame that changes nothing is no bytes, and its lines that are as
+// they were cost a comparison. Control sequences: ECMA-48 and xterm's ctlseqs; synchronized
 // output is DEC private mode 2026.
 
 import SyncCore
@@ -40,6 +41,7 @@ public struct FrameEncoder: Sendable {
 
     public let options: Options
     var shown: CellBuffer?
+    private var taken: CellBuffer?
     var pen: CellStyle?
     var place = Place.unknown
     private var isCursorShown: Bool?
@@ -65,6 +67,7 @@ public struct FrameEncoder: Sendable {
     /// drawn whole.
     public mutating func invalidate() {
         shown = nil
+        taken = nil
         pen = nil
         isCursorShown = nil
         if options.addressing == .screen { place = .unknown }
@@ -72,15 +75,15 @@ public struct FrameEncoder: Sendable {
 
     /// The bytes that bring the terminal to this frame, its real cursor at `cursor` or hidden.
     public mutating func encode(_ frame: CellBuffer, cursor: Point?) -> [UInt8] {
-        let target = frame.reduced(to: options.depth, charset: options.charset)
         var out: [UInt8] = []
-        let isWhole = shown.map { $0.bounds != target.bounds } ?? true
-        if isWhole { clear(for: target, into: &out) }
+        let isWhole = shown?.bounds != frame.bounds
+        if isWhole { clear(for: frame, into: &out) }
         let drawnFrom = out.count
-        if let old = shown {
-            for y in 0..<target.lines { encodeLine(y, from: old, to: target, into: &out) }
+        for y in 0..<frame.lines where taken?.line(y) != frame.line(y) {
+            let line = frame.reducedLine(y, to: options.depth, charset: options.charset)
+            encodeLine(y, to: line, into: &out)
         }
-        shown = target
+        taken = frame
         let isDrawn = isWhole || out.count > drawnFrom
         if isDrawn, !options.isSynchronized, isCursorShown != false {
             // Otherwise the cursor is seen flying about.
@@ -129,6 +132,7 @@ public struct FrameEncoder: Sendable {
             }
         }
         shown = CellBuffer(columns: target.columns, lines: target.lines)
+        taken = nil
     }
 
     private mutating func encodeCursor(_ cursor: Point?, into out: inout [UInt8]) {
@@ -144,22 +148,26 @@ public struct FrameEncoder: Sendable {
 }
 
 extension FrameEncoder {
-    private mutating func encodeLine(
-        _ y: Int, from old: CellBuffer, to target: CellBuffer, into out: inout [UInt8]
-    ) {
+    private mutating func encodeLine(_ y: Int, to line: [Cell], into out: inout [UInt8]) {
+        guard var target = shown else { return }
+        let old = Array(target.line(y))
         let columns = target.columns
-        guard let last = (0..<columns).last(where: { old[$0, y] != target[$0, y] }) else { return }
+        guard let last = line.indices.last(where: { old[$0] != line[$0] }) else { return }
+        // Let go first, so that only the line is copied.
+        shown = nil
+        target.setLine(y, line)
+        defer { shown = target }
         var blankFrom = columns
-        while blankFrom > 0, target[blankFrom - 1, y] == .blank() { blankFrom -= 1 }
+        while blankFrom > 0, line[blankFrom - 1] == .blank() { blankFrom -= 1 }
         // Columns before this one are drawn again though they have not changed, because a cluster
         // may have been drawn over them.
         var soiledTo = 0
         var x = 0
         while x <= max(last, soiledTo - 1), x < columns {
-            let cell = target[x, y]
+            let cell = line[x]
             let isWide = cell.width == 2
             let differs =
-                old[x, y] != cell || (isWide && old[x + 1, y] != target[x + 1, y]) || x < soiledTo
+                old[x] != cell || (isWide && old[x + 1] != line[x + 1]) || x < soiledTo
             if !differs || cell.isContinuation {
                 x += 1
                 continue
@@ -186,6 +194,11 @@ extension FrameEncoder {
         move(toX: x, y: y, in: target, into: &out)
         setPen(cell.style, into: &out)
         let width = Int(cell.width)
+        if let ascii = cell.glyph.ascii {
+            out.append(ascii)
+            place = x + width >= target.columns ? .line(y) : .at(x: x + width, y: y)
+            return 0
+        }
         let scalars = cell.cluster.unicodeScalars
         let isFragile = scalars.count > 1
         if isFragile {
@@ -194,7 +207,7 @@ extension FrameEncoder {
             place = x + width >= target.columns ? .line(y) : .at(x: x + width, y: y)
             move(toX: x, y: y, in: target, into: &out, rewriting: false)
         }
-        out.append(contentsOf: cell.cluster.utf8)
+        out.append(contentsOf: cell.glyph.bytes)
         if isFragile || x + width >= target.columns {
             place = .line(y)
         } else {
@@ -206,7 +219,7 @@ extension FrameEncoder {
     /// Whether a cell's cluster would become one with that of the cell before it.
     private func joins(_ cell: Cell, atX x: Int, y: Int, in target: CellBuffer) -> Bool {
         let before = target[x - 1, y].isContinuation ? target[x - 2, y] : target[x - 1, y]
-        if cell.cluster.isASCII, before.cluster.isASCII { return false }
+        if cell.glyph.ascii != nil, before.glyph.ascii != nil { return false }
         return (String(before.cluster) + String(cell.cluster)).count == 1
     }
 
@@ -273,7 +286,7 @@ extension FrameEncoder {
         var bytes: [UInt8] = []
         for x in range {
             let cell = target[x, y]
-            guard cell.width == 1, let byte = cell.cluster.asciiValue, cell.style == pen else {
+            guard cell.width == 1, let byte = cell.glyph.ascii, cell.style == pen else {
                 return nil
             }
             bytes.append(byte)

@@ -11,6 +11,36 @@ public enum TerminalColor: Hashable, Sendable {
     case rgb(UInt8, UInt8, UInt8)
 }
 
+extension TerminalColor {
+    /// Bits of a `code`: two for the kind, 24 for what is in it.
+    static let codeBits: UInt64 = 26
+    static let codeMask: UInt64 = 1 << codeBits - 1
+
+    /// The colour as a number.
+    var code: UInt64 {
+        switch self {
+        case .standard: 0
+        case .ansi(let index): 1 << 24 | UInt64(index)
+        case .palette(let index): 2 << 24 | UInt64(index)
+        case .rgb(let red, let green, let blue):
+            3 << 24 | UInt64(red) << 16 | UInt64(green) << 8 | UInt64(blue)
+        }
+    }
+
+    /// The colour of a `code`, in the lowest bits of a number.
+    init(code: UInt64) {
+        let low = UInt8(truncatingIfNeeded: code)
+        switch code >> 24 & 3 {
+        case 0: self = .standard
+        case 1: self = .ansi(low)
+        case 2: self = .palette(low)
+        default:
+            self = .rgb(
+                UInt8(truncatingIfNeeded: code >> 16), UInt8(truncatingIfNeeded: code >> 8), low)
+        }
+    }
+}
+
 /// How many colours a terminal shows.
 public enum ColorDepth: Int, Hashable, Sendable, CaseIterable, Comparable {
     /// None, or none wanted: `NO_COLOR`. Bold, underline and reverse stay: they are no colours.

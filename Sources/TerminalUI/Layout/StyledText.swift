@@ -65,6 +65,7 @@ public struct StyledText: Block, Hashable, Sendable {
     public var columns: Int { spans.reduce(0) { $0 + DisplayWidth.columns(of: $1.text) } }
 
     private static func harmless(_ text: String) -> String {
+        if DisplayWidth.isPlain(text) { return text }
         let shown = text.escapedForDisplay(keepingNewlineAndTab: true)
         guard shown.utf8.contains(0x09) else { return shown }
         return shown.split(separator: "\t", omittingEmptySubsequences: false)
@@ -74,16 +75,22 @@ public struct StyledText: Block, Hashable, Sendable {
     public func measure(width: Int) -> Size {
         guard width > 0 else { return Size(columns: 0, lines: 1) }
         if overflow == .truncate { return Size(columns: min(columns, width), lines: 1) }
-        if columns <= width, !spans.contains(where: { $0.text.utf8.contains(0x0A) }) {
-            return Size(columns: columns, lines: 1)
-        }
+        if fits(width: width) { return Size(columns: columns, lines: 1) }
         let lines = wrapped(width: width)
         return Size(columns: lines.map(\.columns).max() ?? 0, lines: lines.count)
     }
 
+    /// Whether it is one line that needs neither cut nor wrapping.
+    private func fits(width: Int) -> Bool {
+        columns <= width && !spans.contains { $0.text.utf8.contains(0x0A) }
+    }
+
     public func render(into canvas: inout Canvas, in rect: Rect) {
         guard rect.columns > 0 else { return }
-        let lines = overflow == .truncate ? [cut(to: rect.columns)] : wrapped(width: rect.columns)
+        let lines =
+            fits(width: rect.columns)
+            ? [Line(spans: spans)]
+            : overflow == .truncate ? [cut(to: rect.columns)] : wrapped(width: rect.columns)
         canvas.clipped(to: rect) { canvas in
             for (number, line) in lines.enumerated() {
                 var x = rect.x

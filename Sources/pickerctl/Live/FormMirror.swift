@@ -3,7 +3,8 @@
 //
 // Always holds: `fields` is what the daemon said last, the newest revision of each; what is shown
 // is that with the edits under way played over it, so that a key is seen at once, online or not;
-// `context` is the newest token of what was shown and of nothing that was not.
+// `context` is the newest token of what was shown and of nothing that was not; `readings` is what
+// the form's rules make of that, each read anew when one of the values that it was made of changed.
 
 internal import PickerClient
 internal import SyncCore
@@ -49,6 +50,16 @@ struct FormMirror {
         var was: JSON?
     }
 
+    /// What the form's rules make of a control.
+    private struct Reading {
+        var shown: ShownValue
+        var text: String
+        var isVisible: Bool
+        var isEnabled: Bool
+        /// The controls whose stored values it was made of.
+        var sources: Set<Int>
+    }
+
     let form: String
     private(set) var definition: FormDefinition
     /// How often the definition became another.
@@ -61,11 +72,14 @@ struct FormMirror {
     private(set) var link = Link.connecting
     private(set) var user: String?
     private var connections: [Int64] = []
+    /// By the number of the control.
+    private var readings: [Reading] = []
 
     /// A mirror of a form of which only the definition is known.
     init(_ definition: FormDefinition) {
         self.definition = definition
         form = definition.name
+        readAll()
     }
 
     /// A mirror that begins with values.
@@ -116,11 +130,38 @@ extension FormMirror {
         }
     }
 
+    private func reading(_ index: Int) -> Reading {
+        var sources: Set<Int> = []
+        func value(_ source: Int) -> JSON {
+            sources.insert(source)
+            return stored(source)
+        }
+        var reading = Reading(
+            shown: definition.shown(index, values: value),
+            text: definition.displayText(of: index, values: value),
+            isVisible: definition.isVisible(index, values: value),
+            isEnabled: definition.isEnabled(index, values: value), sources: [])
+        reading.sources = sources
+        return reading
+    }
+
+    private mutating func readAll() {
+        readings = definition.controls.indices.map { reading($0) }
+    }
+
+    /// Reads anew what is made of the stored values of these controls.
+    private mutating func read(changed: [Int]) {
+        for index in readings.indices
+        where changed.contains(where: { readings[index].sources.contains($0) }) {
+            readings[index] = reading(index)
+        }
+    }
+
     /// What people see of a control.
-    func shown(_ index: Int) -> ShownValue { definition.shown(index, values: stored) }
+    func shown(_ index: Int) -> ShownValue { readings[index].shown }
 
     /// The value in words.
-    func text(_ index: Int) -> String { definition.displayText(of: index, values: stored) }
+    func text(_ index: Int) -> String { readings[index].text }
 
     /// Another value of the control in words.
     func text(_ value: JSON, of index: Int) -> String {
@@ -129,8 +170,8 @@ extension FormMirror {
         return definition.text(of: ShownValue(value), control: index)
     }
 
-    func isVisible(_ index: Int) -> Bool { definition.isVisible(index, values: stored) }
-    func isEnabled(_ index: Int) -> Bool { definition.isEnabled(index, values: stored) }
+    func isVisible(_ index: Int) -> Bool { readings[index].isVisible }
+    func isEnabled(_ index: Int) -> Bool { readings[index].isEnabled }
 
     /// The number of a control.
     func index(_ field: String) -> Int? { definition.index(of: field) }
@@ -176,22 +217,27 @@ extension FormMirror {
     /// thrown.
     mutating func edit(_ number: Int, _ change: Change) throws(InvalidValue) {
         guard let index = index(change.field) else { return }
-        for write in try definition.edits(for: change.action, control: index, values: stored) {
-            pending.append(Pending(edit: number, write: write))
-        }
+        let writes = try definition.edits(for: change.action, control: index, values: stored)
+        pending += writes.map { Pending(edit: number, write: $0) }
+        read(changed: writes.map(\.target))
     }
 
     /// The daemon answered: its value counts from here on.
     mutating func answered(_ edits: [Int]) {
+        let answered = pending.filter { edits.contains($0.edit) }
         pending.removeAll { edits.contains($0.edit) }
+        read(changed: answered.map(\.write.target))
     }
 
     /// Takes fields that are newer than those known.
     mutating func take(_ newer: [NamedField]) {
+        var changed: [Int] = []
         for field in newer {
             if let known = fields[field.id], known.revision >= field.state.revision { continue }
             fields[field.id] = field.state
+            if let index = index(field.id) { changed.append(index) }
         }
+        read(changed: changed)
     }
 
     mutating func greeted(_ greeting: HelloResult) {
@@ -224,6 +270,7 @@ extension FormMirror {
         link = .online
         fields = [:]
         take(result.fields ?? [])
+        readAll()
         var observed: [Observed] = []
         for field in result.fields ?? [] {
             guard let old = before[field.id], old.value != field.state.value else { continue }
@@ -256,6 +303,7 @@ extension FormMirror {
         guard let index = index(field) else { return }
         let place = pending.firstIndex { $0.write.target == index && !$0.hasLanded }
         if let place { pending[place].hasLanded = true }
+        read(changed: [index])
     }
 
     /// Another definition; edits under way of controls that are gone go with them.
@@ -271,12 +319,14 @@ extension FormMirror {
         }
         self.definition = definition
         definitions += 1
+        readAll()
     }
 
     mutating func deleted() {
         link = .deleted
         pending = []
         others = []
+        readAll()
     }
 
     /// The form is there again, and is followed from its beginning.

@@ -11,7 +11,7 @@ enum KeyAction: String, CaseIterable {
 }
 
 /// Keys by what they do; a person may rebind them.
-struct KeyMap {
+struct KeyMap: Equatable {
     private var actions: [KeyEvent: KeyAction] = [:]
 
     init() {

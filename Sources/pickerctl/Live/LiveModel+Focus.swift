@@ -24,21 +24,23 @@ extension LiveModel {
         return list
     }
 
-    /// The focus stays where it was by identity; where that is gone it goes to the nearest.
-    mutating func keepFocus() {
+    /// The focus stays where it was by identity; where that is gone it goes to the nearest. What
+    /// the keys can be at is handed back.
+    mutating func keepFocus() -> [Focus] {
         let all = focusable
         if let hold {
-            if all.contains(.control(hold.field)) { return }
+            if all.contains(.control(hold.field)) { return all }
             // The control was hidden or folded under the hand.
             setAside()
         }
         guard let focus else {
             self.focus = all.first
-            return
+            return all
         }
-        if all.contains(focus) { return }
+        if all.contains(focus) { return all }
         followsFocus = true
         self.focus = folded(over: focus, all) ?? nearest(focus, all) ?? all.first
+        return all
     }
 
     /// The title of the section that was folded over a control, or whose title the focus was.

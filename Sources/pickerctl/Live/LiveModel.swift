@@ -152,8 +152,8 @@ struct LiveModel {
     /// What the keys could be at the last time, to find what is near when the focus goes away.
     var order: [Focus] = []
     var geometry = LiveGeometry()
-    /// The controls as they were drawn last.
-    var drawn = DrawnControls()
+    /// The parts of the screen as they were drawn last.
+    var drawn = DrawnParts()
 
     init(_ mirror: FormMirror, _ around: Surroundings, mode: Mode = .form, size: Size) {
         self.mirror = mirror
@@ -190,8 +190,7 @@ struct LiveModel {
         case .tick: break
         }
         expire(&commands)
-        keepFocus()
-        order = focusable
+        order = keepFocus()
         tellPresence(&commands)
         return commands
     }

@@ -91,7 +91,7 @@ extension LiveModel {
     }
 
     /// The help of the focused control, or who set it when.
-    private var help: String? {
+    var help: String? {
         guard let index = focusedIndex else { return nil }
         let control = mirror.definition.controls[index]
         if let help = control.help { return help }

@@ -16,7 +16,9 @@ struct LiveScreen {
 extension LiveModel {
     /// Draws the screen, and keeps where things lie.
     mutating func draw() -> Canvas {
-        var drawn = drawn
+        // Taken out, so that it is not copied when it changes.
+        var drawn = DrawnParts()
+        swap(&drawn, &self.drawn)
         let screen = mode == .form ? screen(&drawn) : prompt()
         self.drawn = drawn
         geometry = screen.geometry
@@ -26,17 +28,19 @@ extension LiveModel {
 
     /// The environment for this width: labels take what the longest needs.
     private var environment: StyleEnvironment {
-        let titles = mirror.definition.controls.indices.filter { mirror.isVisible($0) }.map {
-            let control = mirror.definition.controls[$0]
-            let subtitle = control.subtitle.map { DisplayWidth.columns(of: $0) } ?? 0
-            return max(DisplayWidth.columns(of: control.title) + 3, min(subtitle, 24))
+        let definition = mirror.definition
+        let titles = definition.controls.indices.filter { mirror.isVisible($0) }.map {
+            let subtitle = definition.controls[$0].subtitle.map { DisplayWidth.columns(of: $0) }
+            let title = DisplayWidth.columns(of: definition.controls[$0].title)
+            return max(title + 3, min(subtitle ?? 0, 24))
         }
         let longest = titles.max() ?? 14
         return around.environment.with { $0.labelColumns = min(max(longest, 14), 27) }
     }
 
-    private func screen(_ drawn: inout DrawnControls) -> LiveScreen {
+    private func screen(_ drawn: inout DrawnParts) -> LiveScreen {
         let environment = environment
+        drawn.begin(size: size, definition: mirror.definitions, environment)
         var canvas = Canvas(columns: size.columns, lines: size.lines)
         let isRoomy = size.lines >= 16
         var top = 0
@@ -44,13 +48,17 @@ extension LiveModel {
             block.render(into: &canvas, in: Rect(x: 0, y: top, columns: size.columns, lines: 1))
             top += 1
         }
-        line(header(environment))
+        let title = drawn.drawing(of: headerLook, columns: size.columns) { header(environment) }
+        line(Picture(title))
         if let banner = banner(environment) { line(banner) }
         if isRoomy { top += 1 }
         let footerLines = isRoomy ? 3 : 1
         let window = Rect(
             x: 0, y: top, columns: size.columns, lines: max(0, size.lines - top - footerLines))
-        footer(environment, isRoomy: isRoomy).render(
+        let hints = drawn.drawing(of: footerLook, columns: size.columns) {
+            footer(environment, isRoomy: isRoomy)
+        }
+        Picture(hints).render(
             into: &canvas,
             in: Rect(x: 0, y: window.maxY, columns: size.columns, lines: footerLines))
         var scroll = scroll
@@ -73,7 +81,7 @@ extension LiveModel {
 
     private func drawForm(
         into canvas: inout Canvas, _ environment: StyleEnvironment,
-        _ drawn: inout DrawnControls, _ geometry: inout LiveGeometry, _ scroll: inout ScrollState
+        _ drawn: inout DrawnParts, _ geometry: inout LiveGeometry, _ scroll: inout ScrollState
     ) {
         let window = geometry.window
         if let page = openPage(environment) {
@@ -84,10 +92,8 @@ extension LiveModel {
         let isWide = window.columns >= 60
         let gap = isWide ? 1 : 0
         let width = max(0, window.columns - 1)
-        drawn.begin(
-            columns: max(0, width - gap), lines: size.lines, definition: mirror.definitions,
-            environment)
-        let content = Padding(right: gap, content(environment, &drawn))
+        let content = Padding(
+            right: gap, content(environment, columns: max(0, width - gap), &drawn))
         geometry.frames = Canvas.frames(of: content, width: width)
         geometry.contentLines = content.measure(width: width).lines
         if followsFocus, let focus {
@@ -163,49 +169,57 @@ extension LiveModel {
     }
 
     private func content(
-        _ environment: StyleEnvironment, _ drawn: inout DrawnControls
+        _ environment: StyleEnvironment, columns: Int, _ drawn: inout DrawnParts
     ) -> Column {
         let definition = mirror.definition
         var blocks: [any Block] = []
-        if size.lines >= 16, let subtitle = definition.subtitle {
-            blocks.append(
-                Padding(left: 2, StyledText(subtitle, environment.roles.dim)))
+        func note(_ text: String) {
+            let canvas = drawn.drawing(of: .note(text), columns: columns) {
+                Padding(left: 2, StyledText(text, environment.roles.dim))
+            }
+            blocks.append(Picture(canvas))
         }
+        if size.lines >= 16, let subtitle = definition.subtitle { note(subtitle) }
         for (number, section) in definition.sections.enumerated() {
             let visible = section.fields.filter { mirror.isVisible($0) }
             if visible.isEmpty { continue }
             if !blocks.isEmpty { blocks.append(StyledText("")) }
-            if let title = title(of: section, number, environment) { blocks.append(title) }
+            if section.title != nil || folded.contains(number) {
+                let look = PartLook.section(sectionLook(section, number))
+                let canvas = drawn.drawing(of: look, columns: columns) {
+                    title(of: section, number, environment)
+                }
+                blocks.append(Owned(by: "#\(number)", Picture(canvas)))
+            }
             if folded.contains(number) { continue }
             for index in visible {
                 let field = definition.controls[index].id
-                let canvas = drawn.drawing(of: field, look(index)) { view(index, environment) }
+                let look = PartLook.control(field, look(index))
+                let canvas = drawn.drawing(of: look, columns: columns) {
+                    AnyBlock(view(index, environment))
+                }
                 blocks.append(Owned(by: field, Picture(canvas)))
             }
-            if let footer = section.footer {
-                blocks.append(Padding(left: 2, StyledText(footer, environment.roles.dim)))
-            }
+            if let footer = section.footer { note(footer) }
         }
         return Column(blocks)
     }
 
     private func title(
         of section: FormSection, _ number: Int, _ environment: StyleEnvironment
-    ) -> (any Block)? {
-        let isFolded = folded.contains(number)
-        guard section.title != nil || isFolded else { return nil }
+    ) -> Target {
+        let look = sectionLook(section, number)
         let glyphs = environment.glyphs
         let roles = environment.roles
-        let isFocused = focus == .section(number)
-        let mark = isFolded ? glyphs.collapsed : glyphs.expanded
+        let isFocused = look.isFocused
+        let mark = look.isFolded ? glyphs.collapsed : glyphs.expanded
         var text = StyledText(
             isFocused ? glyphs.focusBar + " " : "  ", roles.accent
         ).appending(mark + " ", roles.dim).appending(section.title ?? "More", roles.heading)
-        if isFolded {
+        if look.isFolded {
             text = text.appending("  \(section.fields.count) hidden", roles.dim)
-            let problems = section.fields.filter { shown($0).isMissing || shown($0).isInvalid }
-            if !problems.isEmpty {
-                text = text.appending("  \(glyphs.cross) \(problems.count)", roles.error)
+            if look.problems > 0 {
+                text = text.appending("  \(glyphs.cross) \(look.problems)", roles.error)
             }
         }
         let rule = TitledRule(
@@ -214,7 +228,7 @@ extension LiveModel {
             rule.render(into: &canvas, in: rect)
             if isFocused { canvas.setCursor(rect.origin) }
         }
-        return Owned(by: "#\(number)", Target(.fold, focusRow))
+        return Target(.fold, focusRow)
     }
 
     // MARK: Under the prompt

@@ -64,7 +64,7 @@ struct LiveFuzzTests {
                 let canvas = bench.model.draw()
                 // What was kept of the frame before is what would be drawn anew.
                 var fresh = bench.model
-                fresh.drawn = DrawnControls()
+                fresh.drawn = DrawnParts()
                 let whole = fresh.draw()
                 #expect(whole.buffer == canvas.buffer && whole.cursor == canvas.cursor)
                 #expect(whole.regions == canvas.regions)
