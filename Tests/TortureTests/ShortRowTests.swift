@@ -26,7 +26,7 @@ struct ShortRowTests {
         let seed = given ?? UInt64.random(in: 1...999_999_999)
         let run = try Run(
             executables: Self.executables, scratch: "/var/tmp", sources: Self.sources, seed: seed,
-            share: min(0.05, 2 / row.seconds), tally: WatchTally())
+            share: min(0.05, 2 / row.seconds), tally: WatchTally(), isTimed: false)
         let outcome = try row.run(run)
         #expect(
             outcome.findings.isEmpty && outcome.verdict != .fail,

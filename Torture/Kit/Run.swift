@@ -19,6 +19,8 @@ public final class Run {
     public let share: Double
     /// What all watchers of all rows saw together (promise 7).
     public let tally: WatchTally
+    /// Whether what the clock says is judged: not where other work shares the machine.
+    public let isTimed: Bool
     /// Whether progress is told on standard error.
     public let isTalkative: Bool
     private let started = monotonicNanoseconds()
@@ -26,14 +28,14 @@ public final class Run {
     /// A run in a new folder below `scratch`.
     public init(
         executables: String, scratch: String, sources: String, seed: UInt64, share: Double,
-        tally: WatchTally,
-        isTalkative: Bool = false
+        tally: WatchTally, isTimed: Bool = true, isTalkative: Bool = false
     ) throws {
         self.executables = executables
         self.sources = sources
         self.seed = seed
         self.share = share
         self.tally = tally
+        self.isTimed = isTimed
         self.isTalkative = isTalkative
         random = SplitMix64(seed: seed)
         var template = Array("\(scratch)/t-XXXXXX".utf8CString)

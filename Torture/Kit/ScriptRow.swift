@@ -1,9 +1,10 @@
 /// A row in any language: an executable `Torture/Scripts/NN-name`.
 ///
 /// It is given TORTURE_BIN (where pickersyncd and pickerctl lie), TORTURE_FOLDER (a folder of its
-/// own), TORTURE_SEED and TORTURE_SHARE (1 for the whole, less for a part), and prints three lines:
-/// the promise, the bar and the seconds of a whole run when called with `--about`; without it, the
-/// figure, then the verdict (pass, part, skip or FAIL), then findings, a line each.
+/// own), TORTURE_SEED, TORTURE_SHARE (1 for the whole, less for a part) and TORTURE_TIMED (0 where
+/// nothing is judged by the clock), and prints three lines: the promise, the bar and the seconds of
+/// a whole run when called with `--about`; without it, the figure, then the verdict (pass, part,
+/// skip or FAIL), then findings, a line each.
 
 import Glibc
 
@@ -36,6 +37,7 @@ struct ScriptRow: Row {
             environment: [
                 "TORTURE_BIN": run.executables, "TORTURE_FOLDER": run.folder,
                 "TORTURE_SEED": String(run.seed), "TORTURE_SHARE": String(run.share),
+                "TORTURE_TIMED": run.isTimed ? "1" : "0",
                 "TORTURE_SOURCES": run.sources,
                 "PATH": getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin",
             ], scratch: run.folder)

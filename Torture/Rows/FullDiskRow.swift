@@ -79,7 +79,8 @@ struct FullDiskRow: Row {
         }
         try crowd.settle(on: daemon, "\(kind), settled")
         for line in crowd.findings.lines { findings.add(line) }
-        findings.require(worst < 1, "\(kind): edits were taken again after \(tenths(worst)) s")
+        findings.require(
+            worst < 1 || !run.isTimed, "\(kind): edits were taken again after \(tenths(worst)) s")
         findings.require(cpu < 0.05, "\(kind): \(tenths(cpu * 100)) % of a core while it waited")
         return "\(crowd.unavailable) refused, \(crowd.acknowledged) answered, \(reads) reads live, "
             + "back in \(tenths(worst)) s, \(tenths(cpu * 100)) % CPU"
