@@ -10,7 +10,10 @@ public enum DisplayWidth {
     public static let unicodeVersion = DisplayWidthTable.unicodeVersion
 
     /// The columns that a text of one line takes.
-    public static func columns(of text: some StringProtocol) -> Int {
+    public static func columns(of text: some StringProtocol) -> Int { columns(of: String(text)) }
+
+    /// The columns that a text of one line takes.
+    public static func columns(of text: String) -> Int {
         if isPlain(text) { return text.utf8.count }
         var total = 0
         for cluster in text { total += columns(of: cluster) }
@@ -18,7 +21,7 @@ public enum DisplayWidth {
     }
 
     /// Whether a text is printable ASCII, as most is: there a byte is a cluster of one column.
-    static func isPlain(_ text: some StringProtocol) -> Bool {
+    static func isPlain(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
     }
 

@@ -160,6 +160,16 @@ public struct CellBuffer: Hashable, Sendable {
     /// The cells of a line.
     func line(_ y: Int) -> ArraySlice<Cell> { cells[y * columns..<(y + 1) * columns] }
 
+    /// Whether a line is the same in both, which are of one size. Compared in place: a slice would
+    /// copy each cell.
+    func hasLine(_ y: Int, of other: CellBuffer) -> Bool {
+        cells.withUnsafeBufferPointer { own in
+            other.cells.withUnsafeBufferPointer { others in
+                (y * columns..<(y + 1) * columns).allSatisfy { own[$0] == others[$0] }
+            }
+        }
+    }
+
     /// Puts other cells in the place of a line's, which are as many.
     mutating func setLine(_ y: Int, _ line: [Cell]) {
         precondition(line.count == columns, "a line has a cell for each column")

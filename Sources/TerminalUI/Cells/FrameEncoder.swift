@@ -79,7 +79,8 @@ public struct FrameEncoder: Sendable {
         let isWhole = shown?.bounds != frame.bounds
         if isWhole { clear(for: frame, into: &out) }
         let drawnFrom = out.count
-        for y in 0..<frame.lines where taken?.line(y) != frame.line(y) {
+        for y in 0..<frame.lines {
+            if let taken, frame.hasLine(y, of: taken) { continue }
             let line = frame.reducedLine(y, to: options.depth, charset: options.charset)
             encodeLine(y, to: line, into: &out)
         }
