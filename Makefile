@@ -54,7 +54,8 @@ run: build ## a private daemon with an example form, shown
 test: test-dependencies ## every test, the short searches among them
 	$(SWIFT) build --build-path $(BUILD) --build-tests
 	$(SWIFT) test --build-path $(BUILD) --skip-build --disable-xctest
-	@$(MAKE) --no-print-directory check-units check-package docs check-library check-cost
+	@$(MAKE) --no-print-directory check-units check-package check-systemd docs check-library \
+	    check-cost
 
 .PHONY: test-asan
 test-asan: test-dependencies ## every test under the address sanitizer

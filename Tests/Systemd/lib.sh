@@ -14,7 +14,7 @@ promise() { # SENTENCE FUNCTION [ARGUMENT...]
     set +e
     # Its own shell, so that set -e holds in it, and neither what it sets nor what it started leaks.
     # shellcheck disable=SC2046
-    output=$(exec 2>&1; trap 'set +x; kill $(jobs -p) 2>/dev/null' EXIT; set -euxo pipefail; "$@")
+    output=$(exec 2>&1; trap 'set +x; kill $(jobs -p) 2>/dev/null || true' EXIT; set -euxo pipefail; "$@")
     status=$?
     set -e
     if [ "$status" -eq 0 ]; then
