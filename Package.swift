@@ -90,7 +90,7 @@ let package = Package(
 
         // The hot paths alone, for profilers and for the guard on their cost.
         .executableTarget(
-            name: "HotPaths", dependencies: ["SyncCore"], path: "Benchmarks/HotPaths",
+            name: "HotPaths", dependencies: ["SyncCore", "TerminalUI"], path: "Benchmarks/HotPaths",
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
         .executableTarget(

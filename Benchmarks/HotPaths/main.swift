@@ -1,4 +1,5 @@
 import SyncCore
+import TerminalUI
 
 // The hot paths without sockets and disk, for profilers and for the guard in `make test`:
 //
@@ -161,6 +162,22 @@ func encode(_ count: Int) {
     }
 }
 
+/// Brings a terminal from one screen to the next so many times, of which one number changes.
+func frame(_ count: Int) {
+    var encoder = FrameEncoder(options: .init(depth: .palette256, isSynchronized: true))
+    var screen = CellBuffer(columns: 80, lines: 24)
+    for line in 0..<24 {
+        screen.write(
+            "▌ Replicas  ─ 1000 +  somebody is here", at: Point(x: 2, y: line),
+            style: CellStyle(.rgb(10, 20, 30)))
+    }
+    for number in 0..<count {
+        screen.write("\(1_000 + number % 1_000)", at: Point(x: 16, y: 12))
+        let bytes = encoder.encode(screen, cursor: Point(x: 2, y: 12))
+        precondition(!bytes.isEmpty, "each screen is another")
+    }
+}
+
 /// What can be run, by name.
 let paths: [(name: String, run: (Int) throws -> Void)] = [
     ("decode", decode),
@@ -168,6 +185,7 @@ let paths: [(name: String, run: (Int) throws -> Void)] = [
     ("set", { try Bench(durability: .memory, subscribers: 0).set($0) }),
     ("set-durable", { try Bench(durability: .commit, subscribers: 0).set($0) }),
     ("get", { try Bench(durability: .memory, subscribers: 0).get($0) }),
+    ("frame", frame),
     ("fan-out", { try Bench(durability: .memory, subscribers: 100).set($0) }),
 ]
 
