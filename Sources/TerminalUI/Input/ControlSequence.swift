@@ -54,7 +54,7 @@ struct ControlSequence {
     }
 
     /// CPR. xterm writes F3 with modifiers the same way as a cursor on the first line; a report of
-    /// that line is taken for the key, since nothing asks for the cursor on the first line.
+    /// that line is taken for the key: whoever asked for the cursor knows better.
     private var cursorReply: TerminalReply? {
         let numbers = self.numbers
         guard numbers.count == 2, numbers[0] > 1 || numbers[1] > 8, numbers[1] > 0 else {

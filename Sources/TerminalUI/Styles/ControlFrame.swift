@@ -98,7 +98,8 @@ public struct ControlFrame: Block {
         return inner >= LabeledRow.sideBySideMin + Self.margin ? inner - Self.margin : inner
     }
 
-    private var notices: [any Block] {
+    /// What is said below the content, in so many columns.
+    private func notices(_ columns: Int) -> [any Block] {
         let roles = environment.roles
         let glyphs = environment.glyphs
         var blocks: [any Block] = []
@@ -112,31 +113,39 @@ public struct ControlFrame: Block {
             blocks.append(
                 StyledText("\(glyphs.held) ", roles.warning)
                     .appending(who, held.by.map { roles.peer($0.number) } ?? roles.text)
-                    .appending(" set ").appending(held.text, roles.text.adding(.bold))
+                    .appending(" set ").appending(firstLine(held.text), roles.text.adding(.bold))
                     .appending(": lands when you let go", roles.dim))
         }
-        blocks += conflictNotice
-        return blocks
+        return blocks + conflictNotice(columns) + state.notes
     }
 
-    private var conflictNotice: [any Block] {
+    /// A text of several lines in one.
+    private func firstLine(_ text: String) -> String {
+        guard let end = text.firstIndex(where: \.isNewline) else { return text }
+        return "\(text[..<end]) \(environment.glyphs.more)"
+    }
+
+    /// The picks of a conflict; who and when are told whole, and a long pick is cut for them.
+    private func conflictNotice(_ columns: Int) -> [any Block] {
         if state.conflict.isEmpty { return [] }
         let roles = environment.roles
         let glyphs = environment.glyphs
-        let widest = state.conflict.map { DisplayWidth.columns(of: $0.text) }.max() ?? 0
+        let widest = state.conflict.map { DisplayWidth.columns(of: firstLine($0.text)) }.max() ?? 0
         var blocks: [any Block] = [
             StyledText("\(glyphs.conflict) conflict; ", roles.warning)
                 .appending("a number takes one", roles.dim)
         ]
         for (number, pick) in state.conflict.enumerated() {
-            let text = DisplayWidth.padded(pick.text, to: min(widest, 20))
-            var line = StyledText("  \(number + 1) ", roles.accent).appending(text + "  ")
-                .appending(
-                    pick.by?.name ?? "you",
-                    pick.by.map { roles.peer($0.number) } ?? roles.text.adding(.bold))
+            let key = StyledText("  \(number + 1) ", roles.accent)
+            var author = StyledText("  ").appending(
+                pick.by?.name ?? "you",
+                pick.by.map { roles.peer($0.number) } ?? roles.text.adding(.bold))
             if let when = pick.when {
-                line = line.appending(" \(glyphs.between) \(when)", roles.dim)
+                author = author.appending(" \(glyphs.between) \(when)", roles.dim)
             }
+            let room = min(widest, max(8, columns - key.columns - author.columns))
+            let text = DisplayWidth.truncated(firstLine(pick.text), to: room)
+            let line = key.appending(DisplayWidth.padded(text, to: room)) + author
             blocks.append(Target(.take(number), line.truncated()))
         }
         return blocks
@@ -150,7 +159,8 @@ public struct ControlFrame: Block {
     public func measure(width: Int) -> Size {
         let columns = contentColumns(width)
         let body = content.measure(width: columns)
-        let notices = Column(notices).measure(width: max(0, columns - indent(columns)))
+        let room = max(0, width - Self.gutter - indent(columns))
+        let notices = Column(notices(room)).measure(width: room)
         return Size(columns: width, lines: max(1, body.lines) + notices.lines)
     }
 
@@ -160,9 +170,8 @@ public struct ControlFrame: Block {
         let body = Rect(x: rect.x + Self.gutter, y: rect.y, columns: columns, lines: lines)
         canvas.clipped(to: body) { content.render(into: &$0, in: body) }
         let below = rect.inset(left: Self.gutter + indent(columns), top: max(1, lines))
-        let room = Rect(
-            x: below.x, y: below.y, columns: max(0, columns - indent(columns)), lines: below.lines)
-        Column(notices).render(into: &canvas, in: room)
+        // Names stand beside the first line alone, so what is below has the whole width.
+        Column(notices(below.columns)).render(into: &canvas, in: below)
         if state.isFocused {
             for y in rect.y..<rect.maxY {
                 canvas.write(

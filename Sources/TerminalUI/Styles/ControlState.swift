@@ -67,6 +67,8 @@ public struct ControlState: Hashable, Sendable {
     public var flash: Peer?
     /// Whose focus is here.
     public var peers: [Peer]
+    /// What else is said below it: a draft that is kept, say.
+    public var notes: [StyledText] = []
 
     /// A state; what is not named is as it should be.
     public init(

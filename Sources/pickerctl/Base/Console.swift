@@ -69,8 +69,14 @@ final class Console {
 
     /// Writes what was gathered: write(2). A closed pipe ends the command without a word.
     func flush() throws(Failure) {
-        var rest = buffer[...]
+        let bytes = buffer
         buffer = []
+        try Self.put(bytes)
+    }
+
+    /// Writes bytes to standard output, all of them or why not.
+    static func put(_ bytes: [UInt8]) throws(Failure) {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if count >= 0 {

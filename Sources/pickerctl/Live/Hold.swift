@@ -105,8 +105,9 @@ extension LiveModel {
             finish(.value(.string(editor.text)), &commands)
         case .number(let editor):
             guard let number = ValueParser.number(editor.text) else {
+                setAside()
                 problems[hold.field] = "takes a number"
-                return putBack()
+                return
             }
             finish(.value(.number(number)), &commands)
         }
@@ -118,13 +119,25 @@ extension LiveModel {
         self.hold = nil
         drafts[hold.field] = nil
         if case .value(let value) = action, value == hold.base.value, !hold.base.isMixed,
-            mode == .form, !isSecret(hold.field)
+            mode == .form, !isSecret(hold.field), !isChosen(hold)
         {
             return land(hold)
         }
         let isDone = send(
             hold.field, narrowed(action, hold), context: hold.context, &commands)
         if !isDone { keepDraft(hold) }
+    }
+
+    /// Whether what was in the hand was chosen against another's change that waited beside it: who
+    /// picks what stood before says that it shall stand.
+    private func isChosen(_ hold: Hold) -> Bool {
+        guard let state = mirror.state(hold.field), state.revision > hold.revision,
+            !mirror.isMine(state.by)
+        else { return false }
+        switch hold.kind {
+        case .list, .calendar: return true
+        case .text, .number, .value, .part, .confirm: return false
+        }
     }
 
     /// Of wheels only those that were turned: another may be turning the rest.
@@ -152,9 +165,18 @@ extension LiveModel {
     }
 
     private mutating func keepDraft(_ hold: Hold) {
-        guard case .text(let editor) = hold.kind, !isSecret(hold.field) else { return }
-        if hold.base.value.stringValue == editor.text { return }
-        drafts[hold.field] = editor
+        switch hold.kind {
+        case .text(let editor):
+            if isSecret(hold.field) || hold.base.value.stringValue == editor.text { return }
+            drafts[hold.field] = editor
+        case .number(let editor):
+            let number = ValueParser.number(editor.text)
+            if editor.text.isEmpty || number.map({ .number($0) == hold.base.value }) ?? false {
+                return
+            }
+            drafts[hold.field] = editor
+        case .list, .value, .part, .calendar, .confirm: break
+        }
     }
 
     /// Another's change that waited is seen now.

@@ -11,6 +11,7 @@ extension LineForm {
         let commands = model.handle(event, at: now)
         if model.mirror.link != link { sayLink(model.mirror.link, was: link) }
         if case .client(.changed(let change)) = event { announce(change.changes) }
+        if case .client(.formChanged) = event, isPerson { sayFormChanged() }
         if case .client(.presence) = event { announcePeople() }
         if case .answered = event { sayOutcome() }
         return commands
@@ -43,11 +44,35 @@ extension LineForm {
         }
     }
 
+    /// Another definition: who is asked about what is gone is asked what comes next.
+    private mutating func sayFormChanged() {
+        guard let message = model.message?.text else { return }
+        model.message = nil
+        say("* \(message)")
+        let asked: String? =
+            switch question {
+            case .control(let field), .wheel(let field, _), .lines(let field, _): field
+            case .command: nil
+            }
+        guard let asked, model.mirror.index(asked) == nil else { return }
+        say("* \(asked) is gone")
+        askNearest()
+    }
+
     private mutating func announcePeople() {
         let now = model.mirror.others.map(\.peer)
         for peer in now where !told.contains(peer) && isPerson { say("* \(peer.name) is here") }
         for peer in told where !now.contains(peer) && isPerson { say("* \(peer.name) left") }
         told = now
+    }
+
+    /// Who is here, and where.
+    mutating func sayPeople() {
+        if model.mirror.others.isEmpty { say("Only you.") }
+        for other in model.mirror.others {
+            let place = other.focus.map { ", at \(model.title(of: $0))" } ?? ""
+            say("\(other.peer.name)\(place)")
+        }
     }
 
     private mutating func sayLink(_ link: FormMirror.Link, was: FormMirror.Link) {

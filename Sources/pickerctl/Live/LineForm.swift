@@ -33,6 +33,8 @@ struct LineForm {
     /// Who was told to be here.
     var told: [LivePeer] = []
     private var asksToLeave = false
+    /// The section whose title was said last.
+    private var titled: Int?
 
     init(_ model: LiveModel, isPerson: Bool) {
         self.model = model
@@ -75,7 +77,10 @@ struct LineForm {
         }
         var next = index + 1
         while next < definition.controls.count, !isAsked(next) {
-            if model.mirror.isVisible(next) { say(state(next)) }
+            if model.mirror.isVisible(next) {
+                sayTitle(of: definition.controls[next].section)
+                say(state(next))
+            }
             next += 1
         }
         guard next < definition.controls.count else {
@@ -92,14 +97,12 @@ struct LineForm {
         guard case .control(let field) = next, let index = model.mirror.index(field) else { return }
         model.focus = .control(field)
         let control = definition.controls[index]
-        if model.mode == .form, definition.sections[control.section].fields.lowerBound == index,
-            let title = definition.sections[control.section].title
-        {
-            say("Section: \(title)")
-        }
+        sayTitle(of: control.section)
         say("\(state(index)). \(expects(index))")
-        if let help = control.help { say("  \(help)") }
+        for text in [control.subtitle, control.help] { if let text { say("  \(text)") } }
+        let groups = Self.groups(of: control)
         for (number, option) in LiveModel.choices(of: control).enumerated() {
+            if let title = groups[number] { say("  \(title):") }
             let subtitle = option.subtitle.map { ", \($0)" } ?? ""
             let out = option.isDisabled ? " (unavailable)" : ""
             let label = Self.spoken(option.label, option.symbolName)
@@ -107,6 +110,23 @@ struct LineForm {
         }
         sayConflict(index)
         if case .wheels = control.kind { askWheel(field, 0) }
+    }
+
+    /// A section's title, once on the way through it, whichever of its controls comes first.
+    private mutating func sayTitle(of section: Int) {
+        guard model.mode == .form, section != titled else { return }
+        titled = section
+        if let title = definition.sections[section].title { say("Section: \(title)") }
+    }
+
+    /// The titles of a picker's groups of options, by the place in the list that each begins at;
+    /// looked up, never gone through.
+    private static func groups(of control: Control) -> [Int: String] {
+        guard case .picker(let picker) = control.kind else { return [:] }
+        let none = LiveModel.choices(of: control).count - picker.options.options.count
+        var titles: [Int: String] = [:]
+        for group in picker.options.groups { titles[group.range.lowerBound + none] = group.title }
+        return titles
     }
 
     private mutating func askWheel(_ field: String, _ component: Int) {
@@ -208,7 +228,11 @@ struct LineForm {
     }
 
     private func expectation(_ index: Int) -> String {
-        if case .picker = definition.controls[index].kind { return "a number of the list" }
+        switch definition.controls[index].kind {
+        case .picker: return "a number of the list"
+        case .toggle, .button: return "yes or no"
+        default: break
+        }
         return definition.expectedDescription(of: index)
     }
 
@@ -294,7 +318,14 @@ struct LineForm {
         case "clear":
             if let field = model.focusedField { apply(.edit(.value("")), field, &commands) }
         case "take":
-            guard let index = model.focusedIndex, let number = Int(argument) else { return }
+            guard let index = model.focusedIndex else { return }
+            let picks = model.conflict(index)
+            guard let number = Int(argument), picks.indices.contains(number - 1) else {
+                return say(
+                    picks.isEmpty
+                        ? "No: there is no conflict here."
+                        : "No: a number from 1 to \(picks.count), as in :take 1.")
+            }
             model.takePick(number - 1, of: index, &commands)
             ask(after: index)
         case "back", "b": goBack()
@@ -338,6 +369,14 @@ struct LineForm {
         say("\(state(index)). \(expects(index))")
     }
 
+    /// Asks what the keys of the screen's form would be at now.
+    mutating func askNearest() {
+        guard let field = model.focusedField, let index = model.mirror.index(field),
+            isAsked(index)
+        else { return ask(after: -1) }
+        ask(.control(field))
+    }
+
     private mutating func goBack() {
         guard let index = model.focusedIndex,
             let before = definition.controls.indices.last(where: { $0 < index && isAsked($0) })
@@ -348,14 +387,6 @@ struct LineForm {
     private mutating func list() {
         for index in definition.controls.indices where model.mirror.isVisible(index) {
             say("\(index + 1). \(state(index))")
-        }
-    }
-
-    private mutating func sayPeople() {
-        if model.mirror.others.isEmpty { say("Only you.") }
-        for other in model.mirror.others {
-            let place = other.focus.map { ", at \(model.title(of: $0))" } ?? ""
-            say("\(other.peer.name)\(place)")
         }
     }
 }

@@ -32,9 +32,9 @@ struct LineRuntime: ~Copyable {
     /// Runs to the end; the status, what `pick` picked, and why it failed.
     mutating func run() throws(Failure) -> (status: ExitStatus, model: LiveModel) {
         form.begin()
-        say()
+        try say()
         var due: UInt64?
-        defer { showEcho() }
+        defer { echo = nil }
         while ending == nil {
             let now = MonotonicClock.now()
             if form.isFinished, form.model.purposes.isEmpty { break }
@@ -47,9 +47,10 @@ struct LineRuntime: ~Copyable {
             takeEvents()
             takeLines()
             link.flush()
-            say()
+            try say()
             if let failure = form.failure { throw failure }
         }
+        try leavePrompt()
         return (ending ?? .done, form.model)
     }
 
@@ -68,18 +69,33 @@ struct LineRuntime: ~Copyable {
         return since &+ Self.patience
     }
 
-    private mutating func say() {
+    private mutating func say() throws(Failure) {
         let lines = form.takeOutput()
-        for line in lines { write(line + "\n") }
+        if !lines.isEmpty { try leavePrompt() }
+        for line in lines { try write(line + "\n") }
         if !lines.isEmpty { needsPrompt = true }
-        if form.isPerson, needsPrompt { write("> ") }
+        if form.isPerson, needsPrompt, !form.isFinished, ending == nil {
+            try write("> ")
+            standsAtPrompt = true
+        }
         needsPrompt = false
         hideEcho()
     }
 
     private var needsPrompt = true
+    /// Whether the cursor is behind a prompt, where somebody may be typing.
+    private var standsAtPrompt = false
 
-    private func write(_ text: String) {
+    /// What is said of its own accord begins a line of its own.
+    private mutating func leavePrompt() throws(Failure) {
+        guard standsAtPrompt else { return }
+        standsAtPrompt = false
+        try write("\n")
+    }
+
+    /// Writes; the questions of `pick` are no data, and nobody has to read them.
+    private func write(_ text: String) throws(Failure) {
+        if output == STDOUT_FILENO { return try Console.put(Array(text.utf8)) }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
@@ -90,13 +106,8 @@ struct LineRuntime: ~Copyable {
     /// What is typed for a secret is not shown.
     private mutating func hideEcho() {
         guard form.isPerson, case .control(let field) = form.question, form.model.isSecret(field)
-        else { return showEcho() }
+        else { return echo = nil }
         if echo == nil { echo = HiddenEcho() }
-    }
-
-    private mutating func showEcho() {
-        guard echo.take() != nil else { return }
-        write("\n")
     }
 
     private mutating func wait(until due: UInt64?) {
@@ -153,6 +164,8 @@ struct LineRuntime: ~Copyable {
             let text = String(decoding: line, as: UTF8.self)
             input.removeSubrange(...end)
             needsPrompt = true
+            // The terminal began a line where it showed what was typed.
+            if echo == nil { standsAtPrompt = false }
             var commands: [LiveCommand] = []
             form.answer(text, &commands)
             carryOut(commands)

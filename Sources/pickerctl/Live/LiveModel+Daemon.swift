@@ -38,11 +38,21 @@ extension LiveModel {
             return true
         }
         request(
-            .stateSet(StateSet(form: mirror.form, changes: [change])), .edit(field), &commands)
+            .stateSet(StateSet(form: mirror.form, changes: [change])),
+            .edit(field, typed: typed(action, index)), &commands)
         if !isOnline, mode == .form {
             say("kept here; it is set when the daemon is back")
         }
         return true
+    }
+
+    /// The text that an edit sets, as it was typed.
+    private func typed(_ action: Change.Action, _ index: Int) -> TextEditor? {
+        guard mode == .form, case .value(.string(let text)) = action,
+            case .text(let attributes) = mirror.definition.controls[index].kind
+        else { return nil }
+        return TextEditor(
+            text, isMultiline: attributes.isMultiline, maxLength: attributes.maxLength)
     }
 
     private func value(of action: Change.Action, _ index: Int) -> JSON {
@@ -106,21 +116,23 @@ extension LiveModel {
         case (.definition, .result(let json)):
             guard let result = try? FormResult(decoding: json) else { return }
             define(result.definition)
-        case (.edit(let field), .result(let json)):
+        case (.edit(let field, _), .result(let json)):
             if let result = try? SetResult(decoding: json) { mirror.take(result.fields) }
             finishPick(field, &commands)
         case (.undo, .result(let json)), (.redo, .result(let json)):
             guard let result = try? SetResult(decoding: json) else { return }
             mirror.take(result.fields)
             sayTurned(purpose == .undo ? "undone" : "done again", result)
-        case (.edit(let field), .refused(let error)):
+        case (.edit(let field, let typed), .refused(let error)):
             refused(field, error)
+            keep(typed, of: field)
         case (.undo, .refused(let error)):
             say(error.kind == .conflict ? "nothing of yours to undo" : error.message)
         case (.redo, .refused(let error)):
             say(error.kind == .conflict ? "nothing of yours to redo" : error.message)
-        case (.edit(let field), .lost):
+        case (.edit(let field, let typed), .lost):
             problems[field] = "whether it was set is not known"
+            keep(typed, of: field)
         case (.definition, .refused), (_, .superseded), (_, .lost): break
         }
     }
@@ -133,6 +145,15 @@ extension LiveModel {
             text += "; expected \(expected)"
         }
         problems[subject] = text
+    }
+
+    /// A text that the daemon did not take is a draft again, unless it is typed anew already.
+    private mutating func keep(_ typed: TextEditor?, of field: String) {
+        guard let typed, hold?.field != field, drafts[field] == nil,
+            let index = mirror.index(field),
+            mirror.shown(index).value.stringValue != typed.text
+        else { return }
+        drafts[field] = typed
     }
 
     private mutating func sayTurned(_ verb: String, _ result: SetResult) {
@@ -256,7 +277,12 @@ extension LiveModel {
                     == old.index(of: hold.field).map({ old.controls[$0].type })
             else {
                 setAside()
-                return say("the form changed, and \(hold.field) with it", isError: true)
+                let title = old.index(of: hold.field).map { old.controls[$0].title } ?? hold.field
+                let isKept = drafts[hold.field] != nil
+                return say(
+                    "the form changed, and \(title) with it"
+                        + (isKept ? "; what you typed is kept until you leave" : ""),
+                    isError: true)
             }
             if case .list(var list) = hold.kind, case .picker = definition.controls[index].kind {
                 keepList(&list, of: index, old: old)

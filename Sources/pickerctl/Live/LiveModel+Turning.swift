@@ -134,6 +134,7 @@ extension LiveModel {
     mutating func typeNumber(_ index: Int) {
         let control = mirror.definition.controls[index]
         guard mayEdit(control.id) else { return }
+        if let draft = drafts[control.id] { return take(control.id, .number(draft)) }
         let number = shown(index).value.numberValue
         let text = number?.formatted(fractionDigits: control.numberDomain?.fractionDigits ?? 0)
         var editor = TextEditor(text ?? "")

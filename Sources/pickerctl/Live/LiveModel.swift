@@ -79,7 +79,8 @@ struct LiveModel {
 
     /// What a request was for.
     enum Purpose: Equatable {
-        case edit(String)
+        /// `typed`: the text that it sets, which is a draft again where it is refused.
+        case edit(String, typed: TextEditor? = nil)
         case undo
         case redo
         case definition

@@ -172,6 +172,10 @@ struct LiveRuntime {
             switch event {
             case .reply(.attributes): terminal.answered()
             case .reply(.cursor(let point)): answered(cursor: point)
+            case .key(let event) where event.key == .function(3) && !frame.asked.isEmpty:
+                // On the screen's first line the answer is F3 with modifiers, byte for byte.
+                answered(cursor: Point(x: 0, y: 0))
+                continue
             case .reply(.keyboard): hasKeyboard = true
             case .reply(.mode(2026, let state)) where state.isUsable: synchronize()
             case .mouse(let turn):

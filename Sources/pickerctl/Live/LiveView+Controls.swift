@@ -64,28 +64,35 @@ extension LiveModel {
     func view(_ index: Int, _ environment: StyleEnvironment) -> any Block {
         let control = mirror.definition.controls[index]
         let environment = environment.styled(style(index), for: control.type)
-        let block = controlView(index, environment).block(in: environment)
+        return controlView(index, environment).block(in: environment)
+    }
+
+    /// What is said below a control of what is typed into it, or was.
+    private func notes(_ field: String, _ environment: StyleEnvironment) -> [StyledText] {
         let roles = environment.roles
-        if hasCapsLock, isTypingSecret, hold?.field == control.id {
-            return Column {
-                AnyBlock(block)
-                StyledText("    Caps Lock is on", roles.warning).truncated()
-            }
+        let glyphs = environment.glyphs
+        if hold?.field == field {
+            guard hasCapsLock, isTypingSecret else { return [] }
+            return [StyledText("Caps Lock is on", roles.warning).truncated()]
         }
-        guard let draft = drafts[control.id], hold?.field != control.id else { return block }
-        let text = draft.text.split(separator: "\n").first.map(String.init) ?? ""
-        return Column {
-            AnyBlock(block)
-            StyledText("    \(environment.glyphs.held) typed, not set: ", roles.warning)
-                .appending(text, roles.text).truncated()
-            StyledText("      Enter goes on, Backspace drops it", roles.dim).truncated()
-        }
+        guard let draft = drafts[field] else { return [] }
+        let lines = draft.text.split(separator: "\n", omittingEmptySubsequences: false)
+        let text = "\(lines.first ?? "")\(lines.count > 1 ? " " + glyphs.more : "")"
+        let keys = around.keys
+        return [
+            StyledText("\(glyphs.held) typed, not set: ", roles.warning)
+                .appending(text, roles.text).truncated(),
+            StyledText(
+                "  \(keys.name(of: .act)) goes on, \(keys.name(of: .reset)) drops it", roles.dim
+            ).truncated(),
+        ]
     }
 
     private func controlView(_ index: Int, _ environment: StyleEnvironment) -> any ControlView {
         let control = mirror.definition.controls[index]
         let label = ControlLabel(control)
-        let state = state(index)
+        var state = state(index)
+        state.notes = notes(control.id, environment)
         let value = shown(index)
         switch control.kind {
         case .picker(let picker): return pickerView(index, picker, state, environment)

@@ -10,10 +10,13 @@ extension LiveModel {
         let roles = environment.roles
         let title = StyledText(
             " " + (mirror.definition.title ?? mirror.form), roles.heading)
+        // However long the title is, it leaves room for who is here.
+        let here = presence(environment, room: size.columns - title.columns - 4).truncated()
+        let columns = max(1, min(title.columns, size.columns - here.columns - 4))
         return Row {
-            Fitted(title.truncated())
+            Framed(columns: columns, .leading, title.truncated())
             Spacer(minimum: 1)
-            presence(environment, room: size.columns - title.columns - 4).truncated()
+            here
             StyledText("")
         }
     }

@@ -186,7 +186,7 @@ enum LiveStart {
         }
         var around = LiveModel.Surroundings(compile: RegularExpression.compiler)
         let preferences = Preferences.load()
-        if let problem = preferences.problem { Console.error(problem) }
+        for problem in preferences.problems { Console.error(problem) }
         around.keys = preferences.keys
         around.themes =
             options.theme.flatMap { Theme.named($0) }.map { .one($0) } ?? preferences.themes

@@ -15,8 +15,8 @@ internal import TerminalUI
 struct Preferences {
     var themes = ThemeChoice.standard
     var keys = KeyMap()
-    /// What was wrong with the file, in a line.
-    private(set) var problem: String?
+    /// What was wrong with the file, a line for each mistake.
+    private(set) var problems: [String] = []
     /// The actions that the file gave keys to, by key.
     private var bound: [KeyEvent: KeyAction] = [:]
 
@@ -36,14 +36,14 @@ struct Preferences {
             return Preferences(try YAMLDocument.parse(bytes, name: path))
         } catch {
             var preferences = Preferences()
-            preferences.problem = error.issues.first.map { "\($0)" } ?? path
+            preferences.problems = error.issues.map { "\($0)" }
             return preferences
         }
     }
 
     init() {}
 
-    /// What a file says; the first mistake is told, and the rest holds.
+    /// What a file says; each mistake is told, and the rest holds.
     init(_ file: SourceTree) {
         guard case .object(let members) = file.json else {
             if !file.json.isNull { complain(file, [], "not a mapping", "theme and keys") }
@@ -70,7 +70,7 @@ struct Preferences {
         let issue = FileIssue(
             file: file.name, position: file.position(of: steps), path: steps, message: message,
             expected: expected)
-        problem = problem ?? issue.description
+        problems.append(issue.description)
     }
 
     private mutating func take(theme json: JSON, _ file: SourceTree) {

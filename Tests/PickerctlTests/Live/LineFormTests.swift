@@ -150,4 +150,65 @@ struct LineFormTests {
         #expect(edit.changes.map(\.action) == [.value("chocolate")])
         bench.pass(milliseconds: 1)
     }
+
+    @Test("titles of sections and of groups of options are said, whatever comes first")
+    func titles() throws {
+        let bench = try LiveBench(
+            """
+            form: t
+            sections:
+              - title: First
+                fields:
+                  - {id: gone, type: toggle, hidden: true}
+                  - {id: seen, type: toggle, label: Seen, subtitle: As it is}
+                  - {id: more, type: toggle}
+              - title: Second
+                fields:
+                  - {id: read, type: gauge, label: Read}
+                  - id: food
+                    type: picker
+                    optional: true
+                    options:
+                      - {section: Fruit, options: [apple, pear]}
+                      - {section: Roots, options: [beet]}
+            """)
+        var lines = LineForm(bench.model, isPerson: true)
+        lines.begin()
+        var commands: [LiveCommand] = []
+        lines.answer("maybe", &commands)
+        lines.answer("", &commands)
+        lines.answer("", &commands)
+        let said = lines.takeOutput()
+        #expect(said.filter { $0 == "Section: First" }.count == 1)
+        #expect(said.contains("  As it is"))
+        #expect(said.contains { $0.hasSuffix("expected yes or no") })
+        let second = try #require(said.firstIndex(of: "Section: Second"))
+        #expect(
+            Array(said[(second + 3)...]) == [
+                "  1. None", "  Fruit:", "  2. Apple", "  3. Pear", "  Roots:", "  4. Beet",
+            ])
+    }
+
+    @Test(":take without a conflict says so and asks on")
+    func takeNothing() throws {
+        let outcome = try answered([":take 1", "2"])
+        #expect(outcome.lines.contains("No: there is no conflict here."))
+        #expect(outcome.edits == [.value("vanilla")])
+    }
+
+    @Test("a form that changes under the question is told, and what is there still is asked")
+    func changedForm() throws {
+        let bench = try LiveBench(form)
+        var lines = LineForm(bench.model, isPerson: true)
+        lines.begin()
+        _ = lines.takeOutput()
+        let smaller = try LiveBench.defined(
+            "form: t\nfields:\n  - {id: cone, type: toggle, label: Cone}\n")
+        _ = lines.handle(smaller, at: bench.now)
+        let said = lines.takeOutput()
+        #expect(said.first == "* the form changed")
+        #expect(said.contains("* flavor is gone"))
+        #expect(said.contains { $0.hasPrefix("Cone: off.") })
+        #expect(lines.question == .control("cone"))
+    }
 }

@@ -166,6 +166,16 @@ struct LiveBench {
         feed(.answered([number], .result(json ?? .null)))
     }
 
+    /// Another definition of the form, as the daemon tells of it.
+    static func defined(_ yaml: String) throws -> LiveEvent {
+        let definition = try FormFile.load(Array(yaml.utf8), name: "test").get().0
+        let content = FormChanged.Definition(
+            version: 2, context: "a.1:9", definition: definition.json, changes: [])
+        return .client(
+            .formChanged(
+                FormChanged(form: definition.name, revision: 9, content: .defined(content))))
+    }
+
     mutating func bobIs(at field: String?, draft: JSON? = nil, isGone: Bool = false) {
         let peer = PresenceChanged.Peer(
             connection: Self.bob, user: "bob", client: nil, tty: "pts/9", focus: field,

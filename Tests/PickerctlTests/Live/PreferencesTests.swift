@@ -28,7 +28,7 @@ struct PreferencesTests {
         let begin = try #require(text.range(of: "```yaml\n"))
         let end = try #require(text.range(of: "```\n", range: begin.upperBound..<text.endIndex))
         let preferences = try preferences(String(text[begin.upperBound..<end.lowerBound]))
-        #expect(preferences.problem == nil)
+        #expect(preferences.problems.isEmpty)
         #expect(preferences.themes.theme(isDark: true).name == "ember")
         #expect(preferences.themes.theme(isDark: false).name == "meadow")
         let keys = preferences.keys
@@ -85,7 +85,7 @@ struct PreferencesTests {
     @Test("a mistake is told with file, place, key and reason", arguments: mistakes.indices)
     func told(index: Int) throws {
         let (yaml, expected) = Self.mistakes[index]
-        let problem = try #require(try preferences(yaml).problem)
+        let problem = try #require(try preferences(yaml).problems.first)
         #expect(problem.contains(expected), "\(problem)")
         #expect(!problem.contains("\n") && !problem.contains("\u{1B}"))
     }
@@ -94,12 +94,12 @@ struct PreferencesTests {
     func rest() throws {
         let preferences = try preferences(
             "theme: neon\nkeys: {undo: 5, redo: y, leave: Q}\n")
-        #expect(preferences.problem?.contains("neon") == true)
+        #expect(preferences.problems.contains { $0.contains("neon") })
         #expect(preferences.themes == .standard)
         #expect(preferences.keys.names(of: .undo) == ["u"])
         #expect(preferences.keys.names(of: .redo) == ["y"])
         #expect(preferences.keys.names(of: .leave) == ["Q"])
-        #expect(try self.empty().problem == nil)
+        #expect(try self.empty().problems.isEmpty)
     }
 
     private func empty() throws -> Preferences { try preferences("") }

@@ -284,6 +284,12 @@ def picks_by_mouse():
         check(form.get("controls/vibrate") == "true", "the toggle was not turned")
         pick("controls/start", lambda t: t.click_on(" 23 ", 1))
         check(form.get("controls/start") == "2021-06-23", lambda: form.get("controls/start"))
+        # On the screen's first line the answer where the cursor is reads as F3 with modifiers.
+        t = form.tty("pickerctl", "pick", "controls/segmented")
+        t.until("the mouse", lambda: 1002 in t.screen.modes)
+        t.click_on("Banana")
+        t.ends(0)
+        check(form.get("controls/segmented") == "banana", "the first line has no mouse")
         # A terminal that does not say where its cursor is keeps its mouse.
         t = form.tty("pickerctl", "pick", "controls/segmented")
         t.screen.write_process_input = lambda data: None

@@ -1,0 +1,123 @@
+import PickerClient
+import SyncCore
+import TerminalUI
+import Testing
+
+@testable import pickerctl
+
+private let form = """
+    form: t
+    title: A title that is so much longer than any line of any terminal that somebody has open now
+    fields:
+      - {id: region, type: picker, style: menu, options: [eu, us, asia]}
+      - {id: day, type: date, mode: date, style: graphical, default: "2026-11-05"}
+      - {id: speed, type: slider, min: 0, max: 100, step: 5, default: 50}
+      - {id: name, type: text, onConflict: ask}
+      - {id: note, type: text, multiline: true}
+    """
+
+@Suite("what somebody did in a form is not lost")
+struct LiveKeptTests {
+    @Test("a pick of what stood before stands against another's change that waited")
+    func pickOfTheSame() throws {
+        var bench = try LiveBench(form)
+        bench.focus("region")
+        bench.press(.enter)
+        bench.changed("region", "asia")
+        bench.press(.enter)
+        #expect(bench.edits.map(\.action) == [.value("eu")])
+        #expect(bench.edits.map(\.context) == ["a.1:1"])
+        bench.answer()
+        bench.focus("day")
+        bench.press(.enter)
+        bench.changed("day", "2026-11-20")
+        bench.press(.enter)
+        #expect(bench.edits.map(\.action) == [.value("2026-11-05")])
+        bench.answer()
+        // Where nothing waited there is nothing to say.
+        bench.press(.enter, .enter)
+        #expect(bench.edits.isEmpty)
+    }
+
+    @Test("a number that is refused is a draft, and Enter goes on with it")
+    func numbers() throws {
+        var bench = try LiveBench(form)
+        bench.focus("speed")
+        for wrong in ["7x", "700"] {
+            bench.type("7")
+            bench.type(String(wrong.dropFirst()))
+            bench.press(.enter)
+            #expect(bench.edits.isEmpty)
+            #expect(bench.screen().contains("typed, not set: \(wrong)"), "\(bench.screen())")
+        }
+        bench.press(.enter, .backspace, .enter)
+        #expect(bench.edits.map(\.action) == [.value(70)])
+        #expect(!bench.screen().contains("typed, not set"))
+        // What was only looked at is no draft.
+        bench.answer()
+        bench.press(.enter)
+        bench.feed(.client(.formChanged(deletion)))
+        #expect(!bench.screen().contains("typed, not set"))
+    }
+
+    private var deletion: FormChanged {
+        FormChanged(form: "t", revision: 50, content: .deleted)
+    }
+
+    @Test("a text that the daemon refuses is a draft again")
+    func refusedText() throws {
+        var bench = try LiveBench(form)
+        bench.focus("name")
+        bench.press(.enter)
+        bench.type("a long story")
+        bench.press(.enter)
+        bench.answer(.refused(WireError(.forbidden, "only the owner may set name")))
+        #expect(bench.screen().contains("only the owner may set name"))
+        #expect(bench.screen().contains("typed, not set: a long story"))
+        bench.press(.enter)
+        bench.type("!")
+        #expect(bench.screen().contains("a long story!"))
+    }
+
+    @Test("a form that takes the text's control away says by its name that the text is kept")
+    func removed() throws {
+        var bench = try LiveBench(form)
+        bench.focus("note")
+        bench.press(.enter)
+        bench.type("one")
+        bench.press(.enter)
+        bench.type("two")
+        bench.feed(try LiveBench.defined("form: t\nfields:\n  - {id: region, type: toggle}\n"))
+        #expect(bench.screen().contains("note with it; what you typed is kept"))
+        bench.type("q")
+        #expect(bench.ending == nil)
+        bench.type("q")
+        #expect(bench.ending == .done)
+    }
+
+    @Test(
+        "a conflict tells who and when whole, and a long pick is cut for them", arguments: [80, 40])
+    func conflict(columns: Int) throws {
+        var bench = try LiveBench(form, columns: columns)
+        bench.changed(
+            "name", .string(String(repeating: "long ", count: 20) + "\nsecond line"),
+            conflict: [
+                Sibling(
+                    value: "short", by: LiveBench.author(7, "deployer"),
+                    at: Timestamp("2026-11-21T14:02:11.000Z"))
+            ])
+        bench.press(.down, .down, .down)
+        let screen = bench.screen()
+        #expect(screen.contains("bob · 14:02:11"), "\(screen)")
+        #expect(screen.contains("deployer · 14:02:11"), "\(screen)")
+        #expect(!screen.contains("second line"))
+    }
+
+    @Test("a title of any length leaves room for who is here", arguments: [80, 40])
+    func header(columns: Int) throws {
+        var bench = try LiveBench(form, columns: columns, lines: 10)
+        #expect(bench.screen().split(separator: "\n")[0].hasSuffix("only you"))
+        bench.bobIs(at: "speed")
+        #expect(bench.screen().split(separator: "\n")[0].contains("●"))
+    }
+}
