@@ -80,7 +80,7 @@ simulate: dependencies ## the long search: CAUSALITY=1000000 ENGINE=5000 FIRST=1
 	$(release)/simulate engine $${FIRST:-1} $${ENGINE:-5000}
 
 .PHONY: torture
-torture: test-dependencies build ## every promise, tried hard: ROWS=1,8 SECONDS=60 SEED=1
+torture: test-dependencies package-dependencies machine-dependencies build ## every promise, tried hard: ROWS=1,8 SECONDS=60 SEED=1
 	$(SWIFT) build --build-path $(BUILD) -c release --product torture
 	$(SWIFT) build --build-path $(BUILD) -c release --product simulate
 	@$(release)/torture --bin $(release) --sources Torture \
