@@ -10,7 +10,13 @@ internal import SyncCore
 /// The share of one uid.
 final class Share {
     /// Connections that are read again in one iteration once their uid's turn has come.
-    static let resumedMax = 16
+    static let resumedMax = 4
+    /// Bytes of one read while somebody else is at work: more would only be copied to wait.
+    static let contendedReadBytes = 8192
+    /// Bytes of one write while somebody else is at work.
+    static let contendedWriteBytes = 16384
+    /// Connections accepted in one iteration while several users are at work.
+    static let contendedAccepts = 2
 
     let uid: UInt32
     let gate = ReadGate()
@@ -47,6 +53,7 @@ extension Shell {
     func closeGateIfBehind(_ connection: Connection) {
         guard engine.isBehind(connection.id), let share = connection.share else { return }
         share.gate.isClosed = true
+        share.gate.bytesMax = Share.contendedReadBytes
         watch(share)
     }
 
@@ -77,6 +84,7 @@ extension Shell {
                 continue
             }
             share.gate.isClosed = false
+            share.gate.bytesMax = engine.isContended ? Share.contendedReadBytes : .max
             let next = share.heldBack.prefix(Share.resumedMax)
             share.heldBack.removeFirst(next.count)
             for connection in next where connection.reading == .heldBack {

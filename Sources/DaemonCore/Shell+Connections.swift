@@ -134,20 +134,29 @@ extension Shell {
     // MARK: Writing
 
     func flush() {
-        while true {
-            let ready = engine.takeReady()
+        let began = Loop.hrtimeNanoseconds
+        repeat {
+            let ready = engine.takeReady(atMost: Self.writesAtOnce)
             if ready.isEmpty { break }
             for id in ready {
                 if let connection = connections[id.number] { write(connection) }
             }
-        }
+            // The rest comes in the next iteration: somebody else may have asked meanwhile.
+        } while Loop.hrtimeNanoseconds &- began < Self.flushNanoseconds
         for connection in finishing { write(connection) }
         finishing.removeAll { if case .closed = $0.phase { true } else { false } }
     }
 
     private func write(_ connection: Connection) {
         guard connection.isKnown, !connection.isWriting else { return }
-        guard let output = engine.nextOutput(connection.id, bytesMax: Self.writeBytesMax),
+        let began = engine.isContended ? Loop.hrtimeNanoseconds : nil
+        defer {
+            if let began { engine.charge(Loop.hrtimeNanoseconds &- began, to: connection.id) }
+        }
+        guard
+            let output = engine.nextOutput(
+                connection.id,
+                bytesMax: began == nil ? Self.writeBytesMax : Share.contendedWriteBytes),
             output.byteCount > 0
         else {
             if case .finishing = connection.phase { close(connection) }

@@ -24,6 +24,10 @@ enum ShellLife {
 final class Shell {
     /// Bytes asked for one write: what a Unix socket takes at once, and some more.
     static let writeBytesMax = 256 << 10
+    /// Connections written to between two looks at the clock, and how long the writes of one
+    /// iteration may take before the loop looks for requests.
+    static let writesAtOnce = 64
+    static let flushNanoseconds: UInt64 = 2_000_000
     /// How long a connection that is to be closed may take for its last bytes.
     static let finishNanoseconds: UInt64 = 5_000_000_000
     /// How long the daemon waits for goodbyes and the last batch.
@@ -97,7 +101,9 @@ final class Shell {
         lingerTimer = Timer(loop: loop)
         idleTimer = Timer(loop: loop)
         statusTimer = Timer(loop: loop)
+        engine.stopwatch = { Loop.hrtimeNanoseconds }
         store.deliver = { [unowned self] input in tell(input) }
+        store.onRead = { [unowned self] fetch, took in self.engine.charge(took, to: fetch) }
         store.report = { [unowned self] entry in self.log.write(entry) }
         loop.onIterationEnd = { [unowned self] in iterationEnded() }
         deadlineTimer.onFire = { [unowned self] in deadlineFired() }
@@ -177,7 +183,15 @@ final class Shell {
             flush()
         }
         let isUnfinished = openGates() || engine.wantsIteration
-        if isDirty || isUnfinished { turnTimer.start(after: .zero) }
+        if isDirty || isUnfinished {
+            turnTimer.start(after: .zero)
+        } else if let wait = engine.nextTurnNanoseconds {
+            turnTimer.start(after: .nanoseconds(wait))
+        }
+        for listener in listeners {
+            listener.acceptsInIteration =
+                engine.isContended ? Share.contendedAccepts : UnixListener.acceptsInIterationMax
+        }
         if turns > 0 {
             if engine.keepsSecrets { Wiping.wipeStack() }
             armDeadline()

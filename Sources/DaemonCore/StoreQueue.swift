@@ -81,6 +81,8 @@ final class StoreQueue {
 
     private enum Outcome: Sendable {
         case input(Input, maintenanceDue: Bool)
+        /// A fetch, and how long it took (nanoseconds).
+        case read(FetchID, StoreAnswer, nanoseconds: UInt64)
         case maintained(problem: String?)
         case measured(StoreStatistics?)
     }
@@ -103,6 +105,8 @@ final class StoreQueue {
 
     /// Called on the loop with what the engine has to hear.
     var deliver: ((Input) -> Void)?
+    /// Called on the loop with how long a fetch took, before its answer is delivered.
+    var onRead: ((FetchID, UInt64) -> Void)?
     /// Called on the loop with a line for the log.
     var report: ((LogEntry) -> Void)?
 
@@ -169,7 +173,9 @@ final class StoreQueue {
                     maintenanceDue: false)
             }
         case .fetch(let id, let query):
-            return .input(.fetched(id, store.answer(query)), maintenanceDue: false)
+            let began = Loop.hrtimeNanoseconds
+            let answer = store.answer(query)
+            return .read(id, answer, nanoseconds: Loop.hrtimeNanoseconds &- began)
         case .rebuild(let image):
             do throws(StoreError) {
                 return .input(.rebuilt(try store.rebuild(image)), maintenanceDue: false)
@@ -198,6 +204,9 @@ final class StoreQueue {
             deliver?(input)
             if maintenanceDue { maintainSoon() }
             measureNowAndThen()
+        case .read(let id, let answer, let nanoseconds):
+            onRead?(id, nanoseconds)
+            deliver?(.fetched(id, answer))
         case .maintained(let problem):
             if let problem { report?(LogEntry(.warning, "the store's upkeep: \(problem)")) }
         case .measured(let statistics):

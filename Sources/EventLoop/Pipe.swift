@@ -201,6 +201,8 @@ internal import CUV
 /// Whether some pipes are read from: one switch for all of one user.
 public final class ReadGate {
     public var isClosed = false
+    /// Bytes that one read may deliver.
+    public var bytesMax = Int.max
 
     /// A gate that is open.
     public init() {}
@@ -218,7 +220,7 @@ private func lendReadBuffer(
     }
     let lent = unsafe pipe.loop.readBuffer
     unsafe buffer.pointee.base = lent.baseAddress?.assumingMemoryBound(to: CChar.self)
-    unsafe buffer.pointee.len = lent.count
+    unsafe buffer.pointee.len = min(lent.count, pipe.gate?.bytesMax ?? .max)
 }
 
 private func bytesArrived(

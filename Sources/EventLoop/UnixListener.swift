@@ -21,7 +21,9 @@ internal import Glibc
     private enum Accepting { case paused, accepting, backingOff, closed }
 
     /// Connections taken in one iteration, so that those who are connected get their turn.
-    static let acceptsInIterationMax = 64
+    public static let acceptsInIterationMax = 64
+    /// Those that are taken in the iterations to come.
+    public var acceptsInIteration = UnixListener.acceptsInIterationMax
     /// How long accepting rests when the process or the machine is out of descriptors.
     static let backOff: Duration = .milliseconds(100)
 
@@ -100,7 +102,7 @@ internal import Glibc
 
     /// Ready, or failed: accept(2) tells which, so `status` is not looked at.
     fileprivate func accept() {
-        for _ in 0..<Self.acceptsInIterationMax {
+        for _ in 0..<acceptsInIteration {
             // The callback may have paused or closed the listener.
             guard state == .accepting, let number = descriptor?.rawValue else { return }
             let accepted = cuv_accept(number)

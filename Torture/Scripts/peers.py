@@ -3,6 +3,7 @@
 Nothing of ours is between a row and the bytes: frames are made and cut here.
 """
 
+import atexit
 import json
 import os
 import resource
@@ -84,6 +85,15 @@ def change(form, *changes, **more):
     return dict({"form": form, "changes": list(changes)}, **more)
 
 
+started = set()
+
+
+@atexit.register
+def end_all():
+    """No process outlives its row, whichever way that ends."""
+    end(*list(started))
+
+
 class Daemon:
     """A daemon whose socket everybody may reach, as a socket unit with SocketMode=0666 has it."""
 
@@ -122,6 +132,7 @@ class Daemon:
             finally:
                 os._exit(127)
         self.pid = pid
+        started.add(pid)
         listener.close()
         deadline = time.monotonic() + 30
         while "ready: " not in self.said():
@@ -151,11 +162,7 @@ class Daemon:
         return os.path.exists("/proc/%d/fd" % self.pid) and not os.waitpid(self.pid, os.WNOHANG)[0]
 
     def stop(self):
-        try:
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-        except (ProcessLookupError, ChildProcessError):
-            pass
+        end(self.pid)
 
 
 class Client:
@@ -212,6 +219,7 @@ def child(uid, body, nice=0):
     """Runs `body` in a process of its own as another user; gives its pid."""
     pid = os.fork()
     if pid:
+        started.add(pid)
         return pid
     status = 1
     try:
@@ -232,9 +240,12 @@ def child(uid, body, nice=0):
 
 def end(*pids):
     for pid in pids:
+        started.discard(pid)
         try:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+            # A pid that was waited for may be somebody else's by now.
+            if os.waitpid(pid, os.WNOHANG)[0] == 0:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
         except (ProcessLookupError, ChildProcessError):
             pass
 

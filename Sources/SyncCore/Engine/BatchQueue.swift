@@ -93,10 +93,20 @@ struct BatchQueue {
         gathering.dirty.isEmpty && gathering.keys.isEmpty ? underWay?.number : gathering.number
     }
 
-    /// The revisions of a form that the store does not have, or may not have, ascending.
-    func revisions(of form: LiveForm) -> [RevisionRow] {
-        ((underWay?.dirty ?? []) + gathering.dirty).filter { $0.form === form }
-            .flatMap(\.revisions)
+    /// Looks through the revisions of a form that the store does not have, or may not have, between
+    /// two others: newest first, until `body` gives false.
+    func scanRevisions(
+        of form: LiveForm, after: UInt64, before: UInt64, _ body: (RevisionRow) -> Bool
+    ) {
+        for dirty in gathering.dirty.reversed() + (underWay?.dirty ?? []).reversed()
+        where dirty.form === form {
+            guard let last = dirty.revisions.lastIndex(where: { $0.revision < before }) else {
+                continue
+            }
+            for row in dirty.revisions[...last].reversed() {
+                guard row.revision > after, body(row) else { return }
+            }
+        }
     }
 
     /// Seals the gathering batch, puts it under way, and gives the steps of the store.

@@ -61,6 +61,7 @@ extension Engine {
         if batches.isIdle, health == .healthy, !batches.gathering.isEmpty, isTimeToWrite {
             lastWriteNanoseconds = now.monotonicNanoseconds
             effects.append(.persist(batches.send(clock: clock)))
+            noteCommitters()
             forgetEdits()
         }
         finishStopping(&effects)
@@ -189,7 +190,9 @@ extension Engine {
     func committed(_ number: UInt64, _ effects: inout [Effect]) {
         guard let batch = batches.take(number) else { return }
         counters.commits += 1
-        counters.commitNanoseconds &+= now.monotonicNanoseconds &- lastWriteNanoseconds
+        let took = now.monotonicNanoseconds &- lastWriteNanoseconds
+        counters.commitNanoseconds &+= took
+        chargeCommitters(took)
         if configuration.durability == .commit {
             // Otherwise readers see these edits already, and perhaps later ones.
             for dirty in batch.dirty { dirty.takeEffect() }

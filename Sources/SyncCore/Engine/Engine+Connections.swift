@@ -152,6 +152,8 @@ extension Engine {
         guard let connection = connections[id], connection.progress != .ending,
             !connection.isAtEnd
         else { return }
+        let began = workBegins()
+        defer { workEnded(began, connection.account) }
         let outcome = connection.decoder.feed(bytes) { text in
             receive(text, from: connection, &effects)
             return connection.progress != .ending

@@ -18,16 +18,18 @@ extension Engine {
         _ query: StoreQuery, for purpose: Fetch, _ connection: Connection,
         _ effects: inout [Effect]
     ) {
-        connection.progress = .awaitingFetch(request(query, for: purpose, &effects))
+        connection.progress = .awaitingFetch(
+            request(query, for: purpose, connection, &effects))
     }
 
     func request(
-        _ query: StoreQuery, for purpose: Fetch, _ effects: inout [Effect]
+        _ query: StoreQuery, for purpose: Fetch, _ connection: Connection,
+        _ effects: inout [Effect]
     ) -> FetchID {
         let id = FetchID(nextFetch)
         nextFetch += 1
         fetches[id] = purpose
-        effects.append(.fetch(id, query))
+        send(id, query, connection.account, &effects)
         return id
     }
 
@@ -42,6 +44,10 @@ extension Engine {
     }
 
     func fetched(_ id: FetchID, _ answer: StoreAnswer, _ effects: inout [Effect]) {
+        let account = fetchers[id]
+        let began = workBegins()
+        defer { if let account { workEnded(began, account) } }
+        fetchEnded(id)
         guard let purpose = fetches.removeValue(forKey: id) else {
             // Whoever asked is gone.
             if case .backup(let number, _) = answer { giveUp(backup: number, &effects) }

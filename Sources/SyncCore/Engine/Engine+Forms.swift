@@ -12,7 +12,7 @@ extension Engine {
                 version: Int64(clamping: form.committed.version),
                 revision: Revision(clamping: form.committed.revision),
                 fields: Int64(form.committed.cells.count),
-                subscribers: Int64(form.subscriptions.count))
+                subscribers: Int64(form.subscriptionCount))
         }
         let list = FormList(forms: summaries)
         answer(call) { list.encode(into: &$0) }

@@ -13,10 +13,20 @@ extension Engine {
 
         /// A page is one frame: it ends early rather than grow beyond.
         var isFull: Bool { entries.count > limit || bytes > Engine.historyBytesMax }
+
+        /// Adds the entry of the next older revision, where it is one that is wanted.
+        mutating func take(_ row: RevisionRow) {
+            before = row.revision
+            guard let entry = HistoryPage.Entry(row, field: field) else { return }
+            entries.append(entry)
+            bytes += row.frame.count
+        }
     }
 
     /// Bytes of notifications that one page of history tells.
-    fileprivate static var historyBytesMax: Int { 256 << 10 }
+    fileprivate static var historyBytesMax: Int { 64 << 10 }
+    /// Revisions that are looked through at once for those of one field.
+    private static var historyRowsMax: Int { 512 }
 
     func history(
         _ params: StateHistory, _ call: PendingCall, _ effects: inout [Effect]
@@ -32,16 +42,25 @@ extension Engine {
         ask(search, call, &effects)
     }
 
-    /// Revisions that everybody sees but the store does not have yet (`durability` below `commit`),
-    /// newest first.
-    private func unsaved(_ search: HistorySearch) -> [RevisionRow] {
-        guard configuration.durability != .commit else { return [] }
-        return batches.revisions(of: search.form).reversed().filter { $0.revision < search.before }
+    /// Looks through the revisions that everybody sees but the store does not have yet
+    /// (`durability` below `commit`); whether some were left for another turn.
+    private func searchUnsaved(_ search: inout HistorySearch, after: UInt64) -> Bool {
+        guard configuration.durability != .commit else { return false }
+        var left = Self.historyRowsMax
+        batches.scanRevisions(of: search.form, after: after, before: search.before) { row in
+            guard !search.isFull, left > 0 else { return false }
+            left -= 1
+            search.take(row)
+            return true
+        }
+        return left == 0
     }
 
     private func ask(_ search: HistorySearch, _ call: PendingCall, _ effects: inout [Effect]) {
         // One more than asked for says whether there is more.
-        let rows = search.field == nil ? search.limit - search.entries.count + 1 : 512
+        let rows =
+            search.field == nil
+            ? search.limit - search.entries.count + 1 : Self.historyRowsMax
         let query = StoreQuery.history(
             form: search.form.key, before: search.before, rowsMax: rows,
             bytesMax: Self.historyBytesMax)
@@ -53,18 +72,16 @@ extension Engine {
         _ effects: inout [Effect]
     ) throws(WireError) {
         var search = search
-        let unsaved = unsaved(search)
-        let newer = unsaved.filter { $0.revision > rows.first?.revision ?? 0 }
-        for row in newer + rows {
-            guard !search.isFull else { break }
-            search.before = row.revision
-            guard let entry = HistoryPage.Entry(row, field: search.field) else { continue }
-            search.entries.append(entry)
-            search.bytes += row.frame.count
+        let isCut = searchUnsaved(&search, after: rows.first?.revision ?? 0)
+        if !isCut {
+            for row in rows {
+                guard !search.isFull else { break }
+                search.take(row)
+            }
         }
         // Each notification is read as JSON: some hundred bytes take a microsecond.
         spend(rows.reduce(0) { $0 + $1.frame.count } >> 7, call.connection.account)
-        if !search.isFull, !rows.isEmpty, search.before > 1 {
+        if !search.isFull, isCut || !rows.isEmpty, search.before > 1 {
             ask(search, call, &effects)
             return
         }

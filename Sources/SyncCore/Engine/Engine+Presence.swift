@@ -5,7 +5,7 @@ extension Engine {
         let connection = call.connection
         let form = try readableForm(params.form, connection)
         let state = form.committed
-        spend(form.subscriptions.count >> 4, connection.account)
+        spend(form.subscriptionCount >> 4, connection.account)
         guard connection.subscription(to: form) != nil else {
             throw WireError(
                 .invalidParams, "subscribe to form \(form.name) before saying where you are",

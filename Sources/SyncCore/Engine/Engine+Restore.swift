@@ -105,6 +105,8 @@ extension Engine {
     public var connectionCount: Int { connections.count }
 
     func serverStatus(_ call: PendingCall) {
+        // The shell reads files for it.
+        spend(Account.contendedUnits, call.connection.account)
         let status = status()
         answer(call) { $0.value(.object(status)) }
     }

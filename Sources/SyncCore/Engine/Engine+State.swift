@@ -266,7 +266,7 @@ extension Engine {
         let form = transaction.form
         let connection = call.connection
         // Each subscriber is told.
-        spend(form.subscriptions.count >> 4, connection.account)
+        spend(form.subscriptionCount >> 4, connection.account)
         var outcome = transaction.finish(kind, session: connection.session)
         outcome.record?.takesBack = takesBack
         outcome.record?.skipped = skipped ?? []

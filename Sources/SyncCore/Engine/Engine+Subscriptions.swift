@@ -184,7 +184,7 @@ extension Engine {
         let query = StoreQuery.revisions(
             form: subscription.form.key, from: next, rowsMax: Self.pageRowsMax,
             bytesMax: Self.pageBytesMax)
-        let id = request(query, for: .page(subscription), &effects)
+        let id = request(query, for: .page(subscription), subscription.connection, &effects)
         subscription.position = .fetching(next: next, id)
     }
 

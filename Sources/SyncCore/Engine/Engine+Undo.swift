@@ -15,6 +15,7 @@ extension Engine {
         let owner =
             params.scope == .mine
             ? UndoJournal.Owner(uid: connection.peer.uid, session: connection.session) : nil
+        spend(4, connection.account)
         form.loadUndo(depthMax: configuration.limits.undoDepthMax)
         guard let target = form.undo.newest(direction, owner: owner, field: params.field) else {
             throw WireError(

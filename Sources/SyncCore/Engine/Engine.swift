@@ -35,8 +35,13 @@ public final class Engine {
     var contendedUntil: UInt64 = 0
     /// Accounts that have spent of this turn or are in debt, in the order in which they began to.
     var spenders: [Account] = []
+    /// Nanoseconds on a clock that only goes forward, read at each call: what work took. Without
+    /// one, as in a simulation, nobody's time is measured and units alone count.
+    public var stopwatch: (() -> UInt64)?
     /// Accounts with edits in the batch that gathers.
     var editors: [Account] = []
+    /// Those of the batch under way, each with its part of it in thousandths.
+    var committers: [(account: Account, part: UInt64)] = []
     /// Whether some form has, or had, a secure control.
     public internal(set) var keepsSecrets = false
     /// Accounts that hold more of the memory than they may.
@@ -65,6 +70,8 @@ public final class Engine {
     /// When that was done last (wall milliseconds).
     var choresWall: Int64 = 0
     var fetches: [FetchID: Fetch] = [:]
+    /// Whom the time of a fetch is charged to.
+    var fetchers: [FetchID: Account] = [:]
     var nextFetch: UInt64 = 1
     /// Connections whose next request waits for a commit.
     var awaitingCommit: [Connection] = []
@@ -123,7 +130,9 @@ public final class Engine {
         self.now = now
         startedAt = now
         clock = HybridLogicalClock(after: HybridTimestamp(encoded: image.clock))
-        keys = KeyIndex(image.keys)
+        keys = KeyIndex(
+            image.keys,
+            secret: KeyHash.Secret(first: environment.random(), second: environment.random()))
         decoder = MessageDecoder(bounds: RequestBounds(configuration.limits))
         try restore(image, newLogs: newLogs)
     }
@@ -132,10 +141,10 @@ public final class Engine {
     /// revisions are written; an engine that is given up cuts them apart.
     deinit {
         for connection in connections.values {
-            for subscription in connection.subscriptions { subscription.form.subscriptions = [] }
+            for subscription in connection.subscriptions { subscription.form.removeSubscriptions() }
             connection.subscriptions = []
         }
-        for form in forms { form.subscriptions = [] }
+        for form in forms { form.removeSubscriptions() }
     }
 
     // MARK: - Events
@@ -215,20 +224,34 @@ public final class Engine {
         news.append(form)
     }
 
+    /// The members of an audience have something to be written to them: at once where they are
+    /// few or alone, otherwise some in each turn of their uid.
+    private func tell(_ audience: Audience) {
+        if !isContended || audience.members.count <= Account.contendedWrites {
+            for subscription in audience.members { markReady(subscription.connection) }
+            return
+        }
+        if audience.unmarked == 0 { audience.account.audiences.append(audience) }
+        audience.hasNews()
+        noteSpent(audience.account)
+    }
+
     /// The connections that have something to be written and no write under way; each is given
     /// once. While more than one uid is at work, those of one that has had its writes of this turn
     /// wait for the next.
-    public func takeReady() -> [ConnectionID] {
+    ///
+    /// - Parameter most: connections of one uid at once; the others are given by the next call.
+    public func takeReady(atMost most: Int = .max) -> [ConnectionID] {
         for form in news {
             form.hasNews = false
-            for subscription in form.subscriptions { markReady(subscription.connection) }
+            for audience in form.audiences { tell(audience) }
         }
         news.removeAll(keepingCapacity: true)
         var taking: [Account] = []
         swap(&taking, &readyAccounts)
         var ids: [ConnectionID] = []
         for account in taking {
-            let count = isContended ? max(0, account.writesLeft) : account.ready.count
+            let count = isContended ? writesLeft(of: account) : min(most, account.ready.count)
             noteSpent(account)
             for connection in account.ready.take(count) {
                 connection.isReady = false

@@ -50,19 +50,15 @@ struct KeyFilter {
 
     /// Calls `body` for each probe until it says no; whether it never did.
     ///
-    /// Two halves of a mixed digest make all probes (Kirsch, Mitzenmacher, "Less Hashing, Same
-    /// Performance", ESA 2006); mixed by the finalizer of SplitMix64, as FNV's low bits are weak.
+    /// Two halves of a digest make all probes (Kirsch, Mitzenmacher, "Less Hashing, Same
+    /// Performance", ESA 2006).
     @discardableResult
     private static func forEachBit(
         of digest: UInt64, words: UInt64, _ body: (_ word: Int, _ bit: UInt64) -> Bool
     ) -> Bool {
-        var mixed = digest
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        mixed ^= mixed >> 31
-        let step = (mixed >> 32) | 1
+        let step = (digest >> 32) | 1
         for probe in 0..<probes {
-            let place = mixed &+ probe &* step
+            let place = digest &+ probe &* step
             guard body(Int((place >> 6) % words), 1 << (place & 63)) else { return false }
         }
         return true

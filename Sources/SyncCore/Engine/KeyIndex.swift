@@ -19,12 +19,12 @@ struct KeyIndex {
             for byte in key.utf8 { hasher.combine(byte) }
         }
 
-        /// FNV-1a, 64 bits: the same in every run, as the store's keys outlive this one.
-        var digest: UInt64 {
-            var digest = Digest()
-            digest.add(uid.littleEndian)
-            for byte in key.utf8 { digest.add(byte) }
-            return digest.value
+        /// Its place in the filters.
+        func digest(_ secret: KeyHash.Secret) -> UInt64 {
+            var hash = KeyHash(secret)
+            hash.add(uid)
+            for byte in key.utf8 { hash.add(byte) }
+            return hash.finish()
         }
     }
 
@@ -48,6 +48,7 @@ struct KeyIndex {
     /// An answer may be as long as a frame: without this bound, 4096 of them would be gigabytes.
     static let recentBytesMax = 8 << 20
 
+    private let secret: KeyHash.Secret
     private var recent: [ID: Recent] = [:]
     /// Bytes of the answers in `recent`.
     private(set) var recentBytes = 0
@@ -77,10 +78,13 @@ struct KeyIndex {
     private static let usualBytes = 512
 
     /// The index of the keys that a store holds.
-    init(_ stored: [KeyDigest]) {
+    ///
+    /// - Parameter secret: random, made for this run.
+    init(_ stored: [KeyDigest], secret: KeyHash.Secret) {
+        self.secret = secret
         for key in stored {
             let id = ID(uid: key.uid, key: key.key)
-            current.insert(id.digest)
+            current.insert(id.digest(secret))
             count(id.uid, Usage(keys: 1, bytes: Self.usualBytes), at: key.at)
         }
     }
@@ -96,7 +100,7 @@ struct KeyIndex {
         if let entry = recent[id] {
             return .answered(result: entry.result, digest: entry.digest, batch: entry.batch)
         }
-        let digest = id.digest
+        let digest = id.digest(secret)
         return current.contains(digest) || previous.contains(digest) ? .inStore : .unused
     }
 
@@ -131,7 +135,7 @@ struct KeyIndex {
     mutating func committed(_ ids: [ID]) {
         for id in ids {
             recent[id]?.batch = nil
-            current.insert(id.digest)
+            current.insert(id.digest(secret))
         }
         trim()
     }
@@ -188,19 +192,5 @@ struct KeyIndex {
         usage[uid]?.keys -= less.keys
         usage[uid]?.bytes -= less.bytes
         if usage[uid]?.keys ?? 0 <= 0 { usage[uid] = nil }
-    }
-}
-
-/// FNV-1a over 64 bits (draft-eastlake-fnv-21, section 2): not against an adversary, who could only
-/// confuse keys of their own.
-struct Digest {
-    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
-
-    mutating func add(_ byte: UInt8) {
-        value = (value ^ UInt64(byte)) &* 0x100_0000_01b3
-    }
-
-    mutating func add(_ number: UInt32) {
-        for shift: UInt32 in [0, 8, 16, 24] { add(UInt8(truncatingIfNeeded: number >> shift)) }
     }
 }

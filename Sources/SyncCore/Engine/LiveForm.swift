@@ -30,7 +30,8 @@ final class LiveForm {
     /// The numbers of a definition's controls, looked up once.
     private var controlNumbers: [Int] = []
     private var numbered: FormDefinition?
-    var subscriptions: [Subscription] = []
+    /// Who watches it, by uid, in the order in which the uids came.
+    private(set) var audiences: [Audience] = []
     /// Whether it stands among the engine's forms with news.
     var hasNews = false
     var presence = PresenceBoard()
@@ -63,22 +64,30 @@ final class LiveForm {
     /// Whether readers see it: its creation is durable and its deletion is not.
     var isReadable: Bool { committed.revision > 0 && existence != .gone }
 
+    /// Who watches it.
+    var subscriptions: some Sequence<Subscription> { audiences.lazy.flatMap(\.members) }
+
+    var subscriptionCount: Int { audiences.reduce(0) { $0 + $1.members.count } }
+
     /// Takes a subscription in.
     func add(_ subscription: Subscription) {
-        subscription.index = subscriptions.count
-        subscriptions.append(subscription)
+        let account = subscription.connection.account
+        let audience = audiences.first { $0.account === account } ?? Audience(account)
+        if audience.members.isEmpty { audiences.append(audience) }
+        audience.add(subscription)
         refreshFilter(of: subscription)
     }
 
-    /// Takes a subscription out; the last one takes its place in the list.
+    /// Takes a subscription out.
     func remove(_ subscription: Subscription) {
-        let index = subscription.index
-        guard index < subscriptions.count, subscriptions[index] === subscription else { return }
-        let last = subscriptions.removeLast()
-        guard last !== subscription else { return }
-        subscriptions[index] = last
-        last.index = index
+        let account = subscription.connection.account
+        guard let place = audiences.firstIndex(where: { $0.account === account }) else { return }
+        audiences[place].remove(subscription)
+        if audiences[place].members.isEmpty { audiences.remove(at: place) }
     }
+
+    /// Takes all subscriptions out.
+    func removeSubscriptions() { audiences = [] }
 
     /// Works out which fields a subscription's globs match now: those that are gone too, since the
     /// change log may still tell of them.

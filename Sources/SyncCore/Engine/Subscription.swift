@@ -26,7 +26,7 @@ final class Subscription {
     var filter: FieldNumbers?
     /// The newest presence that it has been sent; `nil` unless it asked for presence.
     var presenceCursor: UInt64?
-    /// Where it stands in the form's list of subscriptions.
+    /// Where it stands in its audience.
     var index = 0
     /// The place of the answer to `state.subscribe`: nothing is told before it (PROTOCOL.md,
     /// Promises of the stream, 2). `nil` where none is owed.

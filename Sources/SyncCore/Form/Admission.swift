@@ -294,7 +294,10 @@ extension String {
 
 private func lengthProblem(_ text: String, maxLength: Int?, bytesMax: Int) -> String? {
     // Bytes first: counting clusters of a text as long as a frame is work for nothing.
-    if text.utf8.count > bytesMax { return "it is longer than \(bytesMax) bytes" }
+    if text.utf8.count > bytesMax {
+        let hint = maxLength == nil ? ", the most without a maxLength in the form" : ""
+        return "it is longer than \(bytesMax) bytes\(hint)"
+    }
     if let maxLength, text.count > maxLength { return "it is longer than \(maxLength) characters" }
     return nil
 }

@@ -4,9 +4,27 @@ import Testing
 
 /// What idempotency keys cost in memory.
 @Suite struct KeyIndexTests {
+    private let secret = KeyHash.Secret(first: 7, second: 8)
+
+    @Test("a key's place in the filter is that of SipHash-1-3, and another under another secret")
+    func keyed() {
+        // The key 00 01 … 0f and the text 00 01 … of each length, as in Rust's core::hash::sip.
+        let known = KeyHash.Secret(first: 0x0706_0504_0302_0100, second: 0x0f0e_0d0c_0b0a_0908)
+        let expected: [UInt64] = [
+            0xabac_0158_050f_c4dc, 0xc9f4_9bf3_7d57_ca93, 0x82cb_9b02_4dc7_d44d,
+        ]
+        for (length, value) in expected.enumerated() {
+            var hash = KeyHash(known)
+            for byte in 0..<UInt8(length) { hash.add(byte) }
+            #expect(hash.finish() == value)
+        }
+        let id = KeyIndex.ID(uid: 1, key: "k")
+        #expect(id.digest(secret) != id.digest(known))
+    }
+
     @Test("answers kept for retries are bounded in bytes, and the newest is among them")
     func bytes() {
-        var index = KeyIndex([])
+        var index = KeyIndex([], secret: secret)
         let result = [UInt8](repeating: 0x20, count: 1 << 20)
         for number in 0..<64 {
             let id = KeyIndex.ID(uid: 1, key: "k\(number)")
@@ -26,7 +44,7 @@ import Testing
 
     @Test("an answer whose batch is on its way stays, however much there is, and goes if it fails")
     func pending() {
-        var index = KeyIndex([])
+        var index = KeyIndex([], secret: secret)
         let ids = (0..<16).map { KeyIndex.ID(uid: 1, key: "k\($0)") }
         for id in ids {
             index.note(
@@ -51,7 +69,7 @@ import Testing
 
     @Test("a million keys take a few bytes each, none is forgotten, few unused ones are looked up")
     func filter() {
-        var index = KeyIndex([])
+        var index = KeyIndex([], secret: secret)
         let count = 1_000_000
         func id(_ number: Int) -> KeyIndex.ID {
             KeyIndex.ID(uid: 1, key: "a key of some length \(number)")
@@ -75,7 +93,7 @@ import Testing
     @Test("keys are kept for their time, through clocks that jump, and then given up")
     func expiry() {
         let hour: Int64 = 3_600_000
-        var index = KeyIndex([KeyDigest(uid: 1, key: "old", at: 0)])
+        var index = KeyIndex([KeyDigest(uid: 1, key: "old", at: 0)], secret: secret)
         func use(_ key: String, at: Int64) {
             let id = KeyIndex.ID(uid: 1, key: key)
             index.note(

@@ -43,6 +43,60 @@ import Testing
         #expect(!host.engine.wantsIteration)
     }
 
+    @Test("a user whose turns take long has half of the time, and the others all that they want")
+    func credit() throws {
+        let host = try host()
+        let flooders = (0..<8).map { _ in host.connect(uid: 7, user: "mallory") }
+        let other = host.connect(uid: 8, user: "bob")
+        host.ask(other, Self.ping)
+        // Each request takes 12.5 µs, whatever it claims.
+        host.engine.stopwatch = { [unowned engine = host.engine] in
+            engine.counters.requests * 12_500
+        }
+        for flooder in flooders { host.sendBytes(flooder, frames(2000) { _ in Self.ping }) }
+        let before = flooders.reduce(0) { $0 + host.take($1).count }
+        let milliseconds = 50
+        for _ in 0..<milliseconds {
+            host.milliseconds += 1
+            for _ in 0..<16 {
+                host.send(other, Self.ping)
+                host.iterate()
+            }
+        }
+        #expect(host.take(other).count == 16 * milliseconds + 1)
+        let done = flooders.reduce(0) { $0 + host.take($1).count } - before
+        let turns = milliseconds * 500_000 / (12_500 * Account.contendedUnits)
+        let saved = Int(Account.creditMax) / (12_500 * Account.contendedUnits) + 2
+        #expect(done <= (turns + saved) * Account.contendedUnits, "\(done) in half of the time")
+        #expect(done >= turns * Account.contendedUnits / 2, "\(done) are less than its share")
+        #expect(host.engine.nextTurnNanoseconds != nil || host.engine.wantsIteration)
+        // Nobody else is there any more: it goes on by itself, to the end.
+        host.pass(milliseconds: 1000)
+        let rest = flooders.reduce(0) { $0 + host.take($1).count }
+        #expect(before + done + rest == 16_000)
+    }
+
+    @Test("reads of the store take turns with another user's commits, one under way at a time")
+    func fetches() throws {
+        let host = try host()
+        host.engine.stopwatch = { 0 }
+        let readers = (0..<8).map { _ in host.connect(uid: 7, user: "mallory") }
+        let other = host.connect(uid: 8, user: "bob")
+        host.ask(other, Self.ping)
+        host.holdsFetches = true
+        let text =
+            #"{"jsonrpc":"2.0","id":1,"method":"state.history","params":{"form":"f"}}"#
+        host.ask(readers[0], Self.ping)
+        for reader in readers { host.send(reader, text) }
+        for answered in 1...8 {
+            host.send(other, Self.ping)
+            host.settle()
+            host.answerFetches()
+            host.settle()
+            #expect(readers.reduce(0) { $0 + (host.received[$1]?.count ?? 0) } == answered + 1)
+        }
+    }
+
     @Test("requests of one connection keep their order over its turns")
     func order() throws {
         let host = try host()

@@ -1,0 +1,71 @@
+/// The hash by which idempotency keys stand in a filter: SipHash-1-3 under a key of this run.
+///
+/// Always holds: nobody outside knows the key, so that nobody can choose keys that fill the places
+/// of others in the filter and send each of their requests to the store (Aumasson and Bernstein,
+/// "SipHash: a fast short-input PRF", INDOCRYPT 2012). `Hasher` would do, but a simulation could
+/// not be replayed from its seed: its key is the process's.
+struct KeyHash {
+    /// The key of this run.
+    struct Secret {
+        let first: UInt64
+        let second: UInt64
+    }
+
+    private var v0: UInt64
+    private var v1: UInt64
+    private var v2: UInt64
+    private var v3: UInt64
+    /// Bytes that have not filled a word, the first one lowest.
+    private var tail: UInt64 = 0
+    private var count: UInt64 = 0
+
+    init(_ secret: Secret) {
+        v0 = secret.first ^ 0x736f_6d65_7073_6575
+        v1 = secret.second ^ 0x646f_7261_6e64_6f6d
+        v2 = secret.first ^ 0x6c79_6765_6e65_7261
+        v3 = secret.second ^ 0x7465_6462_7974_6573
+    }
+
+    mutating func add(_ byte: UInt8) {
+        tail |= UInt64(byte) << (8 * (count & 7))
+        count += 1
+        guard count & 7 == 0 else { return }
+        compress(tail)
+        tail = 0
+    }
+
+    mutating func add(_ number: UInt32) {
+        for shift: UInt32 in [0, 8, 16, 24] { add(UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+
+    /// The hash of all that was added.
+    consuming func finish() -> UInt64 {
+        compress(tail | count << 56)
+        v2 ^= 0xff
+        for _ in 0..<3 { round() }
+        return v0 ^ v1 ^ v2 ^ v3
+    }
+
+    private mutating func compress(_ word: UInt64) {
+        v3 ^= word
+        round()
+        v0 ^= word
+    }
+
+    private mutating func round() {
+        v0 &+= v1
+        v1 = Self.rotated(v1, 13) ^ v0
+        v0 = Self.rotated(v0, 32)
+        v2 &+= v3
+        v3 = Self.rotated(v3, 16) ^ v2
+        v0 &+= v3
+        v3 = Self.rotated(v3, 21) ^ v0
+        v2 &+= v1
+        v1 = Self.rotated(v1, 17) ^ v2
+        v2 = Self.rotated(v2, 32)
+    }
+
+    private static func rotated(_ word: UInt64, _ bits: UInt64) -> UInt64 {
+        word << bits | word >> (64 - bits)
+    }
+}
