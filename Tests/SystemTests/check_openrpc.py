@@ -200,6 +200,8 @@ def life(daemon):
     me.call("state.get", form="f")
     refusals(me, other)
     me.call("server.status")
+    copy = me.call("server.backup")
+    me.call("server.backup", backup=copy["backup"], offset=0)
     me.call("state.unsubscribe", form="f")
     other.call("state.get", form="f")
     me.call("form.delete", form="f", idempotencyKey="k4")
