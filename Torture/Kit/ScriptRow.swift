@@ -40,6 +40,8 @@ struct ScriptRow: Row {
                 "TORTURE_TIMED": run.isTimed ? "1" : "0",
                 "TORTURE_SOURCES": run.sources,
                 "PATH": getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin",
+                // What a row builds has its caches there.
+                "HOME": getenv("HOME").map { String(cString: $0) } ?? "/",
             ], scratch: run.folder)
         let lines = text.split(separator: "\n").map(String.init)
         guard lines.count >= 2, let verdict = Outcome.Verdict(rawValue: lines[1]) else {
