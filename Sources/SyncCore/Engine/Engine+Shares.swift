@@ -1,0 +1,322 @@
+// Who may go on, and who pays: turns, credit and bytes by uid (see `Account`).
+
+extension Engine {
+    /// Nanoseconds for which two uids that took turns count as both at work.
+    private static var contentionNanoseconds: UInt64 { 20_000_000 }
+
+    /// The account of a uid, opened where there is none.
+    func account(of uid: UInt32) -> Account {
+        if let known = accounts[uid] { return known }
+        let account = Account(uid: uid)
+        accounts[uid] = account
+        return account
+    }
+
+    /// Whether more than one uid is at work.
+    public var isContended: Bool {
+        contendedUntil > now.monotonicNanoseconds
+    }
+
+    /// Charges units to the account of a connection.
+    func spend(_ units: Int, _ account: Account) {
+        if atWork !== account {
+            if atWork != nil {
+                contendedUntil = now.monotonicNanoseconds &+ Self.contentionNanoseconds
+                // Somebody was alone until now: what is left of a long turn is not theirs alone.
+                for spender in spenders { spender.unitsLeft = min(spender.unitsLeft, 0) }
+            }
+            atWork = account
+        }
+        noteSpent(account)
+        account.unitsLeft -= units
+    }
+
+    /// An account has used something of this turn.
+    func noteSpent(_ account: Account) {
+        guard !account.hasSpent else { return }
+        account.hasSpent = true
+        spenders.append(account)
+    }
+
+    /// Whether `Input.turn` would do anything: at the end of each iteration the shell asks.
+    public var wantsTurn: Bool { !spenders.isEmpty }
+
+    /// Whether somebody waits for the next iteration and for nothing else.
+    public var wantsIteration: Bool {
+        spenders.contains { account in
+            mayWork(account)
+                && (account.isBehind && !isHeldBack(account) || !account.ready.isEmpty
+                    || !account.audiences.isEmpty
+                    || !account.fetchesWaiting.isEmpty && account.fetchesUnderWay == 0)
+        }
+    }
+
+    /// Nanoseconds after which somebody who has had too much of the time may go on.
+    public var nextTurnNanoseconds: Int64? {
+        guard isContended else { return nil }
+        let least = spenders.lazy.map(\.credit).filter { $0 <= 0 }.max()
+        return least.map { 2 * (1 - $0) }
+    }
+
+    /// Whether requests of a connection's uid wait for a turn: nothing more need be read of it.
+    public func isBehind(_ id: ConnectionID) -> Bool {
+        guard !spenders.isEmpty, let account = connections[id]?.account else { return false }
+        return account.isBehind || !mayWork(account)
+    }
+
+    // MARK: - Credit
+
+    /// Whether an account has not had more of the time than the others; without a stopwatch (a
+    /// simulation) units alone count.
+    private func mayWork(_ account: Account) -> Bool {
+        !isContended || account.credit > 0 || stopwatch == nil
+    }
+
+    /// When work for an account begins that is to be charged to it; `nil` while it is alone.
+    func workBegins() -> UInt64? {
+        guard isContended, let stopwatch else { return nil }
+        return stopwatch()
+    }
+
+    /// Charges an account the time since `workBegins`.
+    func workEnded(_ began: UInt64?, _ account: Account) {
+        guard let began, let stopwatch else { return }
+        charge(stopwatch() &- began, account)
+    }
+
+    /// Charges the time of something that was done for a connection.
+    public func charge(_ nanoseconds: UInt64, to id: ConnectionID) {
+        guard isContended, let account = connections[id]?.account else { return }
+        charge(nanoseconds, account)
+    }
+
+    /// Charges the time that the store took for a fetch to whoever wanted it.
+    public func charge(_ nanoseconds: UInt64, to fetch: FetchID) {
+        guard isContended, let account = fetchers[fetch] else { return }
+        charge(nanoseconds, account)
+    }
+
+    func charge(_ nanoseconds: UInt64, _ account: Account) {
+        guard stopwatch != nil else { return }
+        let cost = Int64(clamping: min(nanoseconds, UInt64(Account.debtMax)))
+        account.credit = max(account.credit - cost, -Account.debtMax)
+        guard account.credit <= 0 else { return }
+        account.unitsLeft = min(account.unitsLeft, 0)
+        noteSpent(account)
+    }
+
+    /// Half of the time that has passed, or all of it for who is alone.
+    private func addCredit(_ account: Account) {
+        let passed = now.monotonicNanoseconds &- account.creditAt
+        account.creditAt = now.monotonicNanoseconds
+        let earned = Int64(clamping: min(passed, UInt64(Account.debtMax) * 2))
+        account.credit = min(
+            Account.creditMax, account.credit + (isContended ? earned / 2 : earned))
+    }
+
+    // MARK: - Fetches
+
+    /// Asks the store for an account, at once where it may: of several uids each has one read under
+    /// way, so that a commit never waits for a queue of them.
+    func send(_ id: FetchID, _ query: StoreQuery, _ account: Account, _ effects: inout [Effect]) {
+        fetchers[id] = account
+        if stopwatch != nil, isContended, account.fetchesUnderWay > 0 || !mayWork(account) {
+            account.fetchesWaiting.append((id, query))
+            noteSpent(account)
+        } else {
+            account.fetchesUnderWay += 1
+            effects.append(.fetch(id, query))
+        }
+    }
+
+    /// The store has answered.
+    func fetchEnded(_ id: FetchID) {
+        guard let account = fetchers.removeValue(forKey: id) else { return }
+        account.fetchesUnderWay -= 1
+        if !account.fetchesWaiting.isEmpty { noteSpent(account) }
+    }
+
+    private func sendWaiting(_ account: Account, _ effects: inout [Effect]) {
+        var sent = 0
+        for fetch in account.fetchesWaiting {
+            guard account.fetchesUnderWay == 0 || !isContended else { break }
+            sent += 1
+            guard fetches[fetch.id] != nil else {
+                // Whoever asked is gone.
+                fetchers[fetch.id] = nil
+                continue
+            }
+            account.fetchesUnderWay += 1
+            effects.append(.fetch(fetch.id, fetch.query))
+        }
+        account.fetchesWaiting.removeFirst(sent)
+    }
+
+    /// Connections of an account that may be written to now, while somebody else is at work.
+    func writesLeft(of account: Account) -> Int {
+        mayWork(account) ? max(0, account.writesLeft) : 0
+    }
+
+    // MARK: - Turns
+
+    /// Whether an account has its part of the batch that gathers.
+    private func isHeldBack(_ account: Account) -> Bool {
+        configuration.durability == .commit && isContended && !batches.gathering.isEmpty
+            && account.gatheredEdits >= Account.contendedEdits
+    }
+
+    /// Everybody's next turn: units anew, and whoever waits goes on.
+    func takeTurns(_ effects: inout [Effect]) {
+        noteContention()
+        var taking: [Account] = []
+        swap(&taking, &spenders)
+        let units = isContended ? Account.contendedUnits : Account.loneUnits
+        for account in taking {
+            account.hasSpent = false
+            account.writesLeft = Account.contendedWrites
+            addCredit(account)
+            let may = mayWork(account)
+            if !may || isHeldBack(account) {
+                account.unitsLeft = min(account.unitsLeft, 0)
+            } else {
+                account.unitsLeft = min(units, account.unitsLeft + units)
+            }
+            if may { work(account, &effects) }
+            // Debts and those who wait are looked after in the next turn.
+            if account.unitsLeft < units || account.isBehind || !account.audiences.isEmpty
+                || !account.fetchesWaiting.isEmpty || account.credit < Account.creditMax
+            {
+                noteSpent(account)
+            }
+        }
+    }
+
+    /// Whoever waits for a turn, for the store or for a commit is at work too, however long that
+    /// takes.
+    private func noteContention() {
+        var first: Account?
+        func isSecond(_ account: Account) -> Bool {
+            if first == nil { first = account }
+            return first !== account
+        }
+        // Nobody waits for a commit otherwise.
+        let waitsForCommit = configuration.durability == .commit
+        if waitsForCommit && committers.contains(where: { isSecond($0.account) })
+            || waitsForCommit && editors.contains(where: isSecond)
+            || spenders.contains(where: { $0.isWaiting && isSecond($0) })
+        {
+            contendedUntil = now.monotonicNanoseconds &+ Self.contentionNanoseconds
+        }
+    }
+
+    /// What an account does in its turn.
+    private func work(_ account: Account, _ effects: inout [Effect]) {
+        let began = workBegins()
+        sendWaiting(account, &effects)
+        markAudiences(of: account)
+        while account.unitsLeft > 0, let connection = account.dequeue() {
+            guard connections[connection.id] === connection else { continue }
+            resume(connection, &effects)
+        }
+        workEnded(began, account)
+    }
+
+    /// Marks some of those who are to be told something.
+    private func markAudiences(of account: Account) {
+        var left = isContended ? Account.contendedMarks : Int.max
+        while left > 0, let audience = account.audiences.first {
+            left -= audience.mark(atMost: left) { markReady($0.connection) }
+            if audience.unmarked == 0 { account.audiences.removeFirst() }
+        }
+    }
+
+    /// Counts an edit into the batch that gathers.
+    func countEdit(_ account: Account) {
+        if account.gatheredEdits == 0 { editors.append(account) }
+        account.gatheredEdits += 1
+    }
+
+    /// A batch is on its way: whose edits it has.
+    func noteCommitters() {
+        let edits = editors.reduce(0) { $0 + $1.gatheredEdits }
+        committers = editors.map { ($0, UInt64($0.gatheredEdits * 1000 / max(1, edits))) }
+    }
+
+    /// The time of a commit is charged by edits: the disk is one, like the loop.
+    func chargeCommitters(_ nanoseconds: UInt64) {
+        if isContended, configuration.durability == .commit {
+            for (account, part) in committers { charge(nanoseconds / 1000 * part, account) }
+        }
+        committers.removeAll(keepingCapacity: true)
+    }
+
+    /// The batch that gathered is on its way, or is given up: the next one is empty.
+    func forgetEdits() {
+        for account in editors { account.gatheredEdits = 0 }
+        editors.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: - Bytes
+
+    /// Counts what a connection holds of the daemon's memory to its uid.
+    func chargeHeld(_ connection: Connection) {
+        let bytes = connection.owedBytes + connection.inboxBytes + connection.writingBytes
+        guard bytes != connection.heldBytes else { return }
+        let account = connection.account
+        account.heldBytes += bytes - connection.heldBytes
+        connection.heldBytes = bytes
+        if account.heldBytes > configuration.limits.heldBytesPerUserMax,
+            !overfull.contains(where: { $0 === account })
+        {
+            overfull.append(account)
+        }
+    }
+
+    /// Where a uid holds more than it may, its connections that hold the most are cut off. They do
+    /// not read, so they are not told.
+    func cutOffOverfull(_ effects: inout [Effect]) {
+        let accounts = overfull
+        overfull.removeAll(keepingCapacity: true)
+        for account in accounts
+        where account.heldBytes > configuration.limits.heldBytesPerUserMax {
+            cutOffGreatest(of: account, &effects)
+        }
+    }
+
+    /// Down to three quarters, so that the look at all connections is rare.
+    private func cutOffGreatest(of account: Account, _ effects: inout [Effect]) {
+        let max = configuration.limits.heldBytesPerUserMax
+        let greatest = connections.values.filter { $0.account === account && $0.heldBytes > 0 }
+            .sorted { ($1.heldBytes, $0.id) < ($0.heldBytes, $1.id) }
+        var rest = account.heldBytes
+        for connection in greatest where rest > max / 4 * 3 && connection.progress != .ending {
+            rest -= connection.heldBytes
+            counters.refused += 1
+            log(
+                .warning,
+                "connection \(connection.id.number) of \(connection.peer.whom) cut off with "
+                    + "\(connection.heldBytes) bytes not taken: heldBytesPerUserMax is \(max)",
+                &effects)
+            effects.append(.close(connection.id))
+        }
+    }
+
+    /// Chunks that the logs have dropped and writes under way still hold: where they are too many,
+    /// those who have fallen off while they were written to are let go, from the uid that has the
+    /// most of them.
+    func letGoOfStalled() {
+        guard retained.bytes > configuration.limits.retainedBytesMax else { return }
+        var stalled: [UInt32: [Connection]] = [:]
+        for form in forms {
+            for subscription in form.subscriptions {
+                let connection = subscription.connection
+                guard connection.isWriting, case .live(let next) = subscription.position,
+                    next < form.changeLog.first
+                else { continue }
+                stalled[connection.peer.uid, default: []].append(connection)
+            }
+        }
+        let most = stalled.max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }
+        stalledOff += most?.value ?? []
+    }
+}
