@@ -17,11 +17,16 @@ struct ShortRowTests {
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Torture").path
 
-    private static let count = AllRows.inOrder(sources: sources).count
+    /// What `make test` tries as a whole elsewhere: the stories of terminals, the machine's promises.
+    private static let elsewhere = [10, 13]
 
-    @Test("a promise holds in a short run of its row", arguments: 0..<count)
+    private static let rows = AllRows.inOrder(sources: sources).filter {
+        !elsewhere.contains($0.number)
+    }
+
+    @Test("a promise holds in a short run of its row", arguments: 0..<rows.count)
     func short(_ index: Int) throws {
-        let row = AllRows.inOrder(sources: Self.sources)[index]
+        let row = Self.rows[index]
         let given = ProcessInfo.processInfo.environment["TORTURE_SEED"].flatMap { UInt64($0) }
         let seed = given ?? UInt64.random(in: 1...999_999_999)
         let run = try Run(

@@ -36,11 +36,23 @@ public final class Child {
         for (index, descriptor) in descriptors.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, descriptor, 3 + Int32(index))
         }
+        // Signals as a shell would have them, whatever the thread that starts it has blocked.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        var all = sigset_t()
+        sigfillset(&all)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var argv = words.map { strdup($0) } + [nil]
         var envp = variables.map { strdup("\($0)=\($1)") } + [nil]
         defer { for pointer in argv + envp { free(pointer) } }
         var started: pid_t = 0
-        let failure = posix_spawn(&started, words[0], &actions, nil, &argv, &envp)
+        let failure = posix_spawn(&started, words[0], &actions, &attributes, &argv, &envp)
         guard failure == 0 else { throw Trouble("cannot start \(words[0]): \(failure)") }
         pid = started
     }
