@@ -91,13 +91,16 @@ public final class Child {
         }
     }
 
-    /// What it wrote to a file, run to its end: for a command whose output is looked at.
+    /// What it wrote to a file, run to its end: for a command whose output is looked at, standard
+    /// error too unless that goes to a file of its own.
     public static func output(
-        _ words: [String], environment: [String: String] = [:], scratch: String
+        _ words: [String], environment: [String: String] = [:], errors: String? = nil,
+        scratch: String
     ) throws -> (status: Int32, text: String) {
         let file = scratch + "/output"
         unlink(file)
-        let child = try Child(words, environment: environment, output: file, errors: file)
+        let child = try Child(
+            words, environment: environment, output: file, errors: errors ?? file)
         let status = child.wait()
         return (status, String(decoding: Folder.contents(file) ?? [], as: UTF8.self))
     }

@@ -40,9 +40,9 @@ struct ScriptRow: Row {
                 "TORTURE_TIMED": run.isTimed ? "1" : "0",
                 "TORTURE_SOURCES": run.sources,
                 "PATH": getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin",
-                // What a row builds has its caches there.
-                "HOME": getenv("HOME").map { String(cString: $0) } ?? "/",
-            ], scratch: run.folder)
+                // Daemons of other users find no home; what a row builds has its caches there.
+                "TORTURE_HOME": getenv("HOME").map { String(cString: $0) } ?? "/",
+            ], errors: run.folder + "/errors", scratch: run.folder)
         let lines = text.split(separator: "\n").map(String.init)
         guard lines.count >= 2, let verdict = Outcome.Verdict(rawValue: lines[1]) else {
             throw Trouble("\(path) ended with \(status) and said: \(text.prefix(400))")
