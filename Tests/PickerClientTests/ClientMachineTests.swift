@@ -184,6 +184,34 @@ private let set = Request.stateSet(
         #expect(tickets == [one, two])
     }
 
+    @Test("no edit made offline overtakes a request that changes something")
+    func offlineOrder() {
+        var story = Story()
+        _ = story.machine.submit(set)
+        _ = story.machine.submit(.stateUndo(StateUndo(form: "f")))
+        _ = story.machine.submit(.ping)
+        _ = story.machine.submit(set)
+        _ = story.machine.submit(.formList)
+        _ = story.machine.submit(set)
+        story.connect()
+        let sent = story.sent().map(\.request.method)
+        #expect(sent == [.hello, .stateSet, .stateUndo, .ping, .stateSet, .formList])
+    }
+
+    @Test("who tells their focus is answered, also where nobody heard it")
+    func presence() {
+        var story = Story()
+        let offline = story.machine.submit(
+            .presenceUpdate(PresenceUpdate(form: "f", focus: "flavor")))
+        story.connect()
+        let online = story.machine.submit(.presenceUpdate(PresenceUpdate(form: "f", focus: "n")))
+        story.lose()
+        story.connect()
+        var answered: [Ticket] = []
+        for case .answered(let tickets, .superseded) in story.events() { answered += tickets }
+        #expect(answered == [offline, online])
+    }
+
     @Test("a compare and set is not collapsed: it is judged as it was made")
     func compareAndSet() {
         var story = Story()

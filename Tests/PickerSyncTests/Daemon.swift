@@ -113,6 +113,40 @@ final class Daemon {
     }
 }
 
+/// A daemon and programs of this library that share forms on it; whoever holds it ends them.
+final class Programs {
+    let daemon: Daemon
+    private var clients: [FormClient] = []
+
+    init(starting: Bool = true) throws { daemon = try Daemon(starting: starting) }
+
+    deinit { for client in clients { client.close() } }
+
+    /// Another program, which has yet to open something.
+    func client(_ name: String = "test") -> FormClient {
+        let client = FormClient(daemon.options(name))
+        clients.append(client)
+        return client
+    }
+
+    /// Another program, which has the form open.
+    func open<Form: SharedForm>(
+        _ form: Form, as name: String = "test"
+    ) async throws -> (client: FormClient, form: Form, session: FormSession) {
+        let client = client(name)
+        return (client, form, try await client.open(form))
+    }
+
+    /// Two more programs, `one` and `two`, which have the same form open.
+    func share<Form: SharedForm>(
+        _ mine: Form, _ theirs: Form
+    ) async throws -> (mine: Form, theirs: Form) {
+        _ = try await open(mine, as: "one")
+        _ = try await open(theirs, as: "two")
+        return (mine, theirs)
+    }
+}
+
 /// Asks again and again until the answer is true, for at most 30 seconds.
 func eventually(
     _ what: String, _ condition: () throws -> Bool, location: SourceLocation = #_sourceLocation

@@ -232,6 +232,30 @@ struct MachineTests {
         #expect(lost.withLock { $0 } == 3)
         #expect(story.order.flavor == .chocolate, "what was not answered shows no more")
     }
+
+    @Test("a flush waits for what was asked before it, whatever is answered first")
+    func flush() {
+        var story = Story()
+        let flushed = Mutex<[FormError?]>([])
+        story.order.flavor = .vanilla
+        story.machine.flush { error in flushed.withLock { $0.append(error) } }
+        story.order.flavor = .strawberry
+        story.pump()
+        #expect(story.port.requests.map(\.method) == [.formApply, .stateSet, .ping, .stateSet])
+        story.answer(2, .result([:]))
+        #expect(flushed.withLock { $0.count } == 0, "the edit before it goes to the next daemon")
+        story.answer(1, .result(Story.setResult))
+        #expect(flushed.withLock { $0.count } == 1, "the edit behind it does not matter")
+        #expect(flushed.withLock { $0.allSatisfy { $0 == nil } })
+        #expect(!story.machine.isSettled)
+
+        story.machine.flush { error in flushed.withLock { $0.append(error) } }
+        story.pump()
+        story.answer(4, .result([:]))
+        story.machine.stop(.closed)
+        #expect(flushed.withLock { $0.count } == 2)
+        #expect(flushed.withLock { $0.last.map { $0 != nil } } == true)
+    }
 }
 
 @Suite("The machine on other loops", .serialized)

@@ -95,6 +95,18 @@ final class Bench {
         return try Running(process, input: input)
     }
 
+    /// A script of bash that calls `pickerctl` as people do, in the folder of the bench.
+    func shell(_ script: String, _ arguments: String...) throws -> Running {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = ["--norc", "-c", script, "bash"] + arguments
+        process.environment = [
+            "PATH": Self.products.path + ":/usr/bin:/bin", "PICKERSYNC_SOCKET": socket,
+        ]
+        process.currentDirectoryURL = folder
+        return try Running(process, input: nil)
+    }
+
     /// Runs a command to its end.
     @discardableResult func run(_ arguments: String..., input: String? = nil) throws -> Outcome {
         try launch(arguments, input: input).outcome()

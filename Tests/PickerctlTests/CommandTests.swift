@@ -240,18 +240,11 @@ struct CommandTests {
         }
         func complete() throws -> Bench.Outcome {
             let script = try bench.file("bash", bench.run("completions", "bash").out)
-            let process = Process()
-            process.executableURL = URL(filePath: "/bin/bash")
-            process.arguments = [
-                "--norc", "-c",
+            return try bench.shell(
                 "source \(script); COMP_WORDS=(pickerctl set fla); COMP_CWORD=2; "
                     + "COMP_LINE='pickerctl set fla'; COMP_POINT=17; _pickerctl pickerctl fla set; "
-                    + "printf '%s\\n' \"${COMPREPLY[@]}\"",
-            ]
-            process.environment = [
-                "PATH": Bench.products.path + ":/usr/bin:/bin", "PICKERSYNC_SOCKET": bench.socket,
-            ]
-            return try Running(process, input: nil).outcome()
+                    + "printf '%s\\n' \"${COMPREPLY[@]}\""
+            ).outcome()
         }
         #expect(try complete().out.contains("flavor=vanilla"))
         bench.stop()

@@ -93,11 +93,7 @@ struct ReadingTests {
         let note = "it's $(touch x) `id` \"q\" \\ end\nnext * line ; & | ${HOME} 日本"
         try bench.run("set", "note=-", input: note)
         let script = try bench.run("get", "-o", "env").out
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", "eval \"$1\"; printf %s \"$PICKER_NOTE\"", "sh", script]
-        process.currentDirectoryURL = bench.folder
-        let outcome = try Running(process, input: nil).outcome()
+        let outcome = try bench.shell("eval \"$1\"; printf %s \"$PICKER_NOTE\"", script).outcome()
         #expect(outcome.out == note)
         #expect(!FileManager.default.fileExists(atPath: bench.folder.path + "/x"))
     }

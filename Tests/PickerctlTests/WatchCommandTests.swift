@@ -200,14 +200,9 @@ struct WatchCommandTests {
 
     @Test("a watch ends when its reader is gone, without another change to tell")
     func readerGone() throws {
-        let pickerctl = Bench.products.appending(path: "pickerctl").path
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = [
-            "-c", "set -o pipefail; '\(pickerctl)' watch --initial | head -n 1",
-        ]
-        process.environment = ["PICKERSYNC_SOCKET": bench.socket, "PATH": "/usr/bin:/bin"]
-        let outcome = try Running(process, input: nil).outcome()
+        let outcome = try bench.shell(
+            "set -o pipefail; pickerctl watch --initial | head -n 1"
+        ).outcome()
         #expect(outcome.lines.count == 1)
         #expect(outcome.err == "")
         #expect(outcome.status == 141)
@@ -215,14 +210,8 @@ struct WatchCommandTests {
 
     @Test("a command whose standard output is closed writes nothing to the daemon instead")
     func noStandardOutput() throws {
-        let pickerctl = Bench.products.appending(path: "pickerctl").path
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = [
-            "-c", "'\(pickerctl)' get >&- <&-; '\(pickerctl)' set scoops=4 >&- <&-",
-        ]
-        process.environment = ["PICKERSYNC_SOCKET": bench.socket, "PATH": "/usr/bin:/bin"]
-        #expect(try Running(process, input: nil).outcome().status == 0)
+        let script = "pickerctl get >&- <&-; pickerctl set scoops=4 >&- <&-"
+        #expect(try bench.shell(script).outcome().status == 0)
         #expect(try bench.run("get", "scoops").out == "4\n")
         let refused = try JSON(parsing: try bench.run("status", "-o", "json").out)
         #expect(refused["counters"]?["refused"] == 0)
@@ -230,13 +219,7 @@ struct WatchCommandTests {
 
     @Test("a reader that closed its end ends the command quietly")
     func closedPipe() throws {
-        let script =
-            "'\(Bench.products.appending(path: "pickerctl").path)' watch --initial | head -n 1"
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", script]
-        process.environment = ["PICKERSYNC_SOCKET": bench.socket, "PATH": "/usr/bin:/bin"]
-        let running = try Running(process, input: nil)
+        let running = try bench.shell("pickerctl watch --initial | head -n 1")
         _ = running.read(until: "\n")
         try bench.run("set", "scoops=3")
         try bench.run("set", "scoops=4")

@@ -9,7 +9,9 @@
 // What holds always:
 // - a request that was not answered when the connection went is sent again, first and in order, an
 //   edit under the idempotency key that it had: it happens once however often it is sent;
-// - edits made while waiting collapse in the OfflineQueue, other requests wait in line;
+// - edits made while waiting collapse in an OfflineQueue, other requests wait in line, and no edit
+//   overtakes a request that changes something: an undo takes back what it was meant to;
+// - every ticket is answered once;
 // - a subscription comes back with `since`, and no revision of a log is told twice;
 // - a Field is taken into a view only when it is newer than the one there.
 
@@ -61,6 +63,12 @@ public struct ClientMachine: Sendable {
         case request(Request, [Ticket])
     }
 
+    /// What was asked while no connection was up, and waits in line.
+    enum Waiting {
+        case edits(OfflineQueue)
+        case request(Request, [Ticket])
+    }
+
     let configuration: Configuration
     var link: Link
     var backoff: Backoff
@@ -69,8 +77,7 @@ public struct ClientMachine: Sendable {
     var output: [UInt8] = []
     var events: [ClientEvent] = []
     var sent: [(id: Int64, purpose: Purpose)] = []
-    var waiting: [(request: Request, tickets: [Ticket])] = []
-    var queue = OfflineQueue()
+    var waiting: [Waiting] = []
     var subscriptions: [Subscription] = []
     var presences: [PresenceUpdate] = []
     var watchesForms = false
@@ -98,7 +105,9 @@ public struct ClientMachine: Sendable {
     }
 
     /// Whether edits wait for a daemon.
-    public var hasUnsentEdits: Bool { !queue.isEmpty }
+    public var hasUnsentEdits: Bool {
+        waiting.contains { if case .edits = $0 { true } else { false } }
+    }
 
     /// The bytes to be written next; the machine forgets them.
     public mutating func takeOutput() -> [UInt8] {
@@ -124,16 +133,36 @@ public struct ClientMachine: Sendable {
         case (.presenceUpdate(let update), _):
             presences.removeAll { $0.form.isSameBytes(as: update.form) }
             presences.append(update)
-            if isOnline { send(.request(request, [ticket])) }
+            if isOnline {
+                send(.request(request, [ticket]))
+            } else {
+                events.append(.answered([ticket], .superseded))
+            }
         case (.stateSet(let edit), .waiting)
         where !edit.requireCurrent && edit.idempotencyKey == nil:
-            queue.append(edit, ticket: ticket)
+            queue(edit, ticket)
         case (_, .waiting):
-            waiting.append((keyed(request), [ticket]))
+            waiting.append(.request(keyed(request), [ticket]))
         case (_, .online):
             send(.request(keyed(request), [ticket]))
         }
         return ticket
+    }
+
+    /// Puts an edit to those that wait already, if no later request changes something.
+    private mutating func queue(_ edit: StateSet, _ ticket: Ticket) {
+        // What only asks may see a newer value: as good an answer while nobody is there.
+        let last = waiting.lastIndex { item in
+            if case .request(let request, _) = item { request.idempotencyKey != nil } else { true }
+        }
+        if let last, case .edits(var edits) = waiting[last] {
+            edits.append(edit, ticket: ticket)
+            waiting[last] = .edits(edits)
+            return
+        }
+        var edits = OfflineQueue()
+        edits.append(edit, ticket: ticket)
+        waiting.append(.edits(edits))
     }
 
     /// Follows a form from now on, or from `since`; a second one for the form replaces the first.
@@ -182,14 +211,26 @@ public struct ClientMachine: Sendable {
         for subscription in subscriptions { send(.subscribe(form: subscription.request.form)) }
         for (_, purpose) in unanswered {
             switch purpose {
-            // Presence is told anew below; an unsubscription has happened by the loss.
-            case .hello, .subscribe, .watchForms, .request(.presenceUpdate, _),
-                .request(.stateUnsubscribe, _):
-                continue
+            // An unsubscription has happened by the loss; presence is told anew below.
+            case .hello, .subscribe, .watchForms, .request(.stateUnsubscribe, _): continue
+            case .request(.presenceUpdate, let tickets):
+                if !tickets.isEmpty { events.append(.answered(tickets, .superseded)) }
             case .request: send(purpose)
             }
         }
-        for transaction in queue.drain() {
+        let waited = waiting
+        waiting = []
+        for item in waited {
+            switch item {
+            case .request(let request, let tickets): send(.request(request, tickets))
+            case .edits(var edits): send(edits.drain())
+            }
+        }
+        for update in presences { send(.request(.presenceUpdate(update), [])) }
+    }
+
+    private mutating func send(_ edits: [OfflineQueue.Transaction]) {
+        for transaction in edits {
             guard !transaction.changes.isEmpty else {
                 events.append(.answered(transaction.tickets, .superseded))
                 continue
@@ -197,9 +238,6 @@ public struct ClientMachine: Sendable {
             let edit = StateSet(form: transaction.form, changes: transaction.changes)
             send(.request(keyed(.stateSet(edit)), transaction.tickets))
         }
-        for (request, tickets) in waiting { send(.request(request, tickets)) }
-        waiting = []
-        for update in presences { send(.request(.presenceUpdate(update), [])) }
     }
 
     /// An attempt to connect failed.
@@ -231,8 +269,15 @@ public struct ClientMachine: Sendable {
                 events.append(.answered(tickets, .lost))
             }
         }
-        for (_, tickets) in waiting { events.append(.answered(tickets, .lost)) }
-        for transaction in queue.drain() { events.append(.answered(transaction.tickets, .lost)) }
+        for item in waiting {
+            switch item {
+            case .request(_, let tickets): events.append(.answered(tickets, .lost))
+            case .edits(var edits):
+                for transaction in edits.drain() {
+                    events.append(.answered(transaction.tickets, .lost))
+                }
+            }
+        }
         sent = []
         waiting = []
         events.append(.disconnected(retryAt: nil))

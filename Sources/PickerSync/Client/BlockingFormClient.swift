@@ -57,9 +57,7 @@ public final class BlockingFormClient {
     /// - Throws: the first refusal; the other edits are done all the same.
     public func flush() throws(FormError) {
         try answer { done in
-            machine.ask(.ping) { [machine] outcome in
-                done(machine.failure(of: outcome).map { .failure($0) } ?? .success(()))
-            }
+            machine.flush { error in done(error.map { .failure($0) } ?? .success(())) }
         }
         if let refusal = machine.takeRefusal() { throw refusal }
     }

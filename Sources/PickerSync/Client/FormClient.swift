@@ -102,8 +102,10 @@ public final class FormClient: Sendable {
     /// Waits until everything that was written is answered, without telling what was refused: that
     /// comes as ``FormEvent/refused(fields:_:)``.
     public func flush() async {
-        // Requests of one connection are answered in order: behind this one all are.
-        _ = try? await ask(.ping)
+        start()
+        await withCheckedContinuation { continuation in
+            machine.flush { _ in continuation.resume() }
+        }
     }
 
     // MARK: Asking

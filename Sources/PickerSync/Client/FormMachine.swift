@@ -30,23 +30,41 @@ extension BlockingClient: RequestPort {}
 /// The heart of the library: see the file's head. Safe to use from any thread; `pump` and
 /// `received` are called by one driver.
 public final class FormMachine: Sendable {
+    /// A request that somebody waits for; `number` tells which of two was asked first.
+    private struct Asked: Sendable {
+        var number: UInt64
+        var done: @Sendable (RequestOutcome) -> Void
+    }
+
     private enum Outgoing {
-        case ask(Request, @Sendable (RequestOutcome) -> Void)
+        case ask(Request, Asked)
         case subscribe(StateSubscribe)
         case unsubscribe(String)
     }
 
     private struct State {
         var outbox: [Outgoing] = []
-        var waiting: [Ticket: @Sendable (RequestOutcome) -> Void] = [:]
+        var waiting: [Ticket: Asked] = [:]
         var sessions: [FormSession] = []
         var end: FormError?
         /// Why the last requests without an answer got none.
         var failure: FormError?
         /// The first refusal of an assignment that nobody has asked for yet.
         var refusal: FormError?
-        /// Requests that were asked and not answered.
-        var unanswered = 0
+        /// Numbers of the requests that were asked and not answered.
+        var unanswered: Set<UInt64> = []
+        var lastNumber: UInt64 = 0
+        /// Those who wait until everything that was asked before them is answered.
+        var flushes: [Asked] = []
+
+        /// Forgets what waits; gives it in the order in which it was asked.
+        mutating func drain() -> [Asked] {
+            let unsent = outbox.compactMap {
+                if case .ask(_, let asked) = $0 { asked } else { nil }
+            }
+            defer { (outbox, waiting, flushes, unanswered) = ([], [:], [], []) }
+            return (waiting.values + unsent + flushes).sorted { $0.number < $1.number }
+        }
     }
 
     private let state = Mutex(State())
@@ -73,7 +91,7 @@ public final class FormMachine: Sendable {
     }
 
     /// Whether every request was answered.
-    public var isSettled: Bool { state.withLock { $0.unanswered == 0 && $0.outbox.isEmpty } }
+    public var isSettled: Bool { state.withLock { $0.unanswered.isEmpty && $0.outbox.isEmpty } }
 
     // MARK: Driving
 
@@ -83,7 +101,7 @@ public final class FormMachine: Sendable {
         state.withLock { state in
             for outgoing in state.outbox {
                 switch outgoing {
-                case .ask(let request, let done): state.waiting[port.submit(request)] = done
+                case .ask(let request, let asked): state.waiting[port.submit(request)] = asked
                 case .subscribe(let request): port.subscribe(request)
                 case .unsubscribe(let form): port.unsubscribe(form: form)
                 }
@@ -118,43 +136,24 @@ public final class FormMachine: Sendable {
     /// Ends it: everything that waits is told why, and so is every form.
     public func stop(_ error: FormError) {
         let (waiting, sessions) = state.withLock { state in
-            defer {
-                state.outbox = []
-                state.waiting = [:]
-                state.sessions = []
-                state.unanswered = 0
-            }
+            defer { state.sessions = [] }
             state.end = state.end ?? error
             state.failure = error
-            return (Self.unanswered(state), state.sessions)
+            return (state.drain(), state.sessions)
         }
-        for done in waiting { done(.lost) }
+        for asked in waiting { asked.done(.lost) }
         for session in sessions { session.ended(error) }
     }
 
     /// Tells everybody who waits that there is no daemon; later requests try anew.
     func failed(_ error: FormError) {
         let (waiting, sessions) = state.withLock { state in
-            defer {
-                state.outbox = []
-                state.waiting = [:]
-                state.sessions = []
-                state.unanswered = 0
-            }
+            defer { state.sessions = [] }
             state.failure = error
-            return (Self.unanswered(state), state.sessions)
+            return (state.drain(), state.sessions)
         }
         for session in sessions { session.ended(error) }
-        for done in waiting { done(.lost) }
-    }
-
-    /// What waits for an answer, in the order of the tickets, then of the outbox.
-    private static func unanswered(
-        _ state: borrowing State
-    ) -> [@Sendable (RequestOutcome) -> Void] {
-        let sent = state.waiting.sorted { $0.key.number < $1.key.number }.map(\.value)
-        return sent
-            + state.outbox.compactMap { if case .ask(_, let done) = $0 { done } else { nil } }
+        for asked in waiting { asked.done(.lost) }
     }
 
     func checkThatAnotherThreadDrives() {
@@ -185,23 +184,57 @@ public final class FormMachine: Sendable {
 
     /// Asks the daemon for something that is about no property.
     public func ask(_ request: Request, then done: @escaping @Sendable (RequestOutcome) -> Void) {
-        let isEnded = state.withLock { state in
-            if state.end != nil { return true }
-            state.unanswered += 1
-            state.outbox.append(.ask(request, done))
-            return false
+        ask(request) { _ in done }
+    }
+
+    /// Waits until everything that was asked before is answered; `nil` where it was, whatever the
+    /// answers are.
+    ///
+    /// An answer to a `ping` does not say so: a daemon on its way out answers it and leaves edits
+    /// that it has not begun to the next one.
+    public func flush(then done: @escaping @Sendable (FormError?) -> Void) {
+        let finished: @Sendable (RequestOutcome) -> Void = { [self] in done(failure(of: $0)) }
+        ask(.ping) { number in
+            { [self] outcome in
+                let isFirst = state.withLock { state in
+                    guard state.unanswered.contains(where: { $0 < number }) else { return true }
+                    state.flushes.append(Asked(number: number, done: finished))
+                    return false
+                }
+                if isFirst { finished(outcome) }
+            }
         }
-        if isEnded { return done(.lost) }
+    }
+
+    private func ask(
+        _ request: Request,
+        then done: (_ number: UInt64) -> @Sendable (RequestOutcome) -> Void
+    ) {
+        let (asked, isEnded) = state.withLock { state in
+            state.lastNumber += 1
+            let asked = Asked(number: state.lastNumber, done: done(state.lastNumber))
+            if state.end != nil { return (asked, true) }
+            state.unanswered.insert(asked.number)
+            state.outbox.append(.ask(request, asked))
+            return (asked, false)
+        }
+        if isEnded { return asked.done(.lost) }
         wake()
     }
 
     private func answered(_ tickets: [Ticket], _ outcome: RequestOutcome) {
         let waiting = state.withLock { state in
             let found = tickets.compactMap { state.waiting.removeValue(forKey: $0) }
-            state.unanswered -= found.count
+            for asked in found { state.unanswered.remove(asked.number) }
             return found
         }
-        for done in waiting { done(outcome) }
+        for asked in waiting { asked.done(outcome) }
+        let flushed = state.withLock { state in
+            let oldest = state.unanswered.min() ?? .max
+            defer { state.flushes.removeAll { $0.number < oldest } }
+            return state.flushes.filter { $0.number < oldest }
+        }
+        for asked in flushed { asked.done(.result([:])) }
     }
 
     private var sessions: [FormSession] { state.withLock { $0.sessions } }

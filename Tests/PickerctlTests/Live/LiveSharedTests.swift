@@ -152,16 +152,7 @@ struct LiveSharedTests {
         bench.press(.enter, .down)
         let other = form.replacing("[eu, us, asia]", with: "[zz, asia, us, eu]").replacing(
             "title: Test", with: "title: Changed")
-        let definition = try LiveBench(other).model.mirror.definition.json
-        bench.feed(
-            .client(
-                .formChanged(
-                    FormChanged(
-                        form: "t", revision: 7,
-                        content: .defined(
-                            .init(
-                                version: 2, context: "a.1:7", definition: definition, changes: []))
-                    ))))
+        bench.feed(try LiveBench.defined(other))
         #expect(bench.model.focusedField == "region")
         bench.press(.enter)
         #expect(bench.edits.map(\.action) == [.value("us")])
@@ -240,16 +231,7 @@ struct LiveSharedTests {
         bench.press(.right)
         let other = form.split(separator: "\n").filter { !$0.contains("id: speed") }
             .joined(separator: "\n")
-        let definition = try LiveBench(other).model.mirror.definition.json
-        bench.feed(
-            .client(
-                .formChanged(
-                    FormChanged(
-                        form: "t", revision: 7,
-                        content: .defined(
-                            .init(
-                                version: 2, context: "a.1:7", definition: definition, changes: []))
-                    ))))
+        bench.feed(try LiveBench.defined(other))
         #expect(bench.model.focusedField == "name")
         #expect(bench.model.hold == nil)
         #expect(bench.screen().contains("the form changed"))

@@ -21,19 +21,20 @@ def told(*forms):
     return Form(PROGRAMS, *(EXAMPLES + form + ".yaml" for form in forms))
 
 
+def children_of(t, name):
+    """The processes of a program that run under a terminal's shell."""
+    rows = subprocess.run(
+        ["ps", "-eo", "pid=,ppid=,comm="], capture_output=True, text=True).stdout
+    processes = [row.split(None, 2) for row in rows.splitlines()]
+    family = {str(t.process.pid)}
+    for _ in range(4):
+        family |= {pid for pid, parent, _ in processes if parent in family}
+    return [int(pid) for pid, _, command in processes
+            if pid in family and command.startswith(name)]
+
+
 def child_of(t, name):
-    """The process of a program that runs under a terminal's shell."""
-    def find():
-        rows = subprocess.run(
-            ["ps", "-eo", "pid=,ppid=,comm="], capture_output=True, text=True).stdout
-        processes = [row.split(None, 2) for row in rows.splitlines()]
-        family = {str(t.process.pid)}
-        for _ in range(4):
-            family |= {pid for pid, parent, _ in processes if parent in family}
-        found = [int(pid) for pid, _, command in processes
-                 if pid in family and command.startswith(name)]
-        return found[0] if found else None
-    return wait_for("the process", find)
+    return wait_for("the process", lambda: children_of(t, name))[0]
 
 
 def odd_exits():
@@ -139,6 +140,8 @@ def suspend_and_resume():
             t.press("1")
             t.sees("▐ Chocolate ▌")
         t.press("q")
+        # What is typed before it has ended is typed into it.
+        t.until("the end", lambda: not children_of(t, "pickerctl"))
         t.press("stty -a | grep -o ' icanon'; exit", "Enter")
         t.sees("icanon")
     finally:
