@@ -57,6 +57,12 @@ extension Shell {
         watch(share)
     }
 
+    /// Charges what a read took to the uid that sent something.
+    func chargeRead(_ connection: Connection) {
+        guard let gate = connection.share?.gate, gate.bytesMax < .max else { return }
+        engine.charge(Loop.hrtimeNanoseconds &- gate.readBegan, to: connection.id)
+    }
+
     private func watch(_ share: Share) {
         guard !share.isWatched else { return }
         share.isWatched = true
@@ -69,6 +75,7 @@ extension Shell {
         connection.reading = .heldBack
         share.heldBack.append(connection)
         watch(share)
+        chargeRead(connection)
     }
 
     /// Opens the gates of those whose requests are done, and reads on; whether some must wait for

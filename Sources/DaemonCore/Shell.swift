@@ -136,6 +136,7 @@ final class Shell {
     /// Lends the engine what a connection sent, and does what it wants.
     func received(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) {
         isDirty = true
+        chargeRead(connection)
         engine.received(connection.id, bytes, at: now, into: &effects)
         runEffects()
         closeGateIfBehind(connection)

@@ -203,6 +203,9 @@ public final class ReadGate {
     public var isClosed = false
     /// Bytes that one read may deliver.
     public var bytesMax = Int.max
+    /// When the last read began (`Loop.hrtimeNanoseconds`), while `bytesMax` is set: what the read
+    /// itself took can then be charged to whoever sent it.
+    public fileprivate(set) var readBegan: UInt64 = 0
 
     /// A gate that is open.
     public init() {}
@@ -213,6 +216,7 @@ private func lendReadBuffer(
 ) {
     guard let data = unsafe raw?.pointee.data, let buffer = unsafe buffer else { return }
     let pipe = unsafe Unmanaged<Pipe>.fromOpaque(data).takeUnretainedValue()
+    if let gate = pipe.gate, gate.bytesMax < .max { gate.readBegan = Loop.hrtimeNanoseconds }
     // No buffer: libuv reads nothing and says UV_ENOBUFS (uv_alloc_cb).
     if let gate = pipe.gate, gate.isClosed {
         unsafe buffer.pointee = uv_buf_t(base: nil, len: 0)

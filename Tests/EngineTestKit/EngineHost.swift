@@ -191,7 +191,8 @@ public final class EngineHost {
         for id in engine.takeReady() where !stopped.contains(id) {
             didWrite = write(id) || didWrite
         }
-        return didWrite
+        // What takes its place may all be gone, and others behind it not.
+        return didWrite || engine.wantsIteration
     }
 
     /// Runs until nothing is left to do but what the test holds back.

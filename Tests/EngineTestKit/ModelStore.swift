@@ -73,24 +73,29 @@ public struct ModelStore {
             }, clock: clock)
     }
 
+    /// The first rows, and at least one where there is one.
+    private static func first(
+        of rows: [RevisionRow], rowsMax: Int, bytesMax: Int
+    ) -> [RevisionRow] {
+        var bytes = 0
+        let whole = rows.prefix(rowsMax).prefix { row in
+            bytes += row.frame.count
+            return bytes <= bytesMax
+        }
+        return Array(whole.isEmpty ? rows.prefix(1) : whole)
+    }
+
     /// Answers a query.
     public func answer(_ query: StoreQuery) -> StoreAnswer {
         switch query {
         case .revisions(let form, let from, let rowsMax, let bytesMax):
-            var rows: [RevisionRow] = []
-            var bytes = 0
-            for (revision, row) in (revisions[form] ?? [:]).sorted(by: { $0.key < $1.key })
-            where revision >= from {
-                guard rows.isEmpty || rows.count < rowsMax && bytes + row.frame.count <= bytesMax
-                else { break }
-                rows.append(row)
-                bytes += row.frame.count
-            }
-            return .revisions(rows)
-        case .history(let form, let before, let rowsMax, _):
+            let rows = (revisions[form] ?? [:]).filter { $0.key >= from }
+                .sorted { $0.key < $1.key }.map(\.value)
+            return .revisions(Self.first(of: rows, rowsMax: rowsMax, bytesMax: bytesMax))
+        case .history(let form, let before, let rowsMax, let bytesMax):
             let rows = (revisions[form] ?? [:]).filter { $0.key < before }
-                .sorted { $0.key > $1.key }.prefix(rowsMax)
-            return .revisions(rows.map(\.value))
+                .sorted { $0.key > $1.key }.map(\.value)
+            return .revisions(Self.first(of: rows, rowsMax: rowsMax, bytesMax: bytesMax))
         case .key(let uid, let key): return .key(keys["\(uid)/\(key)"])
         case .backup: return .backup(1, bytes: Int64(Self.copy.count))
         case .backupPiece(1, let offset, let bytesMax):

@@ -68,6 +68,40 @@ private let largeByteCount = 4 << 20
                 + [UInt8](repeating: 49, count: 3_000))
     }
 
+    @Test("a gate bounds what one read delivers, and says when it began; closed, nothing is read")
+    func gate() throws {
+        let sent = pattern(100_000)
+        var received: [UInt8] = []
+        var largest = 0
+        var heldBack = 0
+        try withTestLoop { loop in
+            let (client, server) = try pipePair(loop)
+            let gate = ReadGate()
+            gate.bytesMax = 8192
+            server.gate = gate
+            let began = Loop.hrtimeNanoseconds
+            server.onRead = { bytes in
+                received.append(contentsOf: bytes)
+                largest = max(largest, bytes.count)
+                #expect(gate.readBegan >= began && gate.readBegan <= Loop.hrtimeNanoseconds)
+                // Every second time it is closed, and opened again when more has come.
+                gate.isClosed = received.count / 8192 % 2 == 1
+            }
+            server.onHeldBack = {
+                heldBack += 1
+                #expect(gate.isClosed)
+                gate.isClosed = false
+                try? server.readStart()
+            }
+            server.onEnd = { server.close() }
+            try server.readStart()
+            try client.write(sent) { _ in client.close() }
+        }
+        #expect(received == sent)
+        #expect(largest == 8192)
+        #expect(heldBack > 0)
+    }
+
     @Test("a reader that stops slows the writer down, and loses nothing")
     func readerThatStops() throws {
         let sent = pattern(largeByteCount)

@@ -2,14 +2,16 @@
 ///
 /// Always holds: what is bounded by uid is counted here and nowhere else; the time of a loop
 /// iteration is shared by uid, so that no number of connections and no flood of requests by one
-/// takes it from another. An account lives from its first connection to its last.
+/// takes it from another. An account lives from its first connection to its last, and beyond it
+/// until its debt is paid.
 ///
 /// Two measures, since each alone can be fooled. *Units*, guesses of some microseconds, bound what
 /// one turn does before others are looked at: whoever has used them up waits for the next turn with
 /// all its connections; a request that took more than was left is paid off by the turns that follow
 /// (deficit round robin: Shreedhar and Varghese, SIGCOMM 1995). *Credit*, time as it was measured,
 /// bounds what many turns take together: while somebody else is at work a uid has half of the time
-/// at most, whatever its requests really cost, on the loop and in the store.
+/// at most, whatever its requests really cost, on the loop and in the store, and what reading and
+/// writing its sockets costs with them.
 final class Account {
     /// Units a turn while somebody else is at work: less than a round trip takes anyway, so that
     /// the others keep more than half of their time.
@@ -26,8 +28,8 @@ final class Account {
     static let creditMax: Int64 = 1_000_000
     /// Debt beyond which no time is owed (nanoseconds): one mistake is not paid for ever.
     static let debtMax: Int64 = 200_000_000
-    /// Edits of one batch while somebody else is at work: a commit that is longer for them makes
-    /// everybody wait.
+    /// Edits of one batch at most while somebody else is at work: a commit that is longer for them
+    /// makes everybody wait (`Engine.batchEditsMax`).
     static let contendedEdits = 32
 
     let uid: UInt32
@@ -44,6 +46,11 @@ final class Account {
     var hasSpent = false
     /// Edits in the batch that gathers.
     var gatheredEdits = 0
+    /// When its last edits were durable and it had no other on its way (monotonic nanoseconds);
+    /// `nil` once it has edited again.
+    var settledAt: UInt64?
+    /// Nanoseconds after which it edited again then, on the average of late.
+    var returnNanoseconds: UInt64 = 0
     /// Writes left of this turn, where somebody else is at work.
     var writesLeft = Account.contendedWrites
     /// Nanoseconds that it may take before others have had as many; below 0, it waits.

@@ -25,7 +25,9 @@ extension Engine {
         cutOffOverfull(&effects)
         flushRefusals(&effects)
         doChores()
-        if batches.isIdle, health == .healthy, !batches.gathering.isEmpty, isTimeToWrite {
+        if batches.isIdle, health == .healthy, !batches.gathering.isEmpty, isTimeToWrite,
+            batchWaitsUntil == nil
+        {
             lastWriteNanoseconds = now.monotonicNanoseconds
             effects.append(.persist(batches.send(clock: clock)))
             noteCommitters()
@@ -74,7 +76,8 @@ extension Engine {
         var deadline = choresAt
         if case .broken(let retryAt, _) = health { deadline = min(deadline, retryAt) }
         if batches.isIdle, health == .healthy, !batches.gathering.isEmpty {
-            deadline = min(deadline, lastWriteNanoseconds &+ writePeriodNanoseconds)
+            let due = lastWriteNanoseconds &+ writePeriodNanoseconds
+            deadline = min(deadline, batchWaitsUntil ?? due)
         }
         return deadline
     }
@@ -159,7 +162,7 @@ extension Engine {
         counters.commits += 1
         let took = now.monotonicNanoseconds &- lastWriteNanoseconds
         counters.commitNanoseconds &+= took
-        chargeCommitters(took)
+        commitEnded(took)
         if configuration.durability == .commit {
             // Otherwise readers see these edits already, and perhaps later ones.
             for dirty in batch.dirty { dirty.takeEffect() }

@@ -52,6 +52,8 @@ extension Engine {
         rollBack(batch, reason, &effects)
         rollBack(batches.takeGathering(), reason, &effects)
         forgetEdits()
+        committers.removeAll(keepingCapacity: true)
+        awaited.removeAll(keepingCapacity: true)
         rebuild(&effects)
         resumeAwaiting(&effects)
     }

@@ -12,6 +12,15 @@ extension Engine {
         return account
     }
 
+    /// Forgets an account without connections, unless it has spent: who comes back at once comes
+    /// back to its debt.
+    func forgetIfGone(_ account: Account) {
+        guard account.connections == 0, !account.hasSpent, accounts[account.uid] === account else {
+            return
+        }
+        accounts[account.uid] = nil
+    }
+
     /// Whether more than one uid is at work.
     public var isContended: Bool {
         contendedUntil > now.monotonicNanoseconds
@@ -162,7 +171,7 @@ extension Engine {
     /// Whether an account has its part of the batch that gathers.
     private func isHeldBack(_ account: Account) -> Bool {
         configuration.durability == .commit && isContended && !batches.gathering.isEmpty
-            && account.gatheredEdits >= Account.contendedEdits
+            && account.gatheredEdits >= batchEditsMax
     }
 
     /// Everybody's next turn: units anew, and whoever waits goes on.
@@ -187,6 +196,8 @@ extension Engine {
                 || !account.fetchesWaiting.isEmpty || account.credit < Account.creditMax
             {
                 noteSpent(account)
+            } else {
+                forgetIfGone(account)
             }
         }
     }
@@ -232,20 +243,23 @@ extension Engine {
 
     /// Counts an edit into the batch that gathers.
     func countEdit(_ account: Account) {
+        noteReturn(account)
         if account.gatheredEdits == 0 { editors.append(account) }
         account.gatheredEdits += 1
     }
 
-    /// A batch is on its way: whose edits it has.
+    /// A batch is on its way: whose edits it has. One edit of each uid costs it nothing: whoever
+    /// waits for each answer uses the disk for nearly all of the time, and takes it from nobody.
     func noteCommitters() {
         let edits = editors.reduce(0) { $0 + $1.gatheredEdits }
-        committers = editors.map { ($0, UInt64($0.gatheredEdits * 1000 / max(1, edits))) }
+        committers = editors.map { ($0, UInt64(($0.gatheredEdits - 1) * 1000 / max(1, edits))) }
     }
 
-    /// The time of a commit is charged by edits: the disk is one, like the loop.
-    func chargeCommitters(_ nanoseconds: UInt64) {
+    /// A commit has ended; its time is charged by edits.
+    func commitEnded(_ nanoseconds: UInt64) {
         if isContended, configuration.durability == .commit {
             for (account, part) in committers { charge(nanoseconds / 1000 * part, account) }
+            awaitReturns(committers.map(\.account), commitTook: nanoseconds)
         }
         committers.removeAll(keepingCapacity: true)
     }

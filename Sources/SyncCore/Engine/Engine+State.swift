@@ -265,8 +265,8 @@ extension Engine {
     ) {
         let form = transaction.form
         let connection = call.connection
-        // Each subscriber is told.
-        spend(form.subscriptionCount >> 4, connection.account)
+        // The edit itself, and each subscriber is told.
+        spend(2 + form.subscriptionCount >> 4, connection.account)
         var outcome = transaction.finish(kind, session: connection.session)
         outcome.record?.takesBack = takesBack
         outcome.record?.skipped = skipped ?? []

@@ -4,6 +4,8 @@ extension Engine {
     /// Revisions and bytes of one page from the store.
     private static var pageRowsMax: Int { 512 }
     private static var pageBytesMax: Int { 256 << 10 }
+    /// Bytes of one page while several uids are at work: no commit of another waits for more.
+    private static var contendedPageBytes: Int { 16 << 10 }
 
     // MARK: - Subscribing
 
@@ -183,7 +185,7 @@ extension Engine {
         }
         let query = StoreQuery.revisions(
             form: subscription.form.key, from: next, rowsMax: Self.pageRowsMax,
-            bytesMax: Self.pageBytesMax)
+            bytesMax: isContended ? Self.contendedPageBytes : Self.pageBytesMax)
         let id = request(query, for: .page(subscription), subscription.connection, &effects)
         subscription.position = .fetching(next: next, id)
     }

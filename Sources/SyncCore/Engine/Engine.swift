@@ -42,6 +42,12 @@ public final class Engine {
     var editors: [Account] = []
     /// Those of the batch under way, each with its part of it in thousandths.
     var committers: [(account: Account, part: UInt64)] = []
+    /// Those who were in the last commit and may soon be back, and until when the batch that
+    /// gathers waits for them (monotonic nanoseconds).
+    var awaited: [Account] = []
+    var awaitedUntil: UInt64 = 0
+    /// How long a commit takes, on the average of late, while more than one uid is at work.
+    var commitNanoseconds: UInt64 = 0
     /// Whether some form has, or had, a secure control.
     public internal(set) var keepsSecrets = false
     /// Accounts that hold more of the memory than they may.
