@@ -1,4 +1,5 @@
-// From an edit to everybody's eyes: gather, make durable, publish. What happens when the disk says no
+// From an edit to everybody's eyes: gather, make durable, publish. What happens when the disk says
+// no
 // is in Engine+Failure.swift.
 
 extension Engine {
