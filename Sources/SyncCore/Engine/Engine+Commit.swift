@@ -1,6 +1,5 @@
 // From an edit to everybody's eyes: gather, make durable, publish. What happens when the disk says
-// no
-// is in Engine+Failure.swift.
+// no is in Engine+Failure.swift.
 
 extension Engine {
     /// Milliseconds of the wall clock between two looks for what has expired: what is kept by age

@@ -41,11 +41,16 @@ extension Engine {
     ) throws(WireError) {
         let change = try plan(params, by: call.connection.peer)
         guard !params.isDryRun else {
+            if !change.isIdle {
+                let before = change.form.working
+                _ = try redefine(change, by: call.connection.author(replica: replica), clock.last)
+                change.form.working = before
+            }
             let result = change.result
             answer(call) { result.encode(into: &$0) }
             return
         }
-        let result = carryOut(
+        let result = try carryOut(
             change, .apply, by: call.connection.author(replica: replica),
             session: call.connection.session, &effects)
         settle(call) { result.encode(into: &$0) }
@@ -60,7 +65,7 @@ extension Engine {
             let author = Author(
                 user: peer.user, uid: peer.uid, client: configuration.serverName, tty: nil,
                 connection: 0, replica: replica)
-            let result = carryOut(change, .apply, by: author, session: nil, &effects)
+            let result = try carryOut(change, .apply, by: author, session: nil, &effects)
             log(
                 .info,
                 "form \(result.form) applied from \(file): version \(result.version), "
@@ -100,7 +105,7 @@ extension Engine {
         let change = Redefinition(
             form: form, definition: definition, applied: state.applied, isCreation: false,
             isIdle: definition.json == state.definition.json)
-        let result = carryOut(
+        let result = try carryOut(
             change, .options, by: call.connection.author(replica: replica),
             session: call.connection.session, &effects)
         settle(call) { result.encode(into: &$0) }
@@ -250,32 +255,22 @@ extension Engine {
     private func carryOut(
         _ change: Redefinition, _ kind: RevisionRecord.Kind, by author: Author, session: String?,
         _ effects: inout [Effect]
-    ) -> ApplyResult {
+    ) throws(WireError) -> ApplyResult {
         let form = change.form
         let plan = change.migration
         if change.isIdle { return change.result(plan, form.working) }
         let stamp = clock.now(at: now.wallMilliseconds)
         let before = form.working
+        let frame = try redefine(change, by: author, stamp)
         if change.isCreation {
             nextFormKey += 1
             insert(form)
         } else {
             expectSecrets(of: change.definition)
-            form.working = migrated(before, to: change, plan, form)
         }
-        form.working.revision = before.revision + 1
-        form.working.definitionRevision = form.working.revision
-        let changes = noteChanges(form, before, isCreation: change.isCreation, author, stamp)
         let state = form.working
-        let params = FormChanged(
-            form: form.name, revision: Revision(clamping: state.revision),
-            content: .defined(
-                FormChanged.Definition(
-                    version: Int64(clamping: state.version), context: state.token,
-                    definition: state.definition.json, changes: changes)))
         let record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session, touchesAll: true)
-        let frame = Answer.frame(.formChanged(params))
         let row = RevisionRow(
             form: form.key, revision: state.revision, at: stamp.milliseconds, frame: frame,
             record: record.encoded())
@@ -286,6 +281,54 @@ extension Engine {
                 : .redefined(form, frame: frame, listing: listing),
             of: form, .whole(removed: before.idsGone(in: state)), row, &effects)
         return change.result(plan, state)
+    }
+
+    /// Makes the working state that of a new definition and gives what subscribers are told.
+    ///
+    /// - Throws: where that takes more than a frame, which no client would take and every
+    ///   subscriber be cut off by; the state is then as it was.
+    private func redefine(
+        _ change: Redefinition, by author: Author, _ stamp: HybridTimestamp
+    ) throws(WireError) -> [UInt8] {
+        let form = change.form
+        let before = form.working
+        if !change.isCreation {
+            form.working = migrated(before, to: change, change.migration, form)
+        }
+        form.working.revision = before.revision + 1
+        form.working.definitionRevision = form.working.revision
+        var changes = noteChanges(form, before, isCreation: change.isCreation, author, stamp)
+        let max = configuration.limits.maxFrame
+        var frame = notification(of: form, changes)
+        if frame.count - Frame.headerBytes > max {
+            // What was there before is the first to go, as with a long edit.
+            for place in changes.indices { changes[place].was = nil }
+            frame = notification(of: form, changes)
+        }
+        guard frame.count - Frame.headerBytes > max else { return frame }
+        form.working = before
+        var error = WireError(
+            .invalidParams,
+            "the definition and the \(changes.count) values that change with it take "
+                + "\(frame.count - Frame.headerBytes) bytes together, and one message has at most "
+                + "\(max) (maxFrame); change fewer fields at once, shorten options or labels, "
+                + "or make several forms of it", form: form.name)
+        error.limit = "maxFrame"
+        error.max = Int64(max)
+        throw error
+    }
+
+    /// What subscribers are told of a new definition.
+    private func notification(of form: LiveForm, _ changes: [FieldChange]) -> [UInt8] {
+        let state = form.working
+        return Answer.frame(
+            .formChanged(
+                FormChanged(
+                    form: form.name, revision: Revision(clamping: state.revision),
+                    content: .defined(
+                        FormChanged.Definition(
+                            version: Int64(clamping: state.version), context: state.token,
+                            definition: state.definition.json, changes: changes)))))
     }
 
     /// The state under the new definition: every store that can be carried, as it is.

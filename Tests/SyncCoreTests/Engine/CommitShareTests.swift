@@ -194,7 +194,7 @@ import Testing
         for id in [reader, other] { _ = host.take(id) }
         var pieces = 0
         var page: String?
-        while page == nil, pieces < 100 {
+        while page == nil, pieces < 200 {
             pieces += 1
             host.send(other, Self.ping)
             host.settle()
