@@ -33,6 +33,10 @@ struct ShortRowTests {
             executables: Self.executables, scratch: "/var/tmp", sources: Self.sources, seed: seed,
             share: min(0.05, 2 / row.seconds), tally: WatchTally(), isTimed: false)
         let outcome = try row.run(run)
+        if outcome.verdict == .skip {
+            let line = "SKIPPED: row \(row.number), \(row.promise): \(outcome.figure)\n"
+            FileHandle.standardError.write(Data(line.utf8))
+        }
         #expect(
             outcome.findings.isEmpty && outcome.verdict != .fail,
             "\(row.number) \(row.promise), TORTURE_SEED=\(seed): \(outcome.figure)")

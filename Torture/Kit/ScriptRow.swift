@@ -15,23 +15,40 @@ struct ScriptRow: Row {
     let bar: String
     let seconds: Double
     private let path: String
+    /// Why it cannot be run; `nil` where it told what it is about.
+    private let defect: String?
 
-    /// The script at a path, where it tells what it is about.
+    /// The script at a path; `nil` for a file whose name has no number, which is no row.
+    ///
+    /// One that does not tell what it is about is a row that fails: a line that is missing from the
+    /// table would be missed by nobody.
     init?(_ path: String, scratch: String) {
         let name = path.split(separator: "/").last ?? ""
-        guard let number = Int(name.prefix { $0.isNumber }), access(path, X_OK) == 0,
-            let about = try? Child.output([path, "--about"], scratch: scratch), about.status == 0
-        else { return nil }
-        let lines = about.text.split(separator: "\n").map(String.init)
-        guard lines.count >= 3, let seconds = Double(lines[2]) else { return nil }
+        guard let number = Int(name.prefix { $0.isNumber }) else { return nil }
         self.number = number
         self.path = path
+        let about = try? Child.output(
+            [path, "--about"], environment: Self.searchPath, scratch: scratch)
+        let lines = (about?.text ?? "").split(separator: "\n").map(String.init)
+        guard about?.status == 0, lines.count >= 3, let seconds = Double(lines[2]) else {
+            promise = String(name)
+            bar = "-"
+            seconds = 1
+            defect = "\(path) --about: \(lines.last ?? "nothing was said")"
+            return
+        }
         self.seconds = seconds
         promise = lines[0]
         bar = lines[1]
+        defect = nil
+    }
+
+    private static var searchPath: [String: String] {
+        ["PATH": getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"]
     }
 
     func run(_ run: Run) throws -> Outcome {
+        if let defect { throw Trouble(defect) }
         let (status, text) = try Child.output(
             [path],
             environment: [
@@ -39,10 +56,9 @@ struct ScriptRow: Row {
                 "TORTURE_SEED": String(run.seed), "TORTURE_SHARE": String(run.share),
                 "TORTURE_TIMED": run.isTimed ? "1" : "0",
                 "TORTURE_SOURCES": run.sources,
-                "PATH": getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin",
                 // Daemons of other users find no home; what a row builds has its caches there.
                 "TORTURE_HOME": getenv("HOME").map { String(cString: $0) } ?? "/",
-            ], errors: run.folder + "/errors", scratch: run.folder)
+            ].merging(Self.searchPath) { $1 }, errors: run.folder + "/errors", scratch: run.folder)
         let lines = text.split(separator: "\n").map(String.init)
         guard lines.count >= 2, let verdict = Outcome.Verdict(rawValue: lines[1]) else {
             throw Trouble("\(path) ended with \(status) and said: \(text.prefix(400))")

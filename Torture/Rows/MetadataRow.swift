@@ -100,10 +100,11 @@ struct MetadataRow: Row {
         let copy = daemon.folder + "/copy"
         defer { Folder.remove(copy) }
         try Folder.copy(daemon.state, to: copy)
-        let bytes = Integrity.first(
+        let text = Integrity.first(
             "SELECT max(length(state)) FROM field", copy + "/pickersync.db")
-        return Size(
-            token: token, entries: token.split(separator: ",").count,
-            bytes: bytes.flatMap { Int($0) } ?? .max / 2)
+        guard let bytes = text.flatMap({ Int($0) }) else {
+            throw Trouble("the store has no fields: \(text ?? "no row")")
+        }
+        return Size(token: token, entries: token.split(separator: ",").count, bytes: bytes)
     }
 }

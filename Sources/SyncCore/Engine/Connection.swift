@@ -72,6 +72,8 @@ final class Connection {
     var isWriting = false
     /// Bytes of the write under way that no other connection shares.
     var writingBytes = 0
+    /// Bytes of pages of the store that wait to be written to its subscriptions.
+    var pageBytes = 0
     /// What it holds of the daemon's memory, as charged to its account.
     var heldBytes = 0
     /// Whether it stands among those whose turn is to come.

@@ -274,7 +274,9 @@ extension Engine {
 
     /// Counts what a connection holds of the daemon's memory to its uid.
     func chargeHeld(_ connection: Connection) {
-        let bytes = connection.owedBytes + connection.inboxBytes + connection.writingBytes
+        let bytes =
+            connection.owedBytes + connection.inboxBytes + connection.writingBytes
+            + connection.pageBytes
         guard bytes != connection.heldBytes else { return }
         let account = connection.account
         account.heldBytes += bytes - connection.heldBytes
@@ -315,18 +317,16 @@ extension Engine {
         }
     }
 
-    /// Chunks that the logs have dropped and writes under way still hold: where they are too many,
-    /// those who have fallen off while they were written to are let go, from the uid that has the
-    /// most of them.
+    /// Chunks that the logs and boards have dropped and writes under way still hold: where they are
+    /// too many, those who have fallen behind while they were written to are let go, from the uid
+    /// that has the most of them.
     func letGoOfStalled() {
         guard retained.bytes > configuration.limits.retainedBytesMax else { return }
         var stalled: [UInt32: [Connection]] = [:]
         for form in forms {
             for subscription in form.subscriptions {
                 let connection = subscription.connection
-                guard connection.isWriting, case .live(let next) = subscription.position,
-                    next < form.changeLog.first
-                else { continue }
+                guard connection.isWriting, subscription.holdsDropped else { continue }
                 stalled[connection.peer.uid, default: []].append(connection)
             }
         }

@@ -97,6 +97,7 @@ extension Engine {
     func leave(_ subscription: Subscription) {
         let form = subscription.form
         form.remove(subscription)
+        subscription.connection.pageBytes -= subscription.pageBytes
         subscription.position = .ended
         subscription.connection.account.subscriptions -= 1
         if form.presence.remove(subscription.connection.id) { notifyPresence(of: form) }
@@ -109,6 +110,8 @@ extension Engine {
         let form = subscription.form
         if case .page(let chunks, let next) = subscription.position {
             for chunk in chunks { output.append(own: chunk) }
+            // From here on they are bytes of the write.
+            subscription.connection.pageBytes -= subscription.pageBytes
             subscription.position = .stored(next: next)
         }
         if case .live(var next) = subscription.position {
@@ -125,7 +128,8 @@ extension Engine {
             }
         }
         if var cursor = subscription.presenceCursor, output.byteCount < bytesMax {
-            form.presence.read(from: &cursor, form: form.name, into: &output)
+            form.presence.read(
+                from: &cursor, form: form.name, into: &output, retained: retained)
             subscription.presenceCursor = cursor
         }
     }
@@ -208,6 +212,8 @@ extension Engine {
             fetchNextPage(of: subscription, &effects)
         } else {
             subscription.position = .page(chunks, next: last + 1)
+            subscription.connection.pageBytes += subscription.pageBytes
+            chargeHeld(subscription.connection)
         }
         markReady(subscription.connection)
     }

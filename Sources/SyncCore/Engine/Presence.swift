@@ -70,7 +70,13 @@ struct PresenceBoard {
     }
 
     /// The notification that brings a subscriber at `cursor` up to date, and moves the cursor.
-    mutating func read(from cursor: inout UInt64, form: String, into output: inout Output) {
+    ///
+    /// - Parameter retained: counts an encoding from when another replaces it, for as long as
+    ///   writes hold it.
+    mutating func read(
+        from cursor: inout UInt64, form: String, into output: inout Output,
+        retained: RetainedBytes
+    ) {
         guard cursor < sequence else { return }
         let chunk: FrameChunk
         if let encoded, encoded.from == cursor, encoded.to == sequence {
@@ -79,6 +85,7 @@ struct PresenceBoard {
             let isFirst = cursor == 0
             let peers = entries.filter { $0.sequence > cursor && !(isFirst && $0.isGone) }
             chunk = FrameChunk(Self.frames(peers, form: form))
+            encoded?.chunk.retire(retained)
             encoded = (cursor, sequence, chunk)
         }
         cursor = sequence

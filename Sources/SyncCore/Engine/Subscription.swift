@@ -44,8 +44,21 @@ final class Subscription {
         self.answer = answer
     }
 
+    /// Bytes of the page that waits to be written.
+    var pageBytes: Int {
+        guard case .page(let chunks, _) = position else { return 0 }
+        return chunks.reduce(0) { $0 + $1.count }
+    }
+
     /// Whether its first notification may leave.
     var isOpen: Bool { answer.map(connection.answers.isAnswered) ?? true }
+
+    /// Whether a write to it may hold what the form's log or board has dropped since.
+    var holdsDropped: Bool {
+        if let cursor = presenceCursor, cursor < form.presence.sequence { return true }
+        guard case .live(let next) = position else { return false }
+        return next < form.changeLog.first
+    }
 
     /// Whether there is something to write to it.
     var hasOutput: Bool {
