@@ -7,6 +7,7 @@ ratios and bars, and writes docs/benchmarks.md.
 
 import argparse
 import datetime
+import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,10 @@ import specials
 from measures import Generator, Samples, all_measures, measure_round
 from peers import (DBusBroker, Mosquitto, Nats, PickerSync, Redis, Relay, Unavailable)
 from report import markdown, plain, promises
+
+
+# All rounds together, of the fifteen minutes that a whole run may take.
+ROUNDS_SECONDS = 660
 
 
 class Context:
@@ -55,7 +60,7 @@ def start_all(peers, context, samples):
             peer.start(context.directory / name)
             running[name] = peer
             context.generator.run("prepare", peer)
-        except (Unavailable, RuntimeError) as problem:
+        except (Unavailable, RuntimeError, OSError, subprocess.TimeoutExpired) as problem:
             samples.problems.append(f"{name}: {problem}")
             running.pop(name, None)
     if "relay" in running:
@@ -69,7 +74,7 @@ def decode_whole(running, context, samples):
         try:
             context.generator.run("fanout", running[name], "--subscribers", 100, "--pipeline", 64,
                                   "--seconds", 0.5, "--decode")
-        except (RuntimeError, KeyError) as problem:
+        except (RuntimeError, KeyError, subprocess.TimeoutExpired) as problem:
             samples.problems.append(f"decoding: {problem}")
 
 
@@ -99,7 +104,7 @@ def main():
         import tempfile
         context.directory = Path(tempfile.mkdtemp(prefix="bench-", dir="/var/tmp"))
     samples, began = Samples(), time.monotonic()
-    rounds, scale = (1, 0.35) if options.quick else (5, 1.0)
+    rounds, scale = (1, 0.3) if options.quick else (5, 0.75)
     measures = [m for m in all_measures() if not options.only or options.only in m.name]
     peers = all_peers(context)
     running = {}
@@ -107,7 +112,12 @@ def main():
         running = start_all(peers, context, samples)
         decode_whole(running, context, samples)
         for number in range(rounds):
-            say(f"round {number + 1} of {rounds}")
+            passed = time.monotonic() - began
+            # A slow machine gets fewer rounds rather than a run without end.
+            if number > 2 and passed * (number + 1) / number > ROUNDS_SECONDS:
+                rounds = number
+                break
+            say(f"round {number + 1} of {rounds}, after {passed:.0f} s")
             measure_round(measures, running, context.generator, samples, scale, say)
         if not options.only or options.only in "commands":
             special("commands", samples, specials.commands, context, samples, running.get("redis"))
@@ -123,7 +133,9 @@ def main():
     print(plain(lines))
     for problem in samples.problems:
         print(f"could not be measured: {problem}")
-    notes = f"{rounds} rounds, {(time.monotonic() - began) / 60:.0f} minutes."
+    minutes = (time.monotonic() - began) / 60
+    notes = (f"{rounds} round{'s' * (rounds > 1)} in {minutes:.0f} minutes, "
+             f"load {os.getloadavg()[1]:.1f}.")
     if not options.only:
         markdown(lines, samples, peers.values(), notes, datetime.date.today().isoformat())
     shutil.rmtree(context.directory, ignore_errors=True)

@@ -17,11 +17,19 @@ class Measure:
 
 
 class Samples:
-    """All that was measured, by measure and peer."""
+    """All that was measured, by measure and peer, and what could not be."""
 
     def __init__(self):
         self.all = {}
         self.problems = []
+        self.failures = {}
+
+    def failed(self, measure, peer, error):
+        """A run that gave no figure."""
+        self.failures[measure, peer] = self.failures.get((measure, peer), 0) + 1
+        problem = f"{measure}: {error}"
+        if problem not in self.problems:
+            self.problems.append(problem)
 
     def add(self, measure, peer, values):
         self.all.setdefault((measure, peer), []).append(values)
@@ -80,7 +88,8 @@ def measure_round(measures, peers, generator, samples, scale, say):
     for measure in measures:
         for name in measure.peers:
             peer = peers.get(name)
-            if peer is None:
+            # What failed twice fails again, and takes its time.
+            if peer is None or samples.failures.get((measure.name, name), 0) > 1:
                 continue
             arguments = [*measure.arguments, "--seconds", measure.seconds * scale]
             # The frame that the limit copies is as long as ours.
@@ -92,8 +101,8 @@ def measure_round(measures, peers, generator, samples, scale, say):
                 cpu = SERVER_CPU if measure.same_cpu else LOAD_CPU
                 result = generator.run(measure.what, peer, *arguments, cpu=cpu)
                 samples.add(measure.name, name, result)
-            except (RuntimeError, subprocess.TimeoutExpired) as error:
-                samples.problems.append(f"{measure.name}: {error}")
+            except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+                samples.failed(measure.name, name, error)
         say(measure.name)
 
 

@@ -72,11 +72,15 @@ def promises(samples):
             table.compare(f"change seen by the last of {count:,} subscribers, paced, {name}",
                           f"paced-{count}", key, bars, ["redis", "mosquitto", "nats", "relay"],
                           unit=" µs", more_is_better=False)
+            table.compare(f"the same, durability commit, {name}", f"paced-{count}", key, [], [],
+                          unit=" µs", ours="pickersync-commit")
     for measure, title, factor in (("set-1", "on the other core", 1.05),
                                    ("set-1-same", "on the same core", 1.3)):
         table.compare(f"set, 1 connection, round trip p50, generator {title}", measure, "p50_us",
                       [("redis", factor)], ["redis", "mosquitto", "nats", "relay"], unit=" µs",
                       more_is_better=False)
+        table.compare("the same, durability commit", measure, "p50_us", [], [], unit=" µs",
+                      ours="pickersync-commit")
     for measure, title in (("set-50", "50 connections"), ("set-64", "1 connection pipelining 64")):
         table.compare(f"sets that subscribers see, {title}", measure, "per_second",
                       [("redis", 1)], ["redis", "mosquitto", "nats", "relay"])
@@ -122,10 +126,12 @@ def processes(table):
     compare("`pickerctl get`, whole process", "pickerctl get", "dconf read", 0.6, get_peers)
     compare("`pickerctl set`", "pickerctl set", "dconf read", 0.6,
             ["dconf write", "gsettings set", "redis-cli set"])
+    table.compare("the same, durability commit", "command", "p50_us", [], [], unit=" ms",
+                  scale=1e-3, ours="pickerctl set, durability commit")
     compare("`pickerctl watch --initial --count 1`", "pickerctl watch", "dconf read", 0.6, [])
     for measure, name in table.samples.all:
         if measure == "command" and name.startswith("pickerctl ") and name.split()[1] not in (
-                "get", "set", "watch"):
+                "get", "set", "set,", "watch"):
             compare(f"`{name}`", name, "dconf read", 1, [])
     table.compare("a set seen by 10 watchers, from the start of the command", "watchers",
                   "p50_us", [("gsettings", 0.3)], ["gsettings", "dconf"], unit=" ms", scale=1e-3,
@@ -184,7 +190,8 @@ def growth(table):
         ratio = wide[-1][1] / wide[0][1]
         table.add("fan-out with subscribers: " + ", ".join(f"{n:,}" for n, _ in wide),
                   ", ".join(short(value) + "/s" for _, value in wide), "",
-                  f"linear: events/s of the last ≥ 0.5 × the first (is {ratio:.2f})", ratio >= 0.5)
+                  f"linear: events/s of the last ≥ 0.5 × the first (is {ratio:.2f})",
+                  ratio >= 0.5)
 
 
 # MARK: Writing
@@ -235,6 +242,41 @@ def plots(samples, directory):
     return [(name, title) for name, title, text in drawn if text]
 
 
+def tools():
+    """The command lines that whole processes are measured beside, with their versions."""
+    packages = {"dconf": "dconf-cli", "gsettings": "libglib2.0-bin", "redis-cli": "redis-tools",
+                "etcdctl": "etcd-client"}
+    for name, package in packages.items():
+        done = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package],
+                              capture_output=True, text=True)
+        yield name, done.stdout.strip()
+
+
+def falls_short(lines):
+    """The rows whose bar is not met, each with its ratio."""
+    short_of = [line for line in lines if line.is_met is False]
+    if not short_of:
+        return []
+    return ["## Where it falls short", "", *(
+        f"- {line.measure}: {line.ours}; must hold: {line.bar}." for line in short_of), ""]
+
+
+def loads(samples):
+    """How busy the generator was, of its one processor, in each measure."""
+    measures = []
+    for measure, _ in samples.all:
+        if measure not in measures and samples.all[measure, _][0].get("own_load") is not None:
+            measures.append(measure)
+    out = ["## How busy the generator was", "",
+           "Of its one processor, median; where it is near 100 % the generator and not the server "
+           "is the limit.", ""]
+    for measure in measures:
+        figures = [f"{peer} {samples.median(measure, peer, 'own_load'):.0%}"
+                   for name, peer in samples.all if name == measure]
+        out.append(f"- {measure}: {', '.join(figures)}")
+    return out + [""]
+
+
 def markdown(lines, samples, peers, notes, when):
     """The whole page."""
     root = Path("docs")
@@ -251,20 +293,22 @@ def markdown(lines, samples, peers, notes, when):
         "not say durable run with `durability = memory` against Redis without AOF.", "",
         "*limit* is Benchmarks/relay.c, a bare relay over libuv that copies frames as long as ours "
         "to each subscriber (relay-150: frames of 150 bytes, as long as the messages of the "
-        "others).", "", "| measure | PickerSync | others | must hold | |", "| --- | --- | --- | --- | --- |"]
+        "others).", "", "| measure | PickerSync | others | must hold | |",
+        "| --- | --- | --- | --- | --- |"]
     verdicts = {True: "met", False: "**not met**", None: ""}
     for line in lines:
         out.append(f"| {line.measure} | {line.ours} | {line.peers} | {line.bar} | "
                    f"{verdicts[line.is_met]} |")
     met = sum(line.is_met is True for line in lines)
     out += ["", f"{met} of {sum(line.is_met is not None for line in lines)} bars are met.", ""]
+    out += falls_short(lines)
+    out += ["## Against size", ""]
     for name, title in drawn:
         out += [f"![{title}](benchmarks/{name}.svg)", ""]
     out += ["## Who was measured", "", "| peer | version | setting |", "| --- | --- | --- |"]
     out += [f"| {peer.title} | {peer.version() or '–'} | {peer.setting} |" for peer in peers]
-    busiest = max((s.get("own_load", 0) for all_of in samples.all.values() for s in all_of),
-                  default=0)
-    out += ["", f"The generator used at most {busiest:.0%} of its processor in any run.", ""]
+    out += [f"| {name} | {version or '–'} | as installed |" for name, version in tools()]
+    out += ["", *loads(samples)]
     if samples.problems:
         out += ["## What could not be measured", ""]
         out += [f"- {problem}" for problem in samples.problems]

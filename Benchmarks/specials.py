@@ -125,20 +125,26 @@ class Session:
 def commands(context, samples, redis):
     """Whole processes, side by side with what people would type otherwise."""
     ctl = f"{context.release}/pickerctl"
-    peer = PickerSync(context.release, "commit")
+    peer = PickerSync(context.release, "memory")
     peer.start(context.directory / "commands")
+    durable = PickerSync(context.release, "commit")
+    durable.start(context.directory / "durable")
     os.environ["PICKERSYNC_SOCKET"] = peer.place
     session = etcd = None
     try:
-        subprocess.run([ctl, "form", "apply", "Examples/forms/ice-cream.yaml"], check=True,
-                       stdout=subprocess.DEVNULL)
+        for place in (peer.place, durable.place):
+            subprocess.run([ctl, "form", "apply", "--socket", place,
+                            "Examples/forms/ice-cream.yaml"], check=True,
+                           stdout=subprocess.DEVNULL)
         session = Session(context.directory / "session")
         etcd = start_etcd(context.directory / "etcd")
         common = {
             "pickerctl get": [ctl, "get", "flavor"],
             "pickerctl set": [ctl, "set", "flavor=vanilla"],
+            "pickerctl set, durability commit": [ctl, "set", "--socket", durable.place,
+                                                 "flavor=vanilla"],
             "pickerctl watch": [ctl, "watch", "--initial", "--count", "1", "flavor"],
-            "pickerctl toggle": [ctl, "next", "--wrap", "flavor"],
+            "pickerctl next": [ctl, "next", "--wrap", "flavor"],
             "pickerctl describe": [ctl, "describe", "flavor"],
             "pickerctl wait": [ctl, "wait", "topping=nuts"],
             "pickerctl history": [ctl, "history"],
@@ -147,6 +153,8 @@ def commands(context, samples, redis):
             "pickerctl form list": [ctl, "form", "list"],
             "pickerctl form check": [ctl, "form", "check", "Examples/forms/ice-cream.yaml"],
             "pickerctl dump": [ctl, "dump"],
+            "pickerctl undo": [ctl, "undo"],
+            "pickerctl doctor": [ctl, "doctor"],
             "dconf read": ["dconf", "read", "/pickersync/bench/flavor"],
             "dconf write": ["dconf", "write", "/pickersync/bench/flavor", "'vanilla'"],
             "gsettings get": ["gsettings", "get", "pickersync.bench", "flavor"],
@@ -170,7 +178,7 @@ def commands(context, samples, redis):
             samples.add("command", name, result)
         watchers(context, samples, ctl, session)
     finally:
-        for process in (session, etcd, peer):
+        for process in (session, etcd, peer, durable):
             if process is not None:
                 process.stop()
 
@@ -238,11 +246,13 @@ def sizes(context, samples):
     """Sets and fan-out against fields, forms and history."""
     seconds = 0.5 if context.is_quick else 1
     for fields in (1, 100, 10_000):
-        with_daemon(context, "memory", f"fields-{fields}", lambda peer: (
+        # A form of so many texts is described and shown in one frame.
+        with_daemon(context, samples, "memory", f"fields-{fields}", lambda peer: (
             context.generator.run("prepare", peer, "--fields", fields),
-            note(context, samples, peer, "fields", fields, seconds, "--fields", fields)))
+            note(context, samples, peer, "fields", fields, seconds, "--fields", fields)),
+            "maxFrame=16777216")
     for forms in (1, 100, 1_000):
-        with_daemon(context, "memory", f"forms-{forms}", lambda peer: (
+        with_daemon(context, samples, "memory", f"forms-{forms}", lambda peer: (
             context.generator.run("prepare", peer, "--forms", forms),
             note(context, samples, peer, "forms", forms, seconds, "--forms", forms)),
             "formsPerUserMax=1000")
@@ -259,8 +269,9 @@ def sizes(context, samples):
             done = wanted
             note(context, samples, peer, "history", max(wanted, 1), seconds)
 
-    with_daemon(context, "commit", "history", grow, "historyRevisionsMax=10000000")
-    with_daemon(context, "commit", "million", lambda peer: million(context, samples, peer))
+    with_daemon(context, samples, "commit", "history", grow, "historyRevisionsMax=10000000",
+                "historyBytesMax=100000000000")
+    with_daemon(context, samples, "commit", "million", lambda peer: million(context, samples, peer))
 
 
 def million(context, samples, peer):
@@ -283,7 +294,8 @@ def note(context, samples, peer, what, count, seconds, *arguments):
     samples.add(f"{what}-fanout", count, done)
 
 
-def with_daemon(context, durability, name, body, *limits):
+def with_daemon(context, samples, durability, name, body, *limits):
+    """One size; what cannot be measured of it leaves the others their figures."""
     peer = PickerSync(context.release, durability)
     if limits:
         plain = peer.arguments
@@ -291,8 +303,11 @@ def with_daemon(context, durability, name, body, *limits):
             word for limit in limits for word in ("--limit", limit)]
     directory = context.directory / name
     shutil.rmtree(directory, ignore_errors=True)
-    peer.start(directory)
     try:
+        peer.start(directory)
         body(peer)
+    except (RuntimeError, Unavailable, OSError, subprocess.SubprocessError) as problem:
+        samples.problems.append(f"{name}: {problem}")
     finally:
         peer.stop()
+        shutil.rmtree(directory, ignore_errors=True)

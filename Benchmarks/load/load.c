@@ -196,7 +196,14 @@ double microseconds_at(const struct histogram *histogram, double quantile) {
 
 /* MARK: Text */
 
+/* Each run counts from a number of its own: a server need not tell anybody of a set to the value
+ * that the run before left there, and an event of that run cannot pass for one of this. */
+static uint64_t sequence_base;
+
+static void choose_sequence_base(void) { sequence_base = (uint64_t)(getpid() % 900) * 10000000u; }
+
 void write_sequence(char *out, uint64_t sequence) {
+    sequence += sequence_base;
     for (int place = SEQUENCE_DIGITS - 1; place >= 0; place--) {
         out[place] = (char)('0' + sequence % 10);
         sequence /= 10;
@@ -210,7 +217,7 @@ uint64_t read_sequence(const char *text) {
         if (digit > 9) fail("no sequence number: %.10s", text);
         sequence = sequence * 10 + digit;
     }
-    return sequence;
+    return sequence - sequence_base;
 }
 
 static const char *skip_space(const char *text, const char *end) {
@@ -266,7 +273,8 @@ static const struct option names[] = {
     {"seconds", required_argument, 0, 't'},     {"gets", no_argument, 0, 'g'},
     {"decode", no_argument, 0, 'd'},            {"forms", required_argument, 0, 'f'},
     {"fields", required_argument, 0, 'F'},      {"writers", required_argument, 0, 'W'},
-    {"count", required_argument, 0, 'n'},       {"server", required_argument, 0, 'S'},      {"payload", required_argument, 0, 'P'},
+    {"count", required_argument, 0, 'n'},       {"server", required_argument, 0, 'S'},
+    {"payload", required_argument, 0, 'P'},
     {0, 0, 0, 0}};
 
 static void read_option(int option) {
@@ -295,6 +303,7 @@ static void read_option(int option) {
 
 int main(int count, char **arguments) {
     const char *what = count > 1 ? arguments[1] : "";
+    choose_sequence_base();
     /* Many subscribers are many descriptors. */
     struct rlimit files;
     getrlimit(RLIMIT_NOFILE, &files);
@@ -310,7 +319,8 @@ int main(int count, char **arguments) {
     if (!options.wire || !options.place) {
         fputs("usage: load prepare|fanout|requests|idle|start --wire NAME --place SOCKET …\n"
               "       load commands --connections TIMES -- COMMAND … [, COMMAND …]\n"
-              "       load watchers --subscribers N --connections TIMES -- WATCH … , SET … {}\n", stderr);
+              "       load watchers --subscribers N --connections TIMES -- WATCH … , SET … {}\n",
+              stderr);
         return 64;
     }
     if (options.payload < SEQUENCE_DIGITS || options.payload > REQUEST_BYTES_MAX / 2)

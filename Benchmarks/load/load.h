@@ -14,6 +14,8 @@
 
 /* Digits of the sequence number that each value begins with. */
 enum { SEQUENCE_DIGITS = 10, REQUEST_BYTES_MAX = 4096 };
+/* How long a server that says nothing is waited for. */
+#define PATIENCE_NANOSECONDS UINT64_C(20000000000)
 
 /* What a server sent: the answer to a request, a change that a subscriber is told of, or anything
  * else. */

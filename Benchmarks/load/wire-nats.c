@@ -6,18 +6,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Answers come to a subject of the connection's own, which is named by its socket. */
 static bool uses_bucket(void) { return options.subscribers == 0; }
+
+/* Answers come to a subject of the connection's own: the process and its socket. */
+static const char *inbox(int socket) {
+    static char subject[64];
+    sprintf(subject, "_I.%d.%d", (int)getpid(), socket);
+    return subject;
+}
 
 static void greet(int socket) {
     static const char hello[] =
         "CONNECT {\"verbose\":false,\"pedantic\":false,\"headers\":true,\"no_responders\":true,"
         "\"lang\":\"c\",\"version\":\"1\"}\r\n";
-    char inbox[64];
+    char request[96];
     receive_until(socket, "\r\n");
     send_all(socket, hello, sizeof hello - 1);
-    send_all(socket, inbox, (size_t)sprintf(inbox, "SUB _I.%d 9\r\nPING\r\n", socket));
+    send_all(socket, request,
+             (size_t)sprintf(request, "SUB %s 9\r\nPING\r\n", inbox(socket)));
     receive_until(socket, "PONG\r\n");
 }
 
@@ -27,10 +35,10 @@ static void prepare(int socket) {
         "\"max_msgs_per_subject\":1,\"allow_direct\":true,\"discard\":\"new\"}";
     char request[REQUEST_BYTES_MAX];
     ask(socket, request,
-        (size_t)sprintf(request, "PUB $JS.API.STREAM.CREATE.KV_b _I.%d %zu\r\n%s\r\n",
-                        socket, sizeof stream - 1, stream));
+        (size_t)sprintf(request, "PUB $JS.API.STREAM.CREATE.KV_b %s %zu\r\n%s\r\n",
+                        inbox(socket), sizeof stream - 1, stream));
     ask(socket, request,
-        (size_t)sprintf(request, "PUB $KV.b.k _I.%d 10\r\n0000000000\r\n", socket));
+        (size_t)sprintf(request, "PUB $KV.b.k %s 10\r\n0000000000\r\n", inbox(socket)));
 }
 
 static void subscribe(int socket) {
@@ -40,16 +48,17 @@ static void subscribe(int socket) {
 }
 
 static size_t set(char *out, int socket, uint64_t sequence) {
-    char value[REQUEST_BYTES_MAX], subject[32] = "c";
+    char value[REQUEST_BYTES_MAX], subject[96] = "c";
     memset(value, '.', (size_t)options.payload);
     write_sequence(value, sequence);
-    if (uses_bucket()) sprintf(subject, "$KV.b.k _I.%d", socket);
+    if (uses_bucket()) sprintf(subject, "$KV.b.k %s", inbox(socket));
     return (size_t)sprintf(out, "PUB %s %d\r\n%.*s\r\n", subject, options.payload,
                            options.payload, value);
 }
 
 static size_t get(char *out, int socket) {
-    return (size_t)sprintf(out, "PUB $JS.API.DIRECT.GET.KV_b.$KV.b.k _I.%d 0\r\n\r\n", socket);
+    return (size_t)sprintf(out, "PUB $JS.API.DIRECT.GET.KV_b.$KV.b.k %s 0\r\n\r\n",
+                           inbox(socket));
 }
 
 static size_t parse(const char *bytes, size_t count, bool decode, struct message *message) {
