@@ -1,28 +1,46 @@
-// The commonest commands without ArgumentParser: `get FIELD`, `set FIELD=VALUE`, `watch GLOB`.
-//
-// Parsing with ArgumentParser costs more than all the rest of a `get`. Only arguments without a
-// single option come this way, and they go to the very functions that the full commands call.
-
-/// Commands that need no parser.
+/// Commands that need no ArgumentParser where their words are plain: see `PlainWords`.
 enum FastPath {
-    /// Runs the command if it is one of the plain ones; `false` leaves it to the parser.
-    static func run(_ arguments: [String]) throws(Failure) -> Bool {
-        guard let verb = arguments.first else { return false }
-        let rest = Array(arguments.dropFirst())
-        guard !rest.contains(where: { $0.hasPrefix("-") || $0.isEmpty }) else { return false }
+    /// What a line of plain words asks for; `nil` leaves it to ArgumentParser.
+    static func request(_ line: [String]) -> (any PlainRequest)? {
+        guard let verb = line.first else { return nil }
+        if verb == "form" { return formRequest(line.dropFirst()) }
+        var words = PlainWords(line.dropFirst())
+        let request: any PlainRequest
         switch verb {
-        case "get":
-            try GetCommand.run(Session(Settings()), rest)
-        case "set":
-            guard !rest.isEmpty else { return false }
-            try SetCommand.run(Session(Settings()), rest)
-        case "watch":
-            var options = WatchOptions()
-            options.fields = rest
-            try Watcher(Session(Settings()), options).run()
-        default:
-            return false
+        case "get": request = GetRequest(&words)
+        case "set": request = SetRequest(&words)
+        case "watch": request = WatchRequest(&words)
+        case "wait": request = WaitRequest(&words)
+        case "toggle": request = RelativeRequest(.toggle, &words)
+        case "next": request = RelativeRequest(.next, &words)
+        case "previous": request = RelativeRequest(.previous, &words)
+        case "reset": request = RelativeRequest(.reset, &words)
+        case "press": request = RelativeRequest(.press, &words)
+        case "describe": request = DescribeRequest(&words)
+        case "history": request = HistoryRequest(&words)
+        case "undo": request = UndoRequest(isRedo: false, &words)
+        case "redo": request = UndoRequest(isRedo: true, &words)
+        case "conflicts": request = ConflictsRequest(&words)
+        case "resolve": request = ResolveRequest(&words)
+        case "who": request = WhoRequest(&words)
+        case "status": request = StatusRequest(&words)
+        case "dump": request = DumpRequest(&words)
+        case "load": request = LoadRequest(&words)
+        default: return nil
         }
-        return true
+        return words.isSpent ? request : nil
+    }
+
+    private static func formRequest(_ line: ArraySlice<String>) -> (any PlainRequest)? {
+        guard let verb = line.first else { return nil }
+        var words = PlainWords(line.dropFirst())
+        let request: any PlainRequest
+        switch verb {
+        case "list": request = FormListRequest(&words)
+        case "show": request = FormShowRequest(&words)
+        case "check": request = FormCheckRequest(&words)
+        default: return nil
+        }
+        return words.isSpent ? request : nil
     }
 }

@@ -30,9 +30,13 @@ struct PickerctlCommand: ParsableCommand {
     /// Runs a command line; the exit status.
     static func run(_ arguments: [String]) -> Int32 {
         do {
-            if try FastPath.run(arguments) { return ExitStatus.done.rawValue }
-            var command = try parseAsRoot(hoisted(arguments))
-            try command.run()
+            let words = hoisted(arguments)
+            if let request = FastPath.request(words) {
+                try request.run()
+            } else {
+                var command = try command(of: words)
+                try command.run()
+            }
             return ExitStatus.done.rawValue
         } catch let failure as Failure {
             if !failure.message.isEmpty { Console.error(failure.message) }
@@ -40,6 +44,39 @@ struct PickerctlCommand: ParsableCommand {
         } catch {
             return report(error, arguments)
         }
+    }
+
+    /// What a command line asks for.
+    ///
+    /// A parser of the whole tree makes the declarations of the root and of its own hidden commands
+    /// as well, which takes longer than most commands take. So the command that is named reads its
+    /// words itself; whatever it cannot read (a mistake, `--help`) the whole tree reads once more,
+    /// and words the answer. Tests compare both.
+    static func command(of words: [String]) throws -> any ParsableCommand {
+        try direct(words) ?? whole(words)
+    }
+
+    /// What the command that is named reads of its words itself, if it can.
+    static func direct(_ words: [String]) -> (any ParsableCommand)? {
+        guard let (leaf, rest) = leaf(words), let command = try? leaf.parseAsRoot(rest),
+            type(of: command) == leaf
+        else { return nil }
+        return command
+    }
+
+    /// What the whole tree of commands reads.
+    static func whole(_ words: [String]) throws -> any ParsableCommand { try parseAsRoot(words) }
+
+    /// The command without subcommands that the first words name, and what stands behind them.
+    static func leaf(_ words: [String]) -> (any ParsableCommand.Type, rest: [String])? {
+        var commands = configuration.subcommands
+        for (index, word) in words.enumerated() {
+            guard let command = commands.first(where: { $0.configuration.commandName == word })
+            else { return nil }
+            commands = command.configuration.subcommands
+            if commands.isEmpty { return (command, Array(words.dropFirst(index + 1))) }
+        }
+        return nil
     }
 
     /// Help and versions go to standard output; a mistake in the command line is one line.
@@ -105,5 +142,15 @@ struct PickerctlCommand: ParsableCommand {
         }
         let words = isGroup ? 2 : 1
         return Array(rest.prefix(words)) + options + rest.dropFirst(words)
+    }
+}
+
+extension CommandConfiguration {
+    /// A command without subcommands. That it stands below another spares it, where it parses its
+    /// words itself, the root's two hidden commands for completion scripts.
+    static func leaf(_ name: String, abstract: String, discussion: String = "") -> Self {
+        CommandConfiguration(
+            commandName: name, _superCommandName: "pickerctl", abstract: abstract,
+            discussion: discussion)
     }
 }

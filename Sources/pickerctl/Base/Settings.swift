@@ -6,8 +6,8 @@ internal import SyncCore
 /// The core has option groups of its own, those of pickers; in commands the parser's are meant.
 typealias OptionGroup<Value: ParsableArguments> = ArgumentParser.OptionGroup<Value>
 
-/// What every command knows, whether it came by the fast path or by ArgumentParser.
-struct Settings {
+/// What every command knows, however its words were read.
+struct Settings: Equatable {
     var socket: String?
     var form: String?
     var autostart = true

@@ -7,8 +7,8 @@ internal import SyncCore
 
 /// `pickerctl backup FILE`.
 struct BackupCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Copy the daemon's store to a file, while it is in use.",
+    static let configuration = CommandConfiguration.leaf(
+        "backup", abstract: "Copy the daemon's store to a file, while it is in use.",
         discussion: """
             For root and the daemon's own user. The file appears when it is whole; one that is \
             there is not overwritten. Secure fields are in it as they lie on the disk, sealed: \

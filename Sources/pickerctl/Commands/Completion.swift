@@ -9,8 +9,8 @@ internal import SyncCore
 struct CompletionsCommand: ParsableCommand {
     enum Shell: String, ExpressibleByArgument, CaseIterable { case bash, zsh, fish }
 
-    static let configuration = CommandConfiguration(
-        commandName: "completions", abstract: "Print a completion script for a shell.",
+    static let configuration = CommandConfiguration.leaf(
+        "completions", abstract: "Print a completion script for a shell.",
         discussion: """
             bash and fish load it by itself from the folder below; zsh wants it as _pickerctl in a \
             folder of $fpath.

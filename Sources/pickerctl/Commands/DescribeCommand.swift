@@ -3,9 +3,9 @@ internal import SyncCore
 internal import TerminalUI
 
 /// `pickerctl describe`: what a control takes, holds and allows.
-struct DescribeCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "describe",
+struct DescribeCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "describe",
         abstract: "Tell type, options or range, value, and who may, of one field or all.",
         discussion: """
             Example: pickerctl describe flavor
@@ -16,8 +16,19 @@ struct DescribeCommand: ParsableCommand {
     var field: String?
     @Option(name: .shortAndLong, help: "text or json.") var output = TextOrJSON.text
 
-    func run() throws {
-        let session = Session(common.settings)
+    var request: DescribeRequest {
+        DescribeRequest(settings: common.settings, output: output, field: field)
+    }
+}
+
+/// `pickerctl describe` as it was asked for.
+struct DescribeRequest: PlainRequest {
+    let settings: Settings
+    let output: TextOrJSON
+    let field: String?
+
+    func run() throws(Failure) {
+        let session = Session(settings)
         let name = field.map { FieldName($0) }
         let form = try session.form(of: name.map { [$0] } ?? [])
         let outline = try session.outline(form)
@@ -50,6 +61,14 @@ struct DescribeCommand: ParsableCommand {
         for (name, text) in description.lines {
             try console.safeLine("  \(DisplayWidth.padded(name, to: width))  \(text)")
         }
+    }
+}
+
+extension DescribeRequest {
+    init(_ words: inout PlainWords) {
+        self.init(
+            settings: words.settings(), output: words.choice("--output", "-o") ?? .text,
+            field: words.nameIfAny())
     }
 }
 

@@ -8,8 +8,8 @@ internal import SyncCore
 
 /// `pickerctl doctor`.
 struct DoctorCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Find out why it does not work. Starts nothing.",
+    static let configuration = CommandConfiguration.leaf(
+        "doctor", abstract: "Find out why it does not work. Starts nothing.",
         discussion: """
             Tells each step from this process to the daemon's store, and what to do where one fails.
 

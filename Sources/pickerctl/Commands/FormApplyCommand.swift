@@ -5,8 +5,8 @@ internal import SyncCore
 
 /// `pickerctl form apply`: forms into the daemon, with a look before the leap.
 struct FormApplyCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "apply", abstract: "Create or change forms from files.",
+    static let configuration = CommandConfiguration.leaf(
+        "apply", abstract: "Create or change forms from files.",
         discussion: """
             Shows what is added, kept, invalid, reset and removed, and asks when a value would be \
             lost. All files are read before the first one is applied; - is standard input.
@@ -101,17 +101,27 @@ struct FormApplyCommand: ParsableCommand {
 }
 
 /// `pickerctl form check`: needs no daemon.
-struct FormCheckCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Check form files; needs no daemon.",
+struct FormCheckCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "check", abstract: "Check form files; needs no daemon.",
         discussion: """
             Example: pickerctl form check *.yaml
             """)
     @OptionGroup var common: CommonOptions
     @Argument(completion: .file(extensions: ["yaml", "yml", "json"])) var file: [String]
 
-    func run() throws {
-        let console = Console(color: common.color, isQuiet: common.quiet)
+    var request: FormCheckRequest {
+        FormCheckRequest(settings: common.settings, file: file)
+    }
+}
+
+/// `pickerctl form check` as it was asked for.
+struct FormCheckRequest: PlainRequest {
+    let settings: Settings
+    let file: [String]
+
+    func run() throws(Failure) {
+        let console = Console(color: settings.color, isQuiet: settings.isQuiet)
         var worst: Failure?
         for file in file {
             do throws(Failure) {
@@ -127,6 +137,12 @@ struct FormCheckCommand: ParsableCommand {
         }
         try console.flush()
         if let worst { throw worst }
+    }
+}
+
+extension FormCheckRequest {
+    init(_ words: inout PlainWords) {
+        self.init(settings: words.settings(), file: words.names(atLeast: 1))
     }
 }
 

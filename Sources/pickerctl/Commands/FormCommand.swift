@@ -15,9 +15,9 @@ struct FormCommand: ParsableCommand {
 }
 
 /// `pickerctl form list`.
-struct FormListCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "The daemon's forms.",
+struct FormListCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "list", abstract: "The daemon's forms.",
         discussion: """
             Example: pickerctl form list -o text
             """)
@@ -26,8 +26,18 @@ struct FormListCommand: ParsableCommand {
     @Option(name: .shortAndLong, help: "table, text (names alone) or json.")
     var output = Format.table
 
-    func run() throws {
-        let session = Session(common.settings)
+    var request: FormListRequest {
+        FormListRequest(settings: common.settings, output: output)
+    }
+}
+
+/// `pickerctl form list` as it was asked for.
+struct FormListRequest: PlainRequest {
+    let settings: Settings
+    let output: FormListCommand.Format
+
+    func run() throws(Failure) {
+        let session = Session(settings)
         let list = try session.call(.formList) { json throws(DecodeError) in
             try FormList(decoding: json)
         }
@@ -56,10 +66,16 @@ struct FormListCommand: ParsableCommand {
     }
 }
 
+extension FormListRequest {
+    init(_ words: inout PlainWords) {
+        self.init(settings: words.settings(), output: words.choice("--output", "-o") ?? .table)
+    }
+}
+
 /// `pickerctl form show`.
-struct FormShowCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "A form's definition, as a form file.",
+struct FormShowCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "show", abstract: "A form's definition, as a form file.",
         discussion: """
             Example: pickerctl form show deploy > deploy.yaml
             """)
@@ -67,9 +83,21 @@ struct FormShowCommand: ParsableCommand {
     @Argument(completion: .custom { words, _, _ in Completion.forms(words) }) var name: String?
     @Option(name: .shortAndLong, help: "yaml or json.") var output = DumpCommand.Format.yaml
 
-    func run() throws {
-        let session = Session(common.settings)
-        let definition = try session.definition(try name ?? session.form()).definition
+    var request: FormShowRequest {
+        FormShowRequest(settings: common.settings, output: output, name: name)
+    }
+}
+
+/// `pickerctl form show` as it was asked for.
+struct FormShowRequest: PlainRequest {
+    let settings: Settings
+    let output: DumpCommand.Format
+    let name: String?
+
+    func run() throws(Failure) {
+        let session = Session(settings)
+        let form = if let name { name } else { try session.form() }
+        let definition = try session.definition(form).definition
         switch output {
         case .yaml: try session.console.text(YAMLWriter.text(of: definition))
         case .json: try session.console.text(definition.prettyText + "\n")
@@ -78,10 +106,18 @@ struct FormShowCommand: ParsableCommand {
     }
 }
 
+extension FormShowRequest {
+    init(_ words: inout PlainWords) {
+        self.init(
+            settings: words.settings(), output: words.choice("--output", "-o") ?? .yaml,
+            name: words.nameIfAny())
+    }
+}
+
 /// `pickerctl form delete`.
 struct FormDeleteCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete a form, its values and its history.",
+    static let configuration = CommandConfiguration.leaf(
+        "delete", abstract: "Delete a form, its values and its history.",
         discussion: """
             Example: pickerctl form delete --yes old-form
             """)
@@ -108,8 +144,8 @@ struct FormDeleteCommand: ParsableCommand {
 
 /// `pickerctl form options`.
 struct FormOptionsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "options", abstract: "Replace a picker's options at run time.",
+    static let configuration = CommandConfiguration.leaf(
+        "options", abstract: "Replace a picker's options at run time.",
         discussion: """
             An option is TAG or TAG=LABEL; - reads them from standard input, a line each. They \
             survive a restart, until that picker's options change in the form file.

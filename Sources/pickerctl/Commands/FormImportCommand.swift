@@ -4,8 +4,8 @@ internal import SyncCore
 
 /// `pickerctl form import`: a form made of what people have.
 struct FormImportCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Make a form file of what there is already.",
+    static let configuration = CommandConfiguration.leaf(
+        "import", abstract: "Make a form file of what there is already.",
         discussion: """
             FILE is YAML or JSON with names and values (groups become sections), or NAME=VALUE \
             lines as in an .env file; - is standard input. Types are guessed: read the result \

@@ -7,8 +7,8 @@ internal import SyncCore
 
 /// `pickerctl form new`: a form file to be edited.
 struct FormNewCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "new", abstract: "Write a commented form file to begin with.",
+    static let configuration = CommandConfiguration.leaf(
+        "new", abstract: "Write a commented form file to begin with.",
         discussion: """
             FILE must not be there yet; without one the form goes to standard output.
 

@@ -4,11 +4,11 @@ internal import SyncCore
 internal import TerminalUI
 
 /// `pickerctl get`: values.
-struct GetCommand: ParsableCommand {
+struct GetCommand: PlainCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json, yaml, env, table }
 
-    static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Print values.",
+    static let configuration = CommandConfiguration.leaf(
+        "get", abstract: "Print values.",
         discussion: """
             One field prints its bare value: into a pipe as it is, escaped on a terminal. Several \
             print FIELD=VALUE lines, which set takes back. Globs (* and ?) choose fields.
@@ -24,18 +24,26 @@ struct GetCommand: ParsableCommand {
     @Flag(help: "The vector clock too, as a token for set --context.") var context = false
     @Flag(help: "Show one secret, for those who may; the reading is recorded.") var reveal = false
 
-    func run() throws {
-        try Self.run(
-            Session(common.settings), field, output, showsContext: context, reveals: reveal)
+    var request: GetRequest {
+        GetRequest(
+            settings: common.settings, format: output, showsContext: context, reveals: reveal,
+            fields: field)
     }
+}
 
-    static func run(
-        _ session: Session, _ arguments: [String], _ format: Format = .text,
-        showsContext: Bool = false, reveals: Bool = false
-    ) throws(Failure) {
-        let names = arguments.map { FieldName($0) }
+/// `pickerctl get` as it was asked for.
+struct GetRequest: PlainRequest {
+    let settings: Settings
+    let format: GetCommand.Format
+    let showsContext: Bool
+    let reveals: Bool
+    let fields: [String]
+
+    func run() throws(Failure) {
+        let session = Session(settings)
+        let names = fields.map { FieldName($0) }
         let form = try session.form(of: names)
-        if reveals { return try reveal(session, form, names) }
+        if reveals { return try Self.reveal(session, form, names) }
         let ids = names.map(\.field)
         let snapshot = try session.snapshot(form, ids.isEmpty ? nil : ids)
         for id in ids
@@ -92,6 +100,15 @@ struct GetCommand: ParsableCommand {
         }
         try session.console.value(ValueText.bare(result.value))
         try session.console.flush()
+    }
+}
+
+extension GetRequest {
+    init(_ words: inout PlainWords) {
+        self.init(
+            settings: words.settings(), format: words.choice("--output", "-o") ?? .text,
+            showsContext: words.flag("--context"), reveals: words.flag("--reveal"),
+            fields: words.names())
     }
 }
 

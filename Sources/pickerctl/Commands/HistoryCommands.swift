@@ -4,9 +4,9 @@ internal import ArgumentParser
 internal import SyncCore
 
 /// `pickerctl history`.
-struct HistoryCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "Who changed what, when; newest first.",
+struct HistoryCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "history", abstract: "Who changed what, when; newest first.",
         discussion: """
             Example: pickerctl history -n 5 flavor
             """)
@@ -23,8 +23,22 @@ struct HistoryCommand: ParsableCommand {
         if limit < 1 { throw ValidationError("--limit takes a number from 1 on") }
     }
 
-    func run() throws {
-        let session = Session(common.settings)
+    var request: HistoryRequest {
+        HistoryRequest(
+            settings: common.settings, limit: limit, before: before, output: output, field: field)
+    }
+}
+
+/// `pickerctl history` as it was asked for.
+struct HistoryRequest: PlainRequest {
+    let settings: Settings
+    let limit: Int
+    let before: Int64?
+    let output: TextOrJSON
+    let field: String?
+
+    func run() throws(Failure) {
+        let session = Session(settings)
         let name = field.map { FieldName($0) }
         let form = try session.form(of: name.map { [$0] } ?? [])
         var before = before
@@ -76,30 +90,40 @@ struct HistoryCommand: ParsableCommand {
     }
 }
 
+extension HistoryRequest {
+    init(_ words: inout PlainWords) {
+        self.init(
+            settings: words.settings(),
+            limit: words.number(words.value("--limit", "-n"), from: 1) ?? 50,
+            before: words.number(words.value("--before"), from: .min),
+            output: words.choice("--output", "-o") ?? .text, field: words.nameIfAny())
+    }
+}
+
 /// `pickerctl undo`.
-struct UndoCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "undo", abstract: "Take back my last edit, of one field or of any.",
+struct UndoCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "undo", abstract: "Take back my last edit, of one field or of any.",
         discussion: """
             Example: pickerctl undo flavor
             """)
     @OptionGroup var common: CommonOptions
     @OptionGroup var options: UndoOptions
 
-    func run() throws { try options.run(Session(common.settings), isRedo: false) }
+    var request: UndoRequest { options.request(common.settings, isRedo: false) }
 }
 
 /// `pickerctl redo`.
-struct RedoCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "redo", abstract: "Do again what undo took back.",
+struct RedoCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "redo", abstract: "Do again what undo took back.",
         discussion: """
             Example: pickerctl redo
             """)
     @OptionGroup var common: CommonOptions
     @OptionGroup var options: UndoOptions
 
-    func run() throws { try options.run(Session(common.settings), isRedo: true) }
+    var request: UndoRequest { options.request(common.settings, isRedo: true) }
 }
 
 /// What undo and redo share.
@@ -109,7 +133,22 @@ struct UndoOptions: ParsableArguments {
     @Flag(help: "Anyone's edit, not only mine.") var anyone = false
     @Option(name: .shortAndLong, help: "Print what is there now: json.") var output: AnswerFormat?
 
-    func run(_ session: Session, isRedo: Bool) throws(Failure) {
+    func request(_ settings: Settings, isRedo: Bool) -> UndoRequest {
+        UndoRequest(
+            settings: settings, isRedo: isRedo, anyone: anyone, output: output, field: field)
+    }
+}
+
+/// `pickerctl undo` or `redo` as it was asked for.
+struct UndoRequest: PlainRequest {
+    let settings: Settings
+    let isRedo: Bool
+    let anyone: Bool
+    let output: AnswerFormat?
+    let field: String?
+
+    func run() throws(Failure) {
+        let session = Session(settings)
         let name = field.map { FieldName($0) }
         let form = try session.form(of: name.map { [$0] } ?? [])
         let undo = StateUndo(form: form, field: name?.field, scope: anyone ? .anyone : .mine)
@@ -131,10 +170,18 @@ struct UndoOptions: ParsableArguments {
     }
 }
 
+extension UndoRequest {
+    init(isRedo: Bool, _ words: inout PlainWords) {
+        self.init(
+            settings: words.settings(), isRedo: isRedo, anyone: words.flag("--anyone"),
+            output: words.choice("--output", "-o"), field: words.nameIfAny())
+    }
+}
+
 /// `pickerctl conflicts`.
-struct ConflictsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "conflicts", abstract: "Fields that were set at the same time, unresolved.",
+struct ConflictsCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "conflicts", abstract: "Fields that were set at the same time, unresolved.",
         discussion: """
             Exits 1 where there is one, as diff does.
 
@@ -143,8 +190,18 @@ struct ConflictsCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @Option(name: .shortAndLong, help: "text or json.") var output = TextOrJSON.text
 
-    func run() throws {
-        let session = Session(common.settings)
+    var request: ConflictsRequest {
+        ConflictsRequest(settings: common.settings, output: output)
+    }
+}
+
+/// `pickerctl conflicts` as it was asked for.
+struct ConflictsRequest: PlainRequest {
+    let settings: Settings
+    let output: TextOrJSON
+
+    func run() throws(Failure) {
+        let session = Session(settings)
         let form = try session.form()
         let fields = try session.snapshot(form).fields.filter { !$0.state.conflict.isEmpty }
         switch output {
@@ -169,10 +226,16 @@ struct ConflictsCommand: ParsableCommand {
     }
 }
 
+extension ConflictsRequest {
+    init(_ words: inout PlainWords) {
+        self.init(settings: words.settings(), output: words.choice("--output", "-o") ?? .text)
+    }
+}
+
 /// `pickerctl resolve`.
-struct ResolveCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "resolve", abstract: "Settle conflicts: this value, having seen them all.",
+struct ResolveCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "resolve", abstract: "Settle conflicts: this value, having seen them all.",
         discussion: """
             Example: pickerctl resolve flavor=vanilla
             """)
@@ -182,8 +245,18 @@ struct ResolveCommand: ParsableCommand {
         completion: .custom { words, _, _ in Completion.assignments(words) })
     var assignments: [String]
 
-    func run() throws {
-        let session = Session(common.settings)
+    var request: ResolveRequest {
+        ResolveRequest(settings: common.settings, assignments: assignments)
+    }
+}
+
+/// `pickerctl resolve` as it was asked for.
+struct ResolveRequest: PlainRequest {
+    let settings: Settings
+    let assignments: [String]
+
+    func run() throws(Failure) {
+        let session = Session(settings)
         let assignments = try SetCommand.assignments(assignments)
         let form = try session.form(named: assignments.map(\.form))
         var edits = EditBuilder(try session.outline(form))
@@ -199,5 +272,11 @@ struct ResolveCommand: ParsableCommand {
         // and one that comes meanwhile does not.
         try session.set(
             StateSet(form: form, changes: edits.changes, context: snapshot.context))
+    }
+}
+
+extension ResolveRequest {
+    init(_ words: inout PlainWords) {
+        self.init(settings: words.settings(), assignments: words.names(atLeast: 1))
     }
 }

@@ -5,11 +5,11 @@ internal import FormFile
 internal import SyncCore
 
 /// `pickerctl dump`.
-struct DumpCommand: ParsableCommand {
+struct DumpCommand: PlainCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case yaml, json }
 
-    static let configuration = CommandConfiguration(
-        commandName: "dump", abstract: "Print all values, to be loaded again.",
+    static let configuration = CommandConfiguration.leaf(
+        "dump", abstract: "Print all values, to be loaded again.",
         discussion: """
             Secrets and buttons are left out, and so is what shows another's value.
 
@@ -20,8 +20,19 @@ struct DumpCommand: ParsableCommand {
     @Option(name: .shortAndLong, help: "yaml or json.") var output = Format.yaml
     @Flag(help: "Only what somebody has set, not the defaults.") var setOnly = false
 
-    func run() throws {
-        let session = Session(common.settings)
+    var request: DumpRequest {
+        DumpRequest(settings: common.settings, output: output, setOnly: setOnly)
+    }
+}
+
+/// `pickerctl dump` as it was asked for.
+struct DumpRequest: PlainRequest {
+    let settings: Settings
+    let output: DumpCommand.Format
+    let setOnly: Bool
+
+    func run() throws(Failure) {
+        let session = Session(settings)
         let form = try session.form()
         let outline = try session.outline(form)
         let snapshot = try session.snapshot(form)
@@ -39,10 +50,18 @@ struct DumpCommand: ParsableCommand {
     }
 }
 
+extension DumpRequest {
+    init(_ words: inout PlainWords) {
+        self.init(
+            settings: words.settings(), output: words.choice("--output", "-o") ?? .yaml,
+            setOnly: words.flag("--set-only"))
+    }
+}
+
 /// `pickerctl load`.
-struct LoadCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "load", abstract: "Set all values of a dump, all of them or none.",
+struct LoadCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "load", abstract: "Set all values of a dump, all of them or none.",
         discussion: """
             FILE is YAML or JSON as dump writes it, or FIELD: VALUE alone; - reads standard input.
 
@@ -55,8 +74,20 @@ struct LoadCommand: ParsableCommand {
     @Option(help: ArgumentHelp("What you had seen: a token of get --context.", valueName: "token"))
     var context: String?
 
-    func run() throws {
-        let session = Session(common.settings)
+    var request: LoadRequest {
+        LoadRequest(settings: common.settings, dryRun: dryRun, context: context, file: file)
+    }
+}
+
+/// `pickerctl load` as it was asked for.
+struct LoadRequest: PlainRequest {
+    let settings: Settings
+    let dryRun: Bool
+    let context: String?
+    let file: String
+
+    func run() throws(Failure) {
+        let session = Session(settings)
         let context = try Session.token(context, of: "--context")
         let tree = try PresetFile.read(file)
         let isWrapped = tree["values"]?.objectValue != nil && tree["form"]?.stringValue != nil
@@ -97,6 +128,14 @@ struct LoadCommand: ParsableCommand {
             try session.set(StateSet(form: form, changes: changes, context: context))
         }
         try session.console.flush()
+    }
+}
+
+extension LoadRequest {
+    init(_ words: inout PlainWords) {
+        self.init(
+            settings: words.settings(), dryRun: words.flag("--dry-run"),
+            context: words.value("--context"), file: words.name())
     }
 }
 

@@ -3,13 +3,18 @@
 internal import ArgumentParser
 internal import SyncCore
 
-/// What the relative commands share.
-enum Relative {
-    /// One transaction with the same action on each field.
-    static func run(
-        _ session: Session, _ names: [String],
-        _ action: (FieldOutline) throws(Failure) -> Change.Action
-    ) throws(Failure) {
+/// `pickerctl toggle`, `next` and their like as they were asked for: one transaction with the same
+/// action on each field.
+struct RelativeRequest: PlainRequest {
+    enum Verb { case toggle, next, previous, reset, press }
+
+    let settings: Settings
+    let verb: Verb
+    var wraps = false
+    let names: [String]
+
+    func run() throws(Failure) {
+        let session = Session(settings)
         let fields = names.map { FieldName($0) }
         let form = try session.form(of: fields)
         let outline = try session.outline(form)
@@ -21,7 +26,32 @@ enum Relative {
         try session.set(StateSet(form: form, changes: changes))
     }
 
-    static func mustBe(
+    private func action(_ field: FieldOutline) throws(Failure) -> Change.Action {
+        switch verb {
+        case .toggle:
+            try mustBe([.toggle], "toggle", field, "use pickerctl set or next")
+            return .toggle
+        case .next: return try move(.next, field)
+        case .previous: return try move(.previous, field)
+        case .reset:
+            try mustBe(
+                Set([.picker, .wheels, .toggle, .slider, .stepper, .date, .text, .secure, .gauge]),
+                "reset", field, "there is nothing to set back")
+            return .reset
+        case .press:
+            try mustBe([.button], "press", field, "use pickerctl set")
+            return .press
+        }
+    }
+
+    private func move(
+        _ direction: Change.Direction, _ field: FieldOutline
+    ) throws(Failure) -> Change.Action {
+        try mustBe([.picker], direction.rawValue, field, "use pickerctl set \(field.id)+=1")
+        return .move(direction, wraps: wraps)
+    }
+
+    private func mustBe(
         _ kinds: Set<FieldOutline.Kind>, _ verb: String, _ field: FieldOutline, _ step: String
     ) throws(Failure) {
         guard let kind = field.kind, !kinds.contains(kind) else { return }
@@ -29,9 +59,21 @@ enum Relative {
     }
 }
 
-struct ToggleCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "toggle", abstract: "Turn toggles over.",
+extension RelativeRequest {
+    init(_ verb: Verb, _ words: inout PlainWords) {
+        settings = words.settings()
+        self.verb = verb
+        switch verb {
+        case .next, .previous: wraps = words.flag("--wrap")
+        case .toggle, .reset, .press: break
+        }
+        names = verb == .press ? [words.name()] : words.names(atLeast: 1)
+    }
+}
+
+struct ToggleCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "toggle", abstract: "Turn toggles over.",
         discussion: """
             Example: pickerctl toggle maintenance
             """)
@@ -39,17 +81,14 @@ struct ToggleCommand: ParsableCommand {
     @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.toggle]) })
     var field: [String]
 
-    func run() throws {
-        try Relative.run(Session(common.settings), field) { field throws(Failure) in
-            try Relative.mustBe([.toggle], "toggle", field, "use pickerctl set or next")
-            return .toggle
-        }
+    var request: RelativeRequest {
+        RelativeRequest(settings: common.settings, verb: .toggle, names: field)
     }
 }
 
-struct NextCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "next", abstract: "Move pickers to their next option.",
+struct NextCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "next", abstract: "Move pickers to their next option.",
         discussion: """
             Example: pickerctl next --wrap flavor
             """)
@@ -58,14 +97,14 @@ struct NextCommand: ParsableCommand {
     @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.picker]) })
     var field: [String]
 
-    func run() throws {
-        try MoveCommand.run(Session(common.settings), field, .next, wraps: wrap)
+    var request: RelativeRequest {
+        RelativeRequest(settings: common.settings, verb: .next, wraps: wrap, names: field)
     }
 }
 
-struct PreviousCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "previous", abstract: "Move pickers to their previous option.",
+struct PreviousCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "previous", abstract: "Move pickers to their previous option.",
         discussion: """
             Example: pickerctl previous flavor
             """)
@@ -74,26 +113,14 @@ struct PreviousCommand: ParsableCommand {
     @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.picker]) })
     var field: [String]
 
-    func run() throws {
-        try MoveCommand.run(Session(common.settings), field, .previous, wraps: wrap)
+    var request: RelativeRequest {
+        RelativeRequest(settings: common.settings, verb: .previous, wraps: wrap, names: field)
     }
 }
 
-enum MoveCommand {
-    static func run(
-        _ session: Session, _ names: [String], _ direction: Change.Direction, wraps: Bool
-    ) throws(Failure) {
-        try Relative.run(session, names) { field throws(Failure) in
-            try Relative.mustBe(
-                [.picker], direction.rawValue, field, "use pickerctl set \(field.id)+=1")
-            return .move(direction, wraps: wraps)
-        }
-    }
-}
-
-struct ResetCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "reset", abstract: "Unset fields: back to their defaults.",
+struct ResetCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "reset", abstract: "Unset fields: back to their defaults.",
         discussion: """
             Example: pickerctl reset flavor scoops
             """)
@@ -101,19 +128,14 @@ struct ResetCommand: ParsableCommand {
     @Argument(completion: .custom { words, _, _ in Completion.fields(words) })
     var field: [String]
 
-    func run() throws {
-        try Relative.run(Session(common.settings), field) { field throws(Failure) in
-            try Relative.mustBe(
-                Set([.picker, .wheels, .toggle, .slider, .stepper, .date, .text, .secure, .gauge]),
-                "reset", field, "there is nothing to set back")
-            return .reset
-        }
+    var request: RelativeRequest {
+        RelativeRequest(settings: common.settings, verb: .reset, names: field)
     }
 }
 
-struct PressCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "press", abstract: "Press a button.",
+struct PressCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "press", abstract: "Press a button.",
         discussion: """
             Example: pickerctl press rollback
             """)
@@ -121,10 +143,7 @@ struct PressCommand: ParsableCommand {
     @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.button]) })
     var button: String
 
-    func run() throws {
-        try Relative.run(Session(common.settings), [button]) { field throws(Failure) in
-            try Relative.mustBe([.button], "press", field, "use pickerctl set")
-            return .press
-        }
+    var request: RelativeRequest {
+        RelativeRequest(settings: common.settings, verb: .press, names: [button])
     }
 }

@@ -7,8 +7,8 @@ internal import SyncCore
 
 /// `pickerctl run`.
 struct RunCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Run a command with the form's values in its environment.",
+    static let configuration = CommandConfiguration.leaf(
+        "run", abstract: "Run a command with the form's values in its environment.",
         discussion: """
             PICKER_FLAVOR=vanilla and its like, and PICKER_FORM. Secrets are left out. The exit \
             status is the command's.

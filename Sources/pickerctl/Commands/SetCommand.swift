@@ -2,9 +2,9 @@ internal import ArgumentParser
 internal import SyncCore
 
 /// `pickerctl set`: one transaction.
-struct SetCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Set fields, all of them or none.",
+struct SetCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "set", abstract: "Set fields, all of them or none.",
         discussion: """
             A value is read as its control holds it: a tag, true or false, a number, a date, text. \
             Several tags stand with commas between; empty or null is nothing where that is allowed.
@@ -41,16 +41,27 @@ struct SetCommand: ParsableCommand {
         if context != nil, ifCurrent != nil {
             throw ValidationError("--context and --if-current exclude each other")
         }
-        try Self.run(
-            Session(common.settings), assignments, context: context, ifCurrent: ifCurrent,
-            output: output)
+        try request.run()
     }
 
-    static func run(
-        _ session: Session, _ arguments: [String], context: String? = nil,
-        ifCurrent: String? = nil, output: AnswerFormat? = nil
-    ) throws(Failure) {
-        let assignments = try Self.assignments(arguments)
+    var request: SetRequest {
+        SetRequest(
+            settings: common.settings, context: context, ifCurrent: ifCurrent, output: output,
+            assignments: assignments)
+    }
+}
+
+/// `pickerctl set` as it was asked for.
+struct SetRequest: PlainRequest {
+    let settings: Settings
+    let context: String?
+    let ifCurrent: String?
+    let output: AnswerFormat?
+    let assignments: [String]
+
+    func run() throws(Failure) {
+        let session = Session(settings)
+        let assignments = try SetCommand.assignments(assignments)
         let context = try Session.token(context, of: "--context")
         let ifCurrent = try Session.token(ifCurrent, of: "--if-current")
         let form = try session.form(named: assignments.map(\.form))
@@ -62,7 +73,19 @@ struct SetCommand: ParsableCommand {
                 requireCurrent: ifCurrent != nil))
         try output?.print(result, session.console)
     }
+}
 
+extension SetRequest {
+    init(_ words: inout PlainWords) {
+        self.init(
+            settings: words.settings(), context: words.value("--context"),
+            ifCurrent: words.value("--if-current"), output: words.choice("--output", "-o"),
+            assignments: words.names(atLeast: 1))
+        words.require(context == nil || ifCurrent == nil)
+    }
+}
+
+extension SetCommand {
     static func assignments(_ arguments: [String]) throws(Failure) -> [Assignment] {
         var result: [Assignment] = []
         for argument in arguments {

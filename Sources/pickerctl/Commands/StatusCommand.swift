@@ -3,11 +3,11 @@ internal import PickerClient
 internal import SyncCore
 
 /// `pickerctl status`: the daemon's state.
-struct StatusCommand: ParsableCommand {
+struct StatusCommand: PlainCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json, prometheus }
 
-    static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "The daemon's state.",
+    static let configuration = CommandConfiguration.leaf(
+        "status", abstract: "The daemon's state.",
         discussion: """
             -o prometheus writes metrics for node_exporter's textfile collector.
 
@@ -16,8 +16,18 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @Option(name: .shortAndLong, help: "text, json or prometheus.") var output = Format.text
 
-    func run() throws {
-        let session = Session(common.settings)
+    var request: StatusRequest {
+        StatusRequest(settings: common.settings, output: output)
+    }
+}
+
+/// `pickerctl status` as it was asked for.
+struct StatusRequest: PlainRequest {
+    let settings: Settings
+    let output: StatusCommand.Format
+
+    func run() throws(Failure) {
+        let session = Session(settings)
         let status = try session.call(.serverStatus)
         switch output {
         case .json: try session.console.text(status.prettyText + "\n")
@@ -51,5 +61,11 @@ struct StatusCommand: ParsableCommand {
             }
         }
         return lines
+    }
+}
+
+extension StatusRequest {
+    init(_ words: inout PlainWords) {
+        self.init(settings: words.settings(), output: words.choice("--output", "-o") ?? .text)
     }
 }

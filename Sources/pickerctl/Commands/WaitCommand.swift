@@ -3,9 +3,9 @@ internal import PickerClient
 internal import SyncCore
 
 /// `pickerctl wait`: returns when it holds.
-struct WaitCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "wait", abstract: "Wait until fields have values; at once if they do.",
+struct WaitCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "wait", abstract: "Wait until fields have values; at once if they do.",
         discussion: """
             FIELD=VALUE or FIELD!=VALUE; all of them must hold together.
 
@@ -26,9 +26,20 @@ struct WaitCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
+    var request: WaitRequest {
+        WaitRequest(settings: common.settings, timeout: timeout, conditions: conditions)
+    }
+}
+
+/// `pickerctl wait` as it was asked for.
+struct WaitRequest: PlainRequest {
+    let settings: Settings
+    let timeout: Double?
+    let conditions: [String]
+
+    func run() throws(Failure) {
         let started = MonotonicClock.now()
-        let session = Session(common.settings)
+        let session = Session(settings)
         let form = try session.form(named: conditions.map(FieldCondition.form))
         let outline = try session.outline(form)
         var conditions: [FieldCondition] = []
@@ -54,6 +65,14 @@ struct WaitCommand: ParsableCommand {
                 if vigil.hasHeld { return }
             }
         }
+    }
+}
+
+extension WaitRequest {
+    init(_ words: inout PlainWords) {
+        self.init(
+            settings: words.settings(), timeout: words.seconds("--timeout"),
+            conditions: words.names(atLeast: 1))
     }
 }
 

@@ -1,11 +1,9 @@
 internal import ArgumentParser
 
 /// `pickerctl watch`: a line a change.
-struct WatchCommand: ParsableCommand {
-    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json, value }
-
-    static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Print changes as they happen, or run a command for each.",
+struct WatchCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "watch", abstract: "Print changes as they happen, or run a command for each.",
         discussion: """
             Reconnects by itself and misses nothing. A --exec child has PICKER_FORM, PICKER_FIELD, \
             PICKER_VALUE, PICKER_WAS, PICKER_USER, PICKER_REVISION and PICKER_COALESCED, and the \
@@ -19,7 +17,7 @@ struct WatchCommand: ParsableCommand {
         help: ArgumentHelp("Which fields; * and ? match.", valueName: "field-glob"),
         completion: .custom { words, _, _ in Completion.readable(words) })
     var field: [String] = []
-    @Option(name: .shortAndLong, help: "text, json or value.") var output = Format.text
+    @Option(name: .shortAndLong, help: "text, json or value.") var output = WatchOptions.Format.text
     @Option(help: ArgumentHelp("Everything after this revision first.", valueName: "revision"))
     var since: Int64?
     @Flag(help: "The present values first.") var initial = false
@@ -45,15 +43,10 @@ struct WatchCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
+    var request: WatchRequest {
         var options = WatchOptions()
         options.fields = field
-        options.format =
-            switch output {
-            case .text: .text
-            case .json: .json
-            case .value: .value
-            }
+        options.format = output
         options.since = since
         options.showsInitial = initial
         options.count = count
@@ -62,6 +55,35 @@ struct WatchCommand: ParsableCommand {
         options.until = until
         options.command = exec
         options.keepsLatest = latest
-        try Watcher(Session(common.settings), options).run()
+        return WatchRequest(settings: common.settings, options: options)
+    }
+}
+
+extension WatchOptions.Format: ExpressibleByArgument {}
+
+/// `pickerctl watch` as it was asked for.
+struct WatchRequest: PlainRequest {
+    let settings: Settings
+    let options: WatchOptions
+
+    func run() throws(Failure) { try Watcher(Session(settings), options).run() }
+}
+
+extension WatchRequest {
+    init(_ words: inout PlainWords) {
+        settings = words.settings()
+        var options = WatchOptions()
+        options.format = words.choice("--output", "-o") ?? .text
+        options.since = words.number(words.value("--since"), from: 0)
+        options.showsInitial = words.flag("--initial")
+        options.count = words.number(words.value("--count"), from: 1)
+        options.timeoutSeconds = words.seconds("--timeout")
+        options.debounceSeconds = words.seconds("--debounce") ?? 0
+        options.until = words.value("--until")
+        options.command = words.value("--exec")
+        options.keepsLatest = words.flag("--latest")
+        words.require(!options.keepsLatest || options.command != nil)
+        options.fields = words.names()
+        self.options = options
     }
 }

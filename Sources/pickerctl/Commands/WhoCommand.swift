@@ -3,9 +3,9 @@ internal import PickerClient
 internal import SyncCore
 
 /// `pickerctl who`: who has the form open.
-struct WhoCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "who", abstract: "Who has the form open, and where.",
+struct WhoCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "who", abstract: "Who has the form open, and where.",
         discussion: """
             Example: pickerctl who --form deploy
             """)
@@ -13,11 +13,21 @@ struct WhoCommand: ParsableCommand {
     @Option(name: .shortAndLong, help: "text or json (a peer a line).")
     var output = TextOrJSON.text
 
+    var request: WhoRequest {
+        WhoRequest(settings: common.settings, output: output)
+    }
+}
+
+/// `pickerctl who` as it was asked for.
+struct WhoRequest: PlainRequest {
+    let settings: Settings
+    let output: TextOrJSON
+
     /// Seconds within which the daemon tells who is there, if it ever does.
     private static let patienceSeconds = 5.0
 
-    func run() throws {
-        let session = Session(common.settings)
+    func run() throws(Failure) {
+        let session = Session(settings)
         let form = try session.form()
         session.client.subscribe(StateSubscribe(form: form, fields: [], presence: true))
         // Asking makes us one of those who are there. Peers are told in the order in which they
@@ -69,5 +79,11 @@ struct WhoCommand: ParsableCommand {
             }
         }
         try session.console.flush()
+    }
+}
+
+extension WhoRequest {
+    init(_ words: inout PlainWords) {
+        self.init(settings: words.settings(), output: words.choice("--output", "-o") ?? .text)
     }
 }

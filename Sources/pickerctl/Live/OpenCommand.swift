@@ -7,8 +7,8 @@ internal import TerminalUI
 
 /// `pickerctl open`: the live form.
 struct OpenCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "open", abstract: "Open a form, live and shared.",
+    static let configuration = CommandConfiguration.leaf(
+        "open", abstract: "Open a form, live and shared.",
         discussion: """
             A file (one that exists, or a name with / or .yaml) is applied first. The arrows move,
             Enter and Space act, ? shows all keys, q leaves. With --accessible, ACCESSIBLE=1 or

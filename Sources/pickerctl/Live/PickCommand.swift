@@ -6,8 +6,8 @@ internal import TerminalUI
 
 /// `pickerctl pick`: one control under the prompt.
 struct PickCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "pick", abstract: "Pick one control's value under the prompt.",
+    static let configuration = CommandConfiguration.leaf(
+        "pick", abstract: "Pick one control's value under the prompt.",
         discussion: """
             Sets the field and prints its value, so x=$(pickerctl pick flavor) works. Esc leaves
             with status 1, ^C with 130. Without a terminal the answer is read from standard input.

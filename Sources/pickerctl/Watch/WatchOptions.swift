@@ -1,6 +1,6 @@
 /// What `watch` was asked for.
-struct WatchOptions {
-    enum Format { case text, json, value }
+struct WatchOptions: Equatable {
+    enum Format: String, CaseIterable { case text, json, value }
 
     var fields: [String] = []
     var format = Format.text
