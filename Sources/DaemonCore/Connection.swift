@@ -40,8 +40,6 @@ final class Connection {
     var phase = Phase.naming
     var reading = Reading.paused
     var isWriting = false
-    /// What accepting it took, charged to its uid once that is known.
-    var acceptNanoseconds: UInt64 = 0
     /// The share of its uid, while the engine knows it.
     var share: Share?
 

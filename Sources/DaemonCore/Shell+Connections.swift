@@ -24,7 +24,6 @@ extension Shell {
 
     private func accept(_ socket: consuming OwnedDescriptor) {
         let descriptor = socket.rawValue
-        let began = Loop.hrtimeNanoseconds
         do {
             let credentials = try PeerCredentials(of: descriptor)
             // Kernels before 4.13 do not tell: the peer then has its primary group alone.
@@ -34,7 +33,6 @@ extension Shell {
             let connection = Connection(
                 id: ConnectionID(lastConnection), pipe: pipe, descriptor: descriptor)
             connections[connection.id.number] = connection
-            connection.acceptNanoseconds = Loop.hrtimeNanoseconds &- began
             name(connection, credentials, groups)
         } catch {
             log.write(.warning, "cannot take a connection: \(error)")
@@ -75,7 +73,6 @@ extension Shell {
         connection.pipe.onEnd = { [unowned self, unowned connection] in ended(connection) }
         connection.pipe.onError = { [unowned self, unowned connection] _ in ended(connection) }
         tell(.connected(connection.id, peer))
-        engine.charge(connection.acceptNanoseconds, to: connection.id)
         // The engine may have refused it.
         if case .open = connection.phase { resumeReading(connection.id) }
     }
@@ -209,14 +206,11 @@ extension Shell {
     func close(_ connection: Connection) {
         let wasKnown = connection.isKnown
         if case .closed = connection.phase { return }
-        let began = Loop.hrtimeNanoseconds
         leaveShare(connection)
         connection.phase = .closed
         connections[connection.id.number] = nil
         connection.pipe.close { [weak self] in self?.descriptorIsFree() }
-        guard wasKnown else { return }
-        engine.charge(Loop.hrtimeNanoseconds &- began, to: connection.id)
-        tell(.disconnected(connection.id))
+        if wasKnown { tell(.disconnected(connection.id)) }
     }
 
     private func descriptorIsFree() {

@@ -2,8 +2,7 @@
 ///
 /// Always holds: what is bounded by uid is counted here and nowhere else; the time of a loop
 /// iteration is shared by uid, so that no number of connections and no flood of requests by one
-/// takes it from another. An account lives from its first connection to its last, and beyond it
-/// until its debt is paid.
+/// takes it from another. An account lives from its first connection to its last.
 ///
 /// Two measures, since each alone can be fooled. *Units*, guesses of some microseconds, bound what
 /// one turn does before others are looked at: whoever has used them up waits for the next turn with

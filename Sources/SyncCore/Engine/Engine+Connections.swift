@@ -5,8 +5,6 @@ extension Engine {
 
     func connect(_ id: ConnectionID, _ peer: Peer, _ effects: inout [Effect]) {
         let account = account(of: peer.uid)
-        let began = workBegins()
-        defer { workEnded(began, account) }
         let connection = Connection(
             id, peer: peer, account: account, frameBytesMax: configuration.limits.maxFrame)
         connections[id] = connection
@@ -48,7 +46,6 @@ extension Engine {
 
     func disconnect(_ id: ConnectionID, _ effects: inout [Effect]) {
         guard let connection = connections.removeValue(forKey: id) else { return }
-        let began = workBegins()
         noteUnfinished(0, of: connection)
         _ = withdraw(connection)
         endBackup(of: connection, &effects)
@@ -56,10 +53,7 @@ extension Engine {
         account.heldBytes -= connection.heldBytes
         connection.heldBytes = 0
         account.connections -= 1
-        defer {
-            workEnded(began, account)
-            forgetIfGone(account)
-        }
+        if account.connections == 0 { accounts[account.uid] = nil }
         log(
             .debug, "connection \(id.number) from \(connection.peer.whom) ended", &effects,
             [.event(.disconnected), .connection(id)] + connection.peer.logFields)

@@ -12,15 +12,6 @@ extension Engine {
         return account
     }
 
-    /// Forgets an account without connections, unless it has spent: who comes back at once comes
-    /// back to its debt.
-    func forgetIfGone(_ account: Account) {
-        guard account.connections == 0, !account.hasSpent, accounts[account.uid] === account else {
-            return
-        }
-        accounts[account.uid] = nil
-    }
-
     /// Whether more than one uid is at work.
     public var isContended: Bool {
         contendedUntil > now.monotonicNanoseconds
@@ -196,8 +187,6 @@ extension Engine {
                 || !account.fetchesWaiting.isEmpty || account.credit < Account.creditMax
             {
                 noteSpent(account)
-            } else {
-                forgetIfGone(account)
             }
         }
     }

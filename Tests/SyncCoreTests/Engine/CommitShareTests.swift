@@ -231,30 +231,4 @@ import Testing
             #expect(host.take(id).count == 1, "\(id) of \(crowd[0]) to \(crowd[599])")
         }
     }
-
-    @Test("who disconnects and comes back comes back to its debt, and is forgotten once it is paid")
-    func debtOutlivesConnections() throws {
-        let host = try Self.host()
-        let other = host.connect(uid: 8, user: "bob")
-        var flooder = host.connect(uid: 7, user: "mallory")
-        host.ask(flooder, Self.ping)
-        host.ask(other, Self.ping)
-        host.engine.stopwatch = { [unowned engine = host.engine] in
-            engine.counters.requests * 1_000_000
-        }
-        host.ask(flooder, Self.ping)
-        host.ask(flooder, Self.ping)
-        #expect(host.engine.accounts[7]?.credit ?? 1 <= 0)
-        host.disconnect(flooder)
-        flooder = host.connect(uid: 7, user: "mallory")
-        #expect(host.engine.accounts[7]?.credit ?? 1 <= 0)
-        host.send(flooder, Self.ping)
-        host.iterate()
-        #expect(host.take(flooder).isEmpty)
-        for _ in 0..<10 { host.pass(milliseconds: 10) }
-        #expect(host.take(flooder).count == 1)
-        host.disconnect(flooder)
-        for _ in 0..<3 { host.pass(milliseconds: 10) }
-        #expect(host.engine.accounts[7] == nil)
-    }
 }
