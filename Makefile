@@ -116,6 +116,7 @@ bench-keys: build ## a key in one live form to the cells of another, beside a re
 
 .PHONY: docs
 docs: dependencies ## the Swift library's pages, into .build/docs; a warning fails
+	@scripts/dependencies docs
 	@SWIFT=$(SWIFT) BUILD=$(BUILD) scripts/docs $(BUILD)/docs/PickerSync
 
 .PHONY: check-library
@@ -206,7 +207,7 @@ machine-dependencies:
 
 # The short version; a machine that cannot do it says so, and that is no failure.
 .PHONY: check-systemd
-check-systemd: deb machine-dependencies ## the package and its tutorial in a clean Debian with systemd
+check-systemd: deb machine-dependencies ## the package and the pages in a clean Debian with systemd
 	@BUILD=$(BUILD) scripts/test-systemd || [ $$? -eq 77 ]
 
 .PHONY: test-systemd

@@ -57,6 +57,23 @@ struct DocumentationTests {
         #expect(run.text.contains("shown: three\n    came:  two"), "\(run.text)")
     }
 
+    @Test("what the ordinary run passes over is run in a machine that has what it needs")
+    func taggedExamples() throws {
+        let scripts = try ["pages", "source"].map {
+            try String(contentsOf: root.appending(path: "Tests/Systemd/\($0)"), encoding: .utf8)
+        }.joined()
+        for page in pages {
+            let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+            for match in text.matches(of: /(?m)^(?:```|<!-- )\w+ .*only=(\S+)/) {
+                // What starts all tests cannot be one of them; scripts/doc-examples says so.
+                let isRun =
+                    match.1 == "whole" || scripts.contains(" \(match.1)")
+                    || scripts.contains("(\(match.1)")
+                #expect(isRun, "\(page): nothing runs what is tagged \(match.1)")
+            }
+        }
+    }
+
     @Test("a shell example that nothing runs is a failure")
     func deadExample() throws {
         let folder = try TemporaryFolder()

@@ -53,6 +53,10 @@ extension Engine {
         let result = try carryOut(
             change, .apply, by: call.connection.author(replica: replica),
             session: call.connection.session, &effects)
+        if !change.isIdle {
+            logApplied(
+                result, "by \(call.connection.peer.whom)", &effects, call.connection.peer.logFields)
+        }
         settle(call) { result.encode(into: &$0) }
     }
 
@@ -66,15 +70,7 @@ extension Engine {
                 user: peer.user, uid: peer.uid, client: configuration.serverName, tty: nil,
                 connection: 0, replica: replica)
             let result = try carryOut(change, .apply, by: author, session: nil, &effects)
-            log(
-                .info,
-                "form \(result.form) applied from \(file): version \(result.version), "
-                    + "revision \(result.revision)", &effects,
-                [
-                    .event(.applied), .form(result.form),
-                    LogEntry.Field(.version, "\(result.version)"),
-                    LogEntry.Field(.revision, "\(result.revision)"),
-                ])
+            logApplied(result, "from \(file)", &effects)
         } catch {
             log(.error, "form file \(file) refused: \(error.message)", &effects)
             for problem in error.problems {
@@ -82,6 +78,21 @@ extension Engine {
             }
         }
         flushRefusals(&effects)
+    }
+
+    private func logApplied(
+        _ result: ApplyResult, _ how: String, _ effects: inout [Effect],
+        _ whom: [LogEntry.Field] = []
+    ) {
+        log(
+            .info,
+            "form \(result.form) applied \(how): version \(result.version), "
+                + "revision \(result.revision)", &effects,
+            [
+                .event(.applied), .form(result.form),
+                LogEntry.Field(.version, "\(result.version)"),
+                LogEntry.Field(.revision, "\(result.revision)"),
+            ] + whom)
     }
 
     func formSetOptions(
