@@ -23,4 +23,30 @@ struct ObservabilityTests {
             ])
         #expect(run.status == 0, "\(run.text)")
     }
+
+    @Test("a Prometheus that reads the daemon's metrics answers every query of the dashboard")
+    func prometheus() throws {
+        let folder = try TemporaryFolder()
+        let daemon = try DaemonProcess(folder).ready()
+        let writer = try WireClient(daemon.socket)
+        try writer.apply()
+        let tools = ProcessInfo.processInfo.environment["PICKERSYNC_TOOLS"] ?? ".build/tools"
+        let run = try said(
+            "/usr/bin/env",
+            [
+                "python3", "Tests/SystemTests/check_dashboard.py",
+                "docs/observability/grafana-dashboard.json", tools + "/prometheus",
+                builtExecutables + "/pickerctl", daemon.socket,
+            ])
+        #expect(run.status == 0, "\(run.text)")
+    }
+
+    @Test("each alert rule fires when what it is about is so, and none while all is well")
+    func alerts() throws {
+        let tools = ProcessInfo.processInfo.environment["PICKERSYNC_TOOLS"] ?? ".build/tools"
+        let run = try said(
+            "/usr/bin/env",
+            [tools + "/promtool", "test", "rules", "Tests/SystemTests/alerts.test.yaml"])
+        #expect(run.status == 0, "\(run.text)")
+    }
 }
