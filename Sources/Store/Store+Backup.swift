@@ -1,7 +1,7 @@
 /// Copies of a store in use, and putting one back.
 
 internal import Glibc
-public import SyncCore
+internal import SyncCore
 
 /// A copy that is being given out: a file without a name, gone with its last descriptor.
 final class BackupCopy {

@@ -13,7 +13,7 @@ private func load(
 ) throws(StartFailure) -> Configuration {
     let sources = ConfigurationSources(
         flags: flags, file: file, environment: ProcessEnvironment(environment), uid: uid,
-        workingDirectory: "/work")
+        workingDirectory: "/srv")
     return try Configuration.load(sources) { _ throws(FileIssues) in text.map { Array($0.utf8) } }
 }
 
@@ -46,8 +46,8 @@ struct ConfigurationTests {
             option: .stateDirectory, file: "state-directory: f", variable: "e", flag: "g",
             shown: { $0.stateDirectory },
             expected: [
-                "/home/ada/.local/state/pickersync", "/home/ada/.config/pickersync/f", "/work/e",
-                "/work/g",
+                "/home/ada/.local/state/pickersync", "/home/ada/.config/pickersync/f", "/srv/e",
+                "/srv/g",
             ]),
         Row(
             option: .durability, file: "durability: interval", variable: "memory", flag: "commit",
@@ -60,8 +60,8 @@ struct ConfigurationTests {
             option: .forms, file: "forms: [a.yaml, /b.yaml]", variable: "c.yaml:/d.yaml",
             flag: "e.yaml", shown: { $0.forms.joined(separator: " ") },
             expected: [
-                "", "/home/ada/.config/pickersync/a.yaml /b.yaml", "/work/c.yaml /d.yaml",
-                "/work/e.yaml",
+                "", "/home/ada/.config/pickersync/a.yaml /b.yaml", "/srv/c.yaml /d.yaml",
+                "/srv/e.yaml",
             ]),
         Row(
             option: .idleExit, file: "idle-exit: 10min", variable: "60", flag: "never",
@@ -146,7 +146,7 @@ struct ConfigurationTests {
         #expect(failure { try load(file: "/nowhere.yaml") }?.status == .configuration)
         let environment = ["XDG_RUNTIME_DIR": "/r", "HOME": "/h", "PICKERSYNC_CONFIG": "c.yaml"]
         let failure = try #require(failure { try load(environment: environment) })
-        #expect(failure.messages == ["/work/c.yaml: there is no such file"])
+        #expect(failure.messages == ["/srv/c.yaml: there is no such file"])
         #expect(try load().file == nil)
     }
 

@@ -1,6 +1,6 @@
 // Mistakes that a host can make on purpose, so that a search for mistakes can be seen to find them.
 
-public import SyncCore
+internal import SyncCore
 
 /// What an `EngineHost` does wrong.
 public struct HostFaults: OptionSet, Sendable {

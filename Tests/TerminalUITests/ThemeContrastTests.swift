@@ -64,7 +64,7 @@ struct ThemeContrastTests {
         "text has a contrast of 4.5:1 at least on every usual background of its theme's kind",
         arguments: Theme.all.filter { $0.isDark != nil }, [ColorDepth.trueColor, .palette256])
     func contrast(theme: Theme, depth: ColorDepth) throws {
-        let grounds = try #require(theme.isDark) ? darkGrounds : lightGrounds
+        let grounds = try #require(theme.isDark as Bool?) ? darkGrounds : lightGrounds
         for (name, style) in roles(theme, depth) {
             let text = try #require(rgb(style.foreground), "\(theme.name): \(name) has no colour")
             let own = rgb(style.background)
