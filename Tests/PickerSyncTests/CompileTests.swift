@@ -39,6 +39,7 @@ private func compilerSays(_ snippet: String, _ name: String) throws -> (status: 
             @Shared var maybe: Flavor?
             @Shared var count = 1
             @Shared var date = CivilDate(year: 2026, month: 1, day: 1)!
+            @Shared var isOn = false
             var body: some View {
                 Form {
                     \(snippet)
@@ -48,6 +49,53 @@ private func compilerSays(_ snippet: String, _ name: String) throws -> (status: 
         """
     return try compilerSays(of: source, name + ".swift")
 }
+
+/// Every initializer of a picker that SwiftUI's page lists, in its order.
+private let everyPicker = #"""
+    Picker("A", selection: $flavor) { Text("C").tag(Flavor.chocolate) }.id("a")
+    Picker(selection: $flavor) { Text("C").tag(Flavor.chocolate) } label: { Text("B") }.id("b")
+    Group {
+        Picker("C", sources: [$flavor], selection: \.self) { ForEach(Flavor.self) { Text($0.rawValue) } }
+        Picker(sources: [$flavor], selection: \.self) { ForEach(Flavor.self) { Text($0.rawValue) } } label: {
+            Text("D")
+            Text("second")
+        }
+    }
+    Group {
+        Picker("E", image: "*", selection: $flavor) { Text("C").tag(Flavor.chocolate) }.id("e")
+        Picker("F", image: "*", sources: [$flavor], selection: \.self) { Text("C").tag(Flavor.chocolate) }
+        Picker("G", systemImage: "star", selection: $flavor) { Text("C").tag(Flavor.chocolate) }.id("g")
+        Picker("H", systemImage: "star", sources: [$flavor], selection: \.self) {
+            Text("C").tag(Flavor.chocolate)
+        }
+    }
+    Group {
+        Picker("I", image: "*", selection: $flavor) { Text("C").tag(Flavor.chocolate) } currentValueLabel: {
+            Text("now \($flavor)")
+        }
+        Picker("J", image: "*", sources: [$flavor], selection: \.self) {
+            Text("C").tag(Flavor.chocolate)
+        } currentValueLabel: { Text("now") }
+        Picker("K", selection: $flavor) { Text("C").tag(Flavor.chocolate) } currentValueLabel: { Text("now") }
+        Picker("L", sources: [$flavor], selection: \.self) {
+            Text("C").tag(Flavor.chocolate)
+        } currentValueLabel: { Text("now") }
+        Picker("M", systemImage: "star", selection: $flavor) {
+            Text("C").tag(Flavor.chocolate)
+        } currentValueLabel: { Text("now") }
+        Picker("N", systemImage: "star", sources: [$flavor], selection: \.self) {
+            Text("C").tag(Flavor.chocolate)
+        } currentValueLabel: { Text("now") }
+    }
+    Group {
+        Picker(selection: $flavor) { Text("C").tag(Flavor.chocolate) } label: { Text("O") } currentValueLabel: {
+            Text("now")
+        }
+        Picker(sources: [$flavor], selection: \.self) {
+            Text("C").tag(Flavor.chocolate)
+        } label: { Text("P") } currentValueLabel: { Text("now") }
+    }
+    """#
 
 /// The Swift code of an article, one block behind the other.
 private func code(of article: String) throws -> String {
@@ -78,6 +126,16 @@ struct CompileTests {
             #"Picker("F", selection: $flavor) { ForEach(Topping.allCases) { Text($0.rawValue).tag(Flavor.vanilla) } }"#,
             #"if true { Stepper("N", value: $count, in: 1...5) } else { Text("none") }"#,
             #"DatePicker("D", selection: $date, in: CivilDate(year: 2026, month: 1, day: 1)!...)"#,
+            #"DatePicker(selection: $date, in: ...CivilDate("2026-01-01")!) { Text("D"); Text("E") }"#,
+            #"Stepper(label: { Text("C: \($flavor)") }, onIncrement: { count += 1 }, onDecrement: nil)"#,
+            #"Section { Text("a") } header: { Label("b", image: "*") } footer: { if true { Text("c") } }"#,
+            #"List { VStack { Toggle("T", isOn: $isOn) }.toggleStyle(.switch) }"#,
+            #"""
+            Picker("F", selection: $flavor) {
+                Section { Text("C").tag(Flavor.chocolate) } header: { Text("Dark") }
+            }
+            """#,
+            everyPicker,
         ])
     func compiles(snippet: String) throws {
         let (status, said) = try compilerSays(snippet, "Compiles")
@@ -100,6 +158,27 @@ struct CompileTests {
             #"SecureField("N", text: $count)"#,
             #"DatePicker("D", selection: $count)"#,
             #"Text("x").disabled($flavor == Topping.nuts)"#,
+            #"Picker("F", selection: $flavor) { ForEach(Flavor.self) { Text("N").tag($0.rawValue) } }"#,
+            #"Picker("F", selection: $flavor) { ForEach(Flavor.self) { Text("N").tag(Topping.nuts) } }"#,
+            #"Picker("F", selection: $flavor) { Section("S") { Text("N").tag(Topping.nuts) } }"#,
+            #"Picker("F", selection: flavor) { ForEach(Flavor.self) { Text($0.rawValue) } }"#,
+            #"Picker("F", sources: [$count], selection: \.self) { Text("N").tag(Flavor.vanilla) }"#,
+            #"Picker("F", selection: $flavor) { Toggle("T", isOn: $isOn) }"#,
+            #"Stepper("N", value: $count, in: 1...5, step: 0.5)"#,
+            #"Stepper("N", value: $count, onIncrement: {}, onDecrement: {})"#,
+            #"Stepper { Text("N") } onIncrement: { count } onDecrement: {}"#,
+            #"Slider(value: $flavor, in: 0...1)"#,
+            #"Gauge("G", value: $flavor)"#,
+            #"Toggle("T", isOn: isOn)"#,
+            #"Button("B", role: .dangerous) {}"#,
+            #"Button("B", presses: $count) {}"#,
+            #"DatePicker("D", selection: $date, in: 1...5)"#,
+            #"DatePicker("D", selection: $date, in: CivilTime(hour: 7, minute: 0)!...)"#,
+            #"Section { Text("x") } header: { "words" }"#,
+            #"Text("x").pickerStyle(.checkbox)"#,
+            #"Text("x").toggleStyle(.wheel)"#,
+            #"Text("x").paletteSelectionEffect(.symbolVariant(.rectangle))"#,
+            #"Text("x").onChange(of: $count) { (old: String, new: String) in }"#,
         ])
     func doesNotCompile(snippet: String) throws {
         let (status, said) = try compilerSays(snippet, "DoesNotCompile")

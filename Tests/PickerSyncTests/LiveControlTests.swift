@@ -53,6 +53,49 @@ struct LiveControlTests {
         #expect(form.presses.count == 2)
     }
 
+    @Test("a stepper's actions run once a step, up and down, whoever steps it")
+    func stepping() async throws {
+        struct Stepping: SharedForm {
+            @Shared var flavor = Flavor.chocolate
+            let heard: Heard
+            var body: some View {
+                Form {
+                    Picker("Flavor", selection: $flavor) {
+                        ForEach(Flavor.self) { Text($0.rawValue) }
+                    }
+                    Stepper {
+                        Text("Turn: \($flavor)")
+                    } onIncrement: { [heard, $flavor] in
+                        heard.add("up")
+                        $flavor.next(wraps: true)
+                    } onDecrement: { [heard] in
+                        heard.add("down")
+                    }
+                    Stepper(
+                        "Only up", onIncrement: { [heard] in heard.add("on") }, onDecrement: nil)
+                }
+            }
+        }
+        let daemon = try Daemon()
+        let client = FormClient(daemon.options())
+        defer { client.close() }
+        let heard = Heard()
+        let form = Stepping(heard: heard)
+        _ = try await client.open(form)
+        try daemon.pickerctl("set", "turn+=1")
+        try daemon.pickerctl("set", "turn+=3")
+        try daemon.pickerctl("set", "turn-=1")
+        try daemon.pickerctl("set", "onlyUp+=1")
+        try await eventually("the last one") { heard.all.contains("on") }
+        #expect(heard.all == ["up", "up", "up", "up", "down", "on"])
+        try await eventually("four steps from the first of three") { form.flavor == .vanilla }
+        // Typed, it is not a million steps.
+        try daemon.pickerctl("set", "turn=1000000")
+        try daemon.pickerctl("set", "onlyUp+=1")
+        try await eventually("the last one") { heard.all.filter { $0 == "on" }.count == 2 }
+        #expect(heard.all.filter { $0 == "up" }.count == 104)
+    }
+
     @Test("onEditingChanged tells whether anybody has the slider in their hand")
     func editing() async throws {
         struct Sliding: SharedForm {

@@ -76,6 +76,24 @@ public struct DatePicker<Value: DateSelection>: PrimitiveView {
             LabelParts(label()))
     }
 
+    /// A date picker for dates from one on with a label of views, the second text its subtitle.
+    public init(
+        selection: Binding<Value>, in range: PartialRangeFrom<Value.Moment>,
+        displayedComponents: DatePickerComponents = Value.Moment.displayedComponents,
+        @ViewBuilder label: () -> some View
+    ) {
+        self.init(selection, range.lowerBound, nil, displayedComponents, LabelParts(label()))
+    }
+
+    /// A date picker for dates up to one with a label of views, the second text its subtitle.
+    public init(
+        selection: Binding<Value>, in range: PartialRangeThrough<Value.Moment>,
+        displayedComponents: DatePickerComponents = Value.Moment.displayedComponents,
+        @ViewBuilder label: () -> some View
+    ) {
+        self.init(selection, nil, range.upperBound, displayedComponents, LabelParts(label()))
+    }
+
     /// The picker with minutes in steps of some that divide 60.
     public func minuteInterval(_ minutes: Int) -> Self {
         var copy = self

@@ -67,8 +67,8 @@ public enum FormAccessAction: String, Hashable, Sendable {
 
 /// Controls under a title, or options of a picker under one.
 public struct Section<Content> {
-    let title: String?
-    let footer: String?
+    let header: LabelParts?
+    let footer: LabelParts?
     let isExpanded: Bool
     let content: Content
 }
@@ -81,8 +81,8 @@ extension Section: View where Content: View {
 extension Section: PrimitiveView where Content: View {
     func lower(into form: inout FormLowering, _ environment: ViewEnvironment) {
         var members: [(String, JSON)] = []
-        if let title { members.append(("title", .string(title))) }
-        if let footer { members.append(("footer", .string(footer))) }
+        if let title = header?.template(&form) { members.append(("title", title)) }
+        if let text = footer?.template(&form) { members.append(("footer", text)) }
         if !isExpanded { members.append(("collapsed", true)) }
         form.addSection(members) { $0.add(content, environment) }
     }
@@ -98,7 +98,7 @@ extension Section where Content: View {
     public init(
         _ title: String, isExpanded: Bool = true, @ViewBuilder content: () -> Content
     ) {
-        self.title = title
+        header = LabelParts(title)
         footer = nil
         self.isExpanded = isExpanded
         self.content = content()
@@ -106,34 +106,43 @@ extension Section where Content: View {
 
     /// A section without a title.
     public init(@ViewBuilder content: () -> Content) {
-        title = nil
+        header = nil
         footer = nil
         isExpanded = true
         self.content = content()
     }
 
-    /// A section with a text above and one below.
+    /// A section with a view above, one text, and one below.
     public init(
-        @ViewBuilder content: () -> Content, header: () -> Text, footer: () -> Text
+        @ViewBuilder content: () -> Content, @ViewBuilder header: () -> some View,
+        @ViewBuilder footer: () -> some View
     ) {
-        title = header().phrase.template
-        self.footer = footer().phrase.template
+        self.header = LabelParts(header())
+        self.footer = LabelParts(footer())
         isExpanded = true
         self.content = content()
     }
 
-    /// A section with a text above.
-    public init(@ViewBuilder content: () -> Content, header: () -> Text) {
-        title = header().phrase.template
+    /// A section with a view above, one text.
+    ///
+    /// - Parameters:
+    ///   - isExpanded: whether its controls are shown at first.
+    ///   - content: the controls.
+    ///   - header: what stands above it.
+    public init(
+        isExpanded: Bool = true, @ViewBuilder content: () -> Content,
+        @ViewBuilder header: () -> some View
+    ) {
+        self.header = LabelParts(header())
         footer = nil
-        isExpanded = true
+        self.isExpanded = isExpanded
         self.content = content()
     }
 
-    /// A section with a text below.
-    public init(@ViewBuilder content: () -> Content, footer: () -> Text) {
-        title = nil
-        self.footer = footer().phrase.template
+    /// A section with a view below, one text.
+    public init(@ViewBuilder content: () -> Content, @ViewBuilder footer: () -> some View) {
+        header = nil
+        self.footer = LabelParts(footer())
         isExpanded = true
         self.content = content()
     }
@@ -144,7 +153,18 @@ extension Section {
     public init<Tag>(
         _ title: String, @PickerContentBuilder<Tag> content: () -> PickerOptions<Tag>
     ) where Content == PickerOptions<Tag> {
-        self.title = title
+        header = LabelParts(title)
+        footer = nil
+        isExpanded = true
+        self.content = content()
+    }
+
+    /// Options of a picker under a view, one text.
+    public init<Tag>(
+        @PickerContentBuilder<Tag> content: () -> PickerOptions<Tag>,
+        @ViewBuilder header: () -> some View
+    ) where Content == PickerOptions<Tag> {
+        self.header = LabelParts(header())
         footer = nil
         isExpanded = true
         self.content = content()

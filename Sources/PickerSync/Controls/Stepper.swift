@@ -1,4 +1,4 @@
-// The stepper: up and down by a step.
+// The stepper: up and down by a step, of a number or of whatever two actions make of it.
 
 internal import SyncCore
 
@@ -6,16 +6,19 @@ internal import SyncCore
 ///
 /// Two people's increments add up, whoever saw what; a set by number drops those that it had seen.
 public struct Stepper<Value: NumberValue>: PrimitiveView {
-    private let value: Binding<Value>
+    /// `nil` where two actions are what it is for.
+    private let value: Binding<Value>?
     private let bounds: ClosedRange<Value>?
     private let step: Value?
     private let parts: LabelParts
     private let onEditingChanged: (@Sendable (Bool) -> Void)?
     private var isWrapping = false
     private var shown: Phrase?
+    private var actions: StepperActions?
 
     private init(
-        _ value: Binding<Value>, _ bounds: ClosedRange<Value>?, _ step: Value?, _ parts: LabelParts,
+        _ value: Binding<Value>?, _ bounds: ClosedRange<Value>?, _ step: Value?,
+        _ parts: LabelParts,
         _ onEditingChanged: (@Sendable (Bool) -> Void)?
     ) {
         self.value = value
@@ -81,15 +84,82 @@ public struct Stepper<Value: NumberValue>: PrimitiveView {
 
     func lower(into form: inout FormLowering, _ environment: ViewEnvironment) {
         var control = ControlDraft(.stepper, parts)
-        control.binding = value.field
+        control.binding = value?.field
         control.set("min", bounds?.lowerBound.fieldValue)
         control.set("max", bounds?.upperBound.fieldValue)
         control.set("step", step?.fieldValue)
         if isWrapping { control.set("wraps", true) }
         control.set("format", shown.map { .string($0.template) })
+        if let actions {
+            if actions.onIncrement == nil { control.set("max", 0) }
+            if actions.onDecrement == nil { control.set("min", 0) }
+            control.listeners.append { id in
+                FieldListener(field: id, kind: .change { actions.changed(from: $0, to: $1) })
+            }
+        }
         if let onEditingChanged {
             control.listeners.append { FieldListener(field: $0, kind: .editing(onEditingChanged)) }
         }
         form.add(control, environment)
+    }
+}
+
+extension Stepper where Value == Int {
+    /// A stepper that performs actions instead of changing a number, with a label of views.
+    ///
+    ///     Stepper {
+    ///         Text("Color: \($color)")
+    ///     } onIncrement: {
+    ///         $color.next(wraps: true)
+    ///     } onDecrement: {
+    ///         $color.previous(wraps: true)
+    ///     }
+    ///
+    /// The actions run in the program that declared the stepper, whoever steps it wherever, once a
+    /// step and in order; of one change, such as a number that somebody types, at most a hundred
+    /// times. In the form it is a control that counts, so that steps taken at once add up. Values
+    /// that the label names are shown between the buttons, else that count is.
+    ///
+    /// - Parameters:
+    ///   - label: what stands beside it, a second text its subtitle.
+    ///   - onIncrement: what a step up does; where it is `nil` nobody steps up from where it began.
+    ///   - onDecrement: what a step down does; where it is `nil` nobody steps down from there.
+    ///   - onEditingChanged: told whether anybody has it in their hand.
+    public init(
+        @ViewBuilder label: () -> some View, onIncrement: (@Sendable () -> Void)?,
+        onDecrement: (@Sendable () -> Void)?, onEditingChanged: (@Sendable (Bool) -> Void)? = nil
+    ) {
+        var parts = LabelParts(label())
+        let shown = parts.takeValues()
+        self.init(nil, nil, nil, parts, onEditingChanged)
+        self.shown = shown
+        actions = StepperActions(onIncrement: onIncrement, onDecrement: onDecrement)
+    }
+
+    /// A stepper that performs actions instead of changing a number, labelled by a string.
+    public init(
+        _ title: String, onIncrement: (@Sendable () -> Void)?,
+        onDecrement: (@Sendable () -> Void)?, onEditingChanged: (@Sendable (Bool) -> Void)? = nil
+    ) {
+        self.init(nil, nil, nil, LabelParts(title), onEditingChanged)
+        actions = StepperActions(onIncrement: onIncrement, onDecrement: onDecrement)
+    }
+}
+
+/// What a stepper without a number does.
+private struct StepperActions: Sendable {
+    /// So many steps of one change are taken one by one; nobody steps further by hand.
+    static let stepsMax = 100
+
+    let onIncrement: (@Sendable () -> Void)?
+    let onDecrement: (@Sendable () -> Void)?
+
+    func changed(from old: FieldState?, to new: FieldState) {
+        let before = old.flatMap { Int(field: $0) } ?? 0
+        guard let after = Int(field: new), after != before else { return }
+        let action = after > before ? onIncrement : onDecrement
+        let (distance, isFar) = after.subtractingReportingOverflow(before)
+        let steps = isFar ? Self.stepsMax : Int(min(distance.magnitude, UInt(Self.stepsMax)))
+        for _ in 0..<steps { action?() }
     }
 }

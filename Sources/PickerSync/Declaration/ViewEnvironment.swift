@@ -94,6 +94,20 @@ struct LabelParts {
         return members
     }
 
+    /// Takes the first text that names values out of the label: it is shown where the value is. Of
+    /// `Color: ${color}` the label keeps the words before the value.
+    mutating func takeValues() -> Phrase? {
+        guard let index = texts.firstIndex(where: { $0.words == nil }) else { return nil }
+        var shown = texts.remove(at: index)
+        guard index == 0, case .words(let words)? = shown.pieces.first else { return shown }
+        let title = words.split(whereSeparator: { $0 == " " || $0 == ":" }).joined(separator: " ")
+        if !title.isEmpty {
+            shown.pieces.removeFirst()
+            texts.insert(Phrase(verbatim: title), at: 0)
+        }
+        return shown
+    }
+
     /// The one text of a value label as a template; `nil`, with an issue, where it is not one.
     func template(_ form: inout FormLowering) -> JSON? {
         if texts.isEmpty, strangers.isEmpty { return nil }

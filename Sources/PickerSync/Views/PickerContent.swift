@@ -69,7 +69,7 @@ public struct PickerOptions<Tag: PickerTag> {
     /// An option, or a titled group of them.
     enum Entry {
         case option(TaggedView<Tag>)
-        case group(title: String, [TaggedView<Tag>])
+        case group(title: LabelParts?, [TaggedView<Tag>])
     }
 
     var entries: [Entry]
@@ -120,6 +120,14 @@ public enum PickerContentBuilder<Tag: PickerTag> {
         PickerOptions(each.elements.flatMap { $0.content.options.map { .option($0) } })
     }
 
+    /// Options with tags of another type than the selection's, which no picker could ever select,
+    /// although the elements' ids would do: this leads to no options, so that it does not compile.
+    public static func buildExpression<Data, Content: TaggedContent>(
+        _ each: ForEach<Data, Tag, Content>
+    ) -> TagsOfAnotherType {
+        TagsOfAnotherType()
+    }
+
     /// A titled group.
     public static func buildExpression(_ section: Section<PickerOptions<Tag>>) -> PickerOptions<Tag>
     {
@@ -130,7 +138,7 @@ public enum PickerContentBuilder<Tag: PickerTag> {
             case .group(_, let inner): options += inner
             }
         }
-        return PickerOptions([.group(title: section.title ?? "", options)])
+        return PickerOptions([.group(title: section.header, options)])
     }
 
     /// Options one after the other.
@@ -155,6 +163,11 @@ public enum PickerContentBuilder<Tag: PickerTag> {
     }
 }
 
+/// What options are whose tags are not of the selection's type: nothing that a picker takes.
+public struct TagsOfAnotherType {
+    init() {}
+}
+
 extension PickerOptions {
     /// The options as a form file has them.
     func json(_ form: inout FormLowering) -> JSON {
@@ -165,7 +178,7 @@ extension PickerOptions {
                 case .group(let title, let options):
                     .object(
                         JSONObject([
-                            ("section", .string(title)),
+                            ("section", title?.template(&form) ?? ""),
                             ("options", .array(options.map { $0.json(&form) })),
                         ]))
                 }

@@ -114,6 +114,13 @@ public struct Group<Content: View>: PrimitiveView {
     }
 }
 
+/// SwiftUI's list of rows: the controls themselves, since a form is a list already.
+public typealias List = Group
+
+/// SwiftUI's stack of views: the controls themselves, since those of a form stand one below the
+/// other.
+public typealias VStack = Group
+
 /// Builds the content of forms, sections and labels.
 @resultBuilder
 public enum ViewBuilder {
