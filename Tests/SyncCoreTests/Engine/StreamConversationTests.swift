@@ -348,63 +348,6 @@ import Testing
             """#)
     }
 
-    @Test("deleting ends subscriptions; a form of the same name is another one")
-    func deleteAndCreate() throws {
-        try Conversation.play(
-            #"""
-            connect root
-            connect alice
-            alice> form.watch
-            alice< {"result":{"forms":[]}}
-            root> form.apply {"definition":@ice}
-            root< {"result":{"created":true}}
-            alice< {"method":"form.changed","params":{"form":"ice","revision":1}}
-            alice> state.subscribe {"form":"ice"}
-            alice< {"result":{"revision":1,"log":"$old"}}
-            hold
-            root> form.delete {"form":"ice"} !
-            root> form.apply {"definition":@ice} !
-            settle
-            alice> state.get {"form":"ice"}
-            alice< {"result":{"log":"$old"}}
-            release
-            root< {"result":{}}
-            root< {"result":{"created":true,"revision":1}}
-            alice< {"method":"form.changed","params":{"deleted":true,"revision":2}}
-            alice< {"method":"form.changed","params":{"deleted":true,"revision":2}}
-            alice< {"method":"form.changed","params":{"revision":1}}
-            root> state.set {"form":"ice","changes":[{"field":"scoops","value":3}]}
-            root< {"result":{"revision":2}}
-            alice> state.subscribe {"form":"ice","since":{"log":"$old","revision":1}}
-            alice< {"result":{"resumed":false,"revision":2}}
-            """#)
-    }
-
-    @Test("a deletion that cannot be committed has not happened, nor what was created in its place")
-    func failedDeletion() throws {
-        try Conversation.play(
-            #"""
-            connect root
-            root> form.apply {"definition":@ice}
-            root< {"result":{"created":true}}
-            hold
-            root> form.delete {"form":"ice"}
-            root> form.apply {"definition":@ice}
-            root> form.apply {"definition":@policies}
-            root> form.delete {"form":"policies"}
-            fail
-            root< {"error":{"code":-32007}}
-            root< {"error":{"code":-32007}}
-            root< {"error":{"code":-32007}}
-            root< {"error":{"code":-32007}}
-            release
-            root> form.list
-            root< {"result":{"forms":[{"form":"ice","revision":1}]}}
-            root> state.set {"form":"ice","changes":[{"field":"scoops","value":3}]}
-            root< {"result":{"revision":2}}
-            """#)
-    }
-
     @Test(
         "on a clean stop edits under way are answered, then all are told goodbye; later ones are not"
     )

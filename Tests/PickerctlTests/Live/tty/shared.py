@@ -104,7 +104,7 @@ def held_value_stands_still():
         x, y = a.place("●────")
         a.mouse(0, x, y)
         a.mouse(32, x + 3, y)
-        a.pump()
+        a.sees("◉")
         before = next(line for line in a.lines() if "Speed" in line)
         form.must("set", "speed=95")
         a.sees("set 95: lands when you let go")
