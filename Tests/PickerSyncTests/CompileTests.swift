@@ -166,7 +166,7 @@ struct CompileTests {
             #"Picker("F", selection: $flavor) { Toggle("T", isOn: $isOn) }"#,
             #"Stepper("N", value: $count, in: 1...5, step: 0.5)"#,
             #"Stepper("N", value: $count, onIncrement: {}, onDecrement: {})"#,
-            #"Stepper { Text("N") } onIncrement: { count } onDecrement: {}"#,
+            #"Stepper { Text("N") } onIncrement: 1 onDecrement: {}"#,
             #"Slider(value: $flavor, in: 0...1)"#,
             #"Gauge("G", value: $flavor)"#,
             #"Toggle("T", isOn: isOn)"#,

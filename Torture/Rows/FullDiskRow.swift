@@ -59,10 +59,13 @@ struct FullDiskRow: Row {
             let before = crowd.acknowledged
             reads += try read(crowd, daemon, &findings, "\(kind), round \(round)")
             try doctor(run, daemon, folder, &findings)
-            for writer in crowd.writers { writer.isOpen = false }
-            cpu = max(cpu, try idleShare(daemon, seconds: run.isWhole ? 4 : 1.5))
+            let asked = crowd.unavailable
+            crowd.work(seconds: 0.2, on: daemon)
+            findings.require(crowd.unavailable > asked, "\(kind): nothing was refused any more")
             findings.require(
                 crowd.acknowledged == before, "\(kind): an edit was answered without room")
+            for writer in crowd.writers { writer.isOpen = false }
+            cpu = max(cpu, try idleShare(daemon, seconds: run.isWhole ? 4 : 1.5))
             disk.end()
             let mended = monotonicNanoseconds()
             for writer in crowd.writers { writer.isOpen = true }

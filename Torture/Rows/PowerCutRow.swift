@@ -49,13 +49,14 @@ struct PowerCutRow: Row {
         let folder = run.folder + (withoutSync ? "/unsafe" : "/record")
         let daemon = try DaemonUnderTest(run, folder: folder)
         let shim = try FaultShim(folder: folder, library: library)
-        shim[.noSync] = withoutSync ? 1 : 0
         daemon.environment = shim.environment(
             directory: daemon.state, trace: folder + "/trace")
         let crowd = Crowd(
             writers: Self.writers, depth: 2, watchers: 1, tally: run.tally, prefix: "record")
         for watcher in crowd.watchers { watcher.mustResume = false }
         try TortureForm.apply(writers: Self.writers, by: daemon.startAndWait())
+        // Only now: a store that was never whole would be caught by anything.
+        shim[.noSync] = withoutSync ? 1 : 0
         crowd.connect(to: daemon)
         let wanted = run.isWhole ? Self.syncs : 120
         try crowd.work(until: "it has synced", on: daemon) { shim[.syncs] >= wanted / 2 }

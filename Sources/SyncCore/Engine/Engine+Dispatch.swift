@@ -133,8 +133,8 @@ extension Engine {
     /// Keeps an answer for a retry under the same key.
     private func remember(_ call: PendingCall, _ result: [UInt8]) {
         guard let key = call.key else { return }
-        // Kept long: no longer than it is, without the spare bytes of the writer's buffer, where the
-        // request still stands, which may have been a secret.
+        // Kept long: no longer than it is, without the spare bytes of the writer's buffer, where
+        // the request still stands, which may have been a secret.
         let result = result.withUnsafeBytes { [UInt8]($0) }
         batches.gathering.keys.append(
             KeyRow(

@@ -110,6 +110,14 @@ class Proxy:
         try:
             while data := source.recv(65536):
                 sink.sendall(data)
+        except OSError:
+            pass
+        Proxy.end(sink)
+
+    @staticmethod
+    def end(sink):
+        # Also after a reset: a daemon that was killed with something unread leaves one.
+        try:
             sink.shutdown(socket.SHUT_WR)
         except OSError:
             pass
@@ -122,9 +130,9 @@ class Proxy:
                 for old, new in self.words:
                     frame = frame.replace(old, new)
                 sink.sendall(struct.pack(">I", len(frame)) + frame)
-            sink.shutdown(socket.SHUT_WR)
         except OSError:
             pass
+        self.end(sink)
 
     def close(self):
         self.listener.close()
