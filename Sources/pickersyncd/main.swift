@@ -73,9 +73,7 @@ struct PickerSyncD: ParsableCommand {
     }
 
     func run() throws {
-        let sources = ConfigurationSources(
-            flags: flags, file: config, environment: .take(), uid: geteuid(),
-            workingDirectory: currentDirectory())
+        let sources = ConfigurationSources.here(flags: flags, file: config)
         if let restore, !check {
             throw ExitCode(Daemon.restore(sources, from: restore).rawValue)
         }
@@ -86,12 +84,6 @@ struct PickerSyncD: ParsableCommand {
         for line in report.plan { print(line) }
         for problem in report.problems { writeError("pickersyncd: \(problem)\n") }
         throw ExitCode(report.status.rawValue)
-    }
-
-    private func currentDirectory() -> String {
-        guard let path = getcwd(nil, 0) else { return "/" }
-        defer { free(path) }
-        return String(cString: path)
     }
 
     private func writeError(_ text: String) {
@@ -131,4 +123,24 @@ extension String {
     }
 }
 
+extension ConfigurationSources {
+    /// Flags, the environment and the place of this process.
+    fileprivate static func here(
+        flags: [(option: ConfigurationOption, values: [String])], file: String?
+    ) -> ConfigurationSources {
+        ConfigurationSources(
+            flags: flags, file: file, environment: .take(), uid: geteuid(),
+            workingDirectory: currentDirectory())
+    }
+
+    private static func currentDirectory() -> String {
+        guard let path = getcwd(nil, 0) else { return "/" }
+        defer { free(path) }
+        return String(cString: path)
+    }
+}
+
+if let usual = UsualArguments(Array(CommandLine.arguments.dropFirst())) {
+    exit(Daemon.run(.here(flags: usual.flags, file: usual.file), newReplica: false).rawValue)
+}
 PickerSyncD.main()
