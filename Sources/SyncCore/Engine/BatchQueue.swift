@@ -42,9 +42,8 @@ struct BatchQueue {
 
     /// A form at the end of a batch, as readers will see it.
     enum End {
-        case cells(
-            [(index: Int, cell: Cell)], revision: UInt64, context: CausalContext, UndoJournal)
-        case whole(FormState, UndoJournal)
+        case cells([(index: Int, cell: Cell)], revision: UInt64, context: CausalContext)
+        case whole(FormState)
     }
 
     /// One batch.
@@ -167,7 +166,7 @@ extension BatchQueue.Dirty {
             steps.append(.putForm(form.row(state)))
             for id in removed { steps.append(.removeField(form: form.key, field: id)) }
             for index in state.cells.indices { steps.append(row(state, index)) }
-            end = .whole(state, form.undo)
+            end = .whole(state)
         } else {
             steps.append(
                 .putHead(
@@ -176,7 +175,7 @@ extension BatchQueue.Dirty {
             for index in changed { steps.append(row(state, index)) }
             end = .cells(
                 changed.map { ($0, state.cells[$0]) }, revision: state.revision,
-                context: state.context, form.undo)
+                context: state.context)
         }
         for revision in revisions { steps.append(.appendRevision(revision)) }
     }

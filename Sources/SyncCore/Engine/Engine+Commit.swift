@@ -273,14 +273,11 @@ extension BatchQueue.Dirty {
     /// Readers see the form as it was at the end of the batch.
     fileprivate func takeEffect() {
         switch end {
-        case .cells(let cells, let revision, let context, let undo):
+        case .cells(let cells, let revision, let context):
             for (index, cell) in cells { form.committed.cells[index] = cell }
             form.committed.revision = revision
             form.committed.context = context
-            form.undoCommitted = undo
-        case .whole(let state, let undo):
-            form.committed = state
-            form.undoCommitted = undo
+        case .whole(let state): form.committed = state
         case nil: break
         }
     }

@@ -81,8 +81,8 @@ extension Engine {
         case .stateSubscribe(let params): try subscribe(params, call, &effects)
         case .stateUnsubscribe(let form): try unsubscribe(form, call)
         case .stateHistory(let params): try history(params, call, &effects)
-        case .stateUndo(let params): try takeBack(.undo, params, call, &effects)
-        case .stateRedo(let params): try takeBack(.redo, params, call, &effects)
+        case .stateUndo(let params): try takeBack(.undo, params, call, request, &effects)
+        case .stateRedo(let params): try takeBack(.redo, params, call, request, &effects)
         case .stateReveal(let params): try reveal(params, call)
         case .presenceUpdate(let params): try presenceUpdate(params, call)
         case .serverStatus: serverStatus(call)
@@ -275,23 +275,28 @@ extension Engine {
         return true
     }
 
+    /// Goes on with a request that waited for the store.
+    func goOn(
+        with request: Request, _ call: PendingCall, _ effects: inout [Effect]
+    ) throws(WireError) {
+        // Another connection may have used the key meanwhile.
+        if let key = call.key,
+            case .answered(let result, let known, let batch) = keys.lookUp(key.id)
+        {
+            try requireSame(known, key.digest)
+            return repeatAnswer(call, result, batch: batch)
+        }
+        if request.isEdit { try requireWritable() }
+        try dispatch(request, call, &effects)
+    }
+
     /// The store knows whether a key was used.
     func fetchedKey(
         _ row: KeyRow?, _ call: PendingCall, _ request: Request, _ effects: inout [Effect]
     ) {
         do {
             guard let digest = call.key?.digest, let id = call.key?.id else { return }
-            // Another connection may have used the key while the store looked for it.
-            if case .answered(let result, let known, let batch) = keys.lookUp(id) {
-                try requireSame(known, digest)
-                repeatAnswer(call, result, batch: batch)
-                return
-            }
-            guard let row else {
-                if request.isEdit { try requireWritable() }
-                try dispatch(request, call, &effects)
-                return
-            }
+            guard let row else { return try goOn(with: request, call, &effects) }
             try requireSame(row.digest, digest)
             keys.note(id, result: row.result, digest: row.digest, at: row.at, batch: nil)
             repeatAnswer(call, row.result, batch: nil)

@@ -71,7 +71,10 @@ extension Engine {
             if form.existence == .gone { remove(form) }
             form.working = form.committed
             // Otherwise what was told stands, and with it how it is taken back.
-            if configuration.durability == .commit { form.undo = form.undoCommitted }
+            if configuration.durability == .commit {
+                form.undo = UndoJournal()
+                form.isUndoStored = true
+            }
         }
         if configuration.durability == .commit {
             keys.failed(batch.keys)

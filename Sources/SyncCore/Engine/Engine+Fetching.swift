@@ -9,6 +9,8 @@ extension Engine {
         case page(Subscription)
         case history(PendingCall, HistorySearch)
         case key(PendingCall, Request)
+        /// What can be taken back in a form.
+        case undo(PendingCall, Request, LiveForm)
         /// A copy of the store, or a piece of one.
         case backup(PendingCall, offset: Int64)
     }
@@ -59,7 +61,7 @@ extension Engine {
             if case .revisions(let found) = answer { rows = found }
             page(rows, subscription, id, &effects)
         case .resume(let call, _, _), .history(let call, _), .key(let call, _),
-            .backup(let call, _):
+            .undo(let call, _, _), .backup(let call, _):
             let connection = call.connection
             guard connections[connection.id] === connection,
                 connection.progress == .awaitingFetch(id)
@@ -93,6 +95,12 @@ extension Engine {
             try continueHistory(search, rows, call, &effects)
         case (.key(let call, let request), .key(let row)):
             fetchedKey(row, call, request, &effects)
+        case (.undo(let call, let request, let form), .revisions(let rows)):
+            // Each record is read as JSON.
+            spend(rows.reduce(0) { $0 + $1.record.count } >> 7, call.connection.account)
+            // A batch that failed may be among what the store shows meanwhile.
+            if health == .healthy { makeUndo(of: form, rows) }
+            try goOn(with: request, call, &effects)
         case (.backup(let call, _), .backup(let number, let bytes)):
             backupBegan(number, bytes: bytes, call)
         case (.backup(let call, let offset), .backupPiece(let bytes)):
@@ -107,7 +115,7 @@ extension Engine.Fetch {
     var call: PendingCall? {
         switch self {
         case .resume(let call, _, _), .history(let call, _), .key(let call, _),
-            .backup(let call, _):
+            .undo(let call, _, _), .backup(let call, _):
             call
         case .page: nil
         }

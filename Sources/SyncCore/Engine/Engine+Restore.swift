@@ -10,11 +10,9 @@ extension Engine {
         limits.optionsMax = .max
         var fields: [FormKey: [FieldRow]] = [:]
         for row in image.fields { fields[row.form, default: []].append(row) }
-        var revisions: [FormKey: [RevisionRow]] = [:]
-        for row in image.revisions { revisions[row.form, default: []].append(row) }
         for row in image.forms.sorted(by: { $0.key < $1.key }) {
             let form = try restored(row, fields[row.key] ?? [], limits)
-            form.undoRows = revisions[row.key] ?? []
+            form.isUndoStored = true
             nextFormKey = max(nextFormKey, row.key + 1)
             insert(form)
             if newLogs {
@@ -152,21 +150,6 @@ extension Engine {
             JSONObject(
                 Limits.all.map { ($0.name, .integer(configuration.limits[keyPath: $0.path])) }))
         return status
-    }
-}
-
-extension LiveForm {
-    /// Makes the undo journal of what the store kept, when it is first needed.
-    func loadUndo(depthMax: Int) {
-        guard !undoRows.isEmpty else { return }
-        let rows = undoRows
-        undoRows = []
-        for row in rows {
-            guard let record = RevisionRecord(row.record) else { continue }
-            undo.append(
-                record, bytes: row.record.count, revision: row.revision, depthMax: depthMax)
-        }
-        undoCommitted = undo
     }
 }
 

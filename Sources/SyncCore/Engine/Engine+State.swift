@@ -174,8 +174,7 @@ extension Engine {
 
     /// A transaction by whoever is at the other end of a connection.
     func begin(_ form: LiveForm, _ connection: Connection) -> Transaction {
-        form.loadUndo(depthMax: configuration.limits.undoDepthMax)
-        return Transaction(
+        Transaction(
             form, author: connection.author(replica: replica),
             stamp: clock.now(at: now.wallMilliseconds))
     }
@@ -317,9 +316,11 @@ extension Engine {
             frame = Answer.frame(.stateChanged(params))
         }
         let recordBytes = record.encoded()
-        form.undo.append(
-            record, bytes: recordBytes.count, revision: outcome.revision,
-            depthMax: configuration.limits.undoDepthMax)
+        if !form.isUndoStored {
+            form.undo.append(
+                record, bytes: recordBytes.count, revision: outcome.revision,
+                depthMax: configuration.limits.undoDepthMax)
+        }
         let row = RevisionRow(
             form: form.key, revision: outcome.revision, at: record.at, frame: frame,
             record: recordBytes)

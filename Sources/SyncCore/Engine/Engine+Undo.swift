@@ -1,9 +1,12 @@
 // `state.undo` and `state.redo`.
 
 extension Engine {
+    /// Bytes of notifications of the revisions that a journal is made of.
+    private static var undoBytesMax: Int { 8 << 20 }
+
     func takeBack(
         _ direction: UndoJournal.Direction, _ params: StateUndo, _ call: PendingCall,
-        _ effects: inout [Effect]
+        _ request: Request, _ effects: inout [Effect]
     ) throws(WireError) {
         let form = try editableForm(params.form, call.connection)
         let connection = call.connection
@@ -16,7 +19,12 @@ extension Engine {
             params.scope == .mine
             ? UndoJournal.Owner(uid: connection.peer.uid, session: connection.session) : nil
         spend(4, connection.account)
-        form.loadUndo(depthMax: configuration.limits.undoDepthMax)
+        guard !form.isUndoStored else {
+            let query = StoreQuery.history(
+                form: form.key, before: .max, rowsMax: configuration.limits.undoDepthMax,
+                bytesMax: Self.undoBytesMax)
+            return fetch(query, for: .undo(call, request, form), connection, &effects)
+        }
         guard let target = form.undo.newest(direction, owner: owner, field: params.field) else {
             throw WireError(
                 .conflict,
@@ -56,5 +64,24 @@ extension Engine {
         finish(
             &transaction, direction == .undo ? .undo : .redo, named: named,
             seen: CausalContext(), skipped: skipped, takesBack: target.revision, call, &effects)
+    }
+
+    /// Makes the journal of a form: of the newest revisions that the store has, newest first, and
+    /// of those on their way to it. No batch was committed since the store answered.
+    func makeUndo(of form: LiveForm, _ stored: [RevisionRow]) {
+        guard form.isUndoStored else { return }
+        form.isUndoStored = false
+        form.undo = UndoJournal()
+        var rows: [RevisionRow] = []
+        batches.scanRevisions(of: form, after: stored.first?.revision ?? 0, before: .max) { row in
+            rows.append(row)
+            return true
+        }
+        for row in (rows + stored).reversed() {
+            guard let record = RevisionRecord(row.record) else { continue }
+            form.undo.append(
+                record, bytes: row.record.count, revision: row.revision,
+                depthMax: configuration.limits.undoDepthMax)
+        }
     }
 }

@@ -35,13 +35,12 @@ final class LiveForm {
     /// Whether it stands among the engine's forms with news.
     var hasNews = false
     var presence = PresenceBoard()
-    /// What can be taken back, as edits see it.
+    /// What can be taken back, edits that are not durable yet among it. One journal, and never a
+    /// second owner: that would cost the next edit a copy of it.
     var undo = UndoJournal()
-    /// The same as it is durable; with `durability = commit` alone, since nothing else goes back.
-    /// Never one for each edit: two owners of a journal cost the next edit a copy of it.
-    var undoCommitted = UndoJournal()
-    /// Revisions from the store that the journal has not been made of yet.
-    var undoRows: [RevisionRow] = []
+    /// The journal has not been made: what can be taken back is in the store and in the batches on
+    /// their way to it. So it is after a start and after a batch that failed, until the first undo.
+    var isUndoStored = false
     /// Revisions added since the store was last asked to prune.
     var revisionsSincePruning = 0
     /// Bytes of the revisions that the store keeps, as far as this run added them.

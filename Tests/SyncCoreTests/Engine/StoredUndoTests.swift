@@ -1,0 +1,95 @@
+import EngineTestKit
+import SyncCore
+import Testing
+
+/// The journal of what can be taken back, made of the store's revisions when it is first needed.
+@Suite("Undo from the store")
+struct StoredUndoTests {
+    private func host(_ durability: Durability = .commit) throws -> (EngineHost, ConnectionID) {
+        let host = try EngineHost(durability: durability)
+        let root = host.connect(uid: 0, user: "root")
+        let definition = #"{"form":"f","fields":[{"id":"note","type":"text"}]}"#
+        host.ask(
+            root,
+            #"{"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":\#(definition)}}"#
+        )
+        return (host, root)
+    }
+
+    private func set(_ host: EngineHost, _ client: ConnectionID, _ text: String) {
+        host.call(
+            client,
+            .stateSet(StateSet(form: "f", changes: [Change(field: "note", .value(.string(text)))])))
+    }
+
+    private func value(_ host: EngineHost) throws -> String? {
+        let client = host.connect(uid: 0, user: "root")
+        let answer = host.call(client, .stateGet(StateGet(form: "f")))[0]
+        return ["one", "two", "three", "four"].first { answer.contains("\"value\":\"\($0)\"") }
+    }
+
+    @Test("edits from before a restart are taken back behind those after it, each once")
+    func acrossARestart() throws {
+        let (host, before) = try host()
+        for text in ["one", "two", "three"] { set(host, before, text) }
+        #expect(try host.restart())
+        let root = host.connect(uid: 0, user: "root")
+        set(host, root, "four")
+        for expected in ["three", "two", "one"] {
+            host.call(root, .stateUndo(StateUndo(form: "f")))
+            #expect(try value(host) == expected)
+        }
+        host.call(root, .stateRedo(StateUndo(form: "f")))
+        #expect(try value(host) == "two")
+    }
+
+    @Test("edits on their way to the store are taken back too", arguments: Durability.allCases)
+    func onTheirWay(durability: Durability) throws {
+        let (host, before) = try host(durability)
+        set(host, before, "one")
+        #expect(try host.restart())
+        let root = host.connect(uid: 0, user: "root")
+        host.holdsCommits = true
+        set(host, root, "two")
+        set(host, root, "three")
+        host.holdsFetches = true
+        host.call(root, .stateUndo(StateUndo(form: "f")))
+        host.answerFetches()
+        host.holdsCommits = false
+        host.commit()
+        host.settle()
+        #expect(try value(host) == "two")
+        host.call(root, .stateUndo(StateUndo(form: "f")))
+        #expect(try value(host) == "one")
+    }
+
+    @Test("what a failed batch had done is not taken back, what stood before it is")
+    func afterAFailure() throws {
+        let (host, root) = try host()
+        for text in ["one", "two"] { set(host, root, text) }
+        host.holdsCommits = true
+        set(host, root, "three")
+        host.failCommit()
+        host.holdsCommits = false
+        host.settle()
+        #expect(try value(host) == "two")
+        host.call(root, .stateUndo(StateUndo(form: "f")))
+        #expect(try value(host) == "one")
+    }
+
+    @Test("two retries of one undo that wait for the store take back one edit")
+    func retried() throws {
+        let (host, before) = try host()
+        for text in ["one", "two", "three"] { set(host, before, text) }
+        #expect(try host.restart())
+        let (one, two) = (host.connect(uid: 0, user: "root"), host.connect(uid: 0, user: "root"))
+        host.holdsFetches = true
+        var undo = StateUndo(form: "f")
+        undo.idempotencyKey = "k"
+        host.call(one, .stateUndo(undo))
+        host.call(two, .stateUndo(undo))
+        host.answerFetches()
+        host.settle()
+        #expect(try value(host) == "two")
+    }
+}
