@@ -64,6 +64,8 @@ final class Life {
             shell.accept()
             shell.log.ready(path)
             shell.manager.ready(status: shell.engine.statusLine)
+            // Nobody waits for what opening has left (`StoreOptions.settlesLater`).
+            shell.store.add(.maintain)
             shell.store.add(.measure)
             giveBackPagesOnceQuiet()
         }

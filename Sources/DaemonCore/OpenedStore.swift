@@ -7,10 +7,6 @@ internal import SyncCore
 
 /// A store that is open, with the key for its secrets.
 struct OpenedStore {
-    /// Revisions of each form that the engine keeps ready from the start: what a client that was
-    /// away for a short while asks for. Older ones come from the store.
-    static let revisionsPerForm = 256
-
     let store: Store
     private let sealer: Sealer?
     private let opening: Opening
@@ -24,6 +20,7 @@ struct OpenedStore {
         var options = StoreOptions()
         options.newReplica = newReplica
         options.everyEditDurable = configuration.durability == .commit
+        options.settlesLater = options.everyEditDurable
         let directory = configuration.stateDirectory
         do throws(SystemError) {
             try FilePlace.makeDirectory(directory, mode: 0o700)
@@ -34,7 +31,8 @@ struct OpenedStore {
             let (store, opening) = try Store.open(directory: directory, options: options)
             say(opening, directory, log)
             return OpenedStore(
-                store: store, sealer: sealer(directory, credentials, log), opening: opening,
+                store: store, sealer: sealer(for: store, directory, credentials, log),
+                opening: opening,
                 keyHours: configuration.limits.keyHours)
         } catch {
             throw StartFailure(
@@ -85,9 +83,14 @@ struct OpenedStore {
     }
 
     /// Without its key the daemon serves all but secrets, which read as unset.
-    private static func sealer(_ directory: String, _ credentials: String?, _ log: Log) -> Sealer? {
+    private static func sealer(
+        for store: Store, _ directory: String, _ credentials: String?, _ log: Log
+    ) -> Sealer? {
         do throws(SealerError) {
-            return try Sealer.load(directory: directory, credentials: credentials)
+            let (sealer, unkept) = try Sealer.prepare(
+                directory: directory, credentials: credentials)
+            if let unkept { store.keep(unkept) }
+            return sealer
         } catch {
             log.write(
                 .error, "no key for secure fields, which can neither be read nor set: \(error)")
@@ -102,8 +105,10 @@ struct OpenedStore {
             monotonicNanoseconds: Loop.hrtimeNanoseconds)
         let image: StoreImage
         do throws(StoreError) {
+            // Revisions come from the store when somebody asks for them: a start does not grow
+            // with the history.
             image = try store.loadImage(
-                revisionsPerForm: Self.revisionsPerForm,
+                revisionsPerForm: 0,
                 keysNotBefore: now.wallMilliseconds - Int64(keyHours) * 3_600_000)
         } catch {
             throw StartFailure(

@@ -18,15 +18,30 @@ extension Sealer {
     public static func load(
         directory: String, credentials: String?
     ) throws(SealerError) -> Sealer {
+        let (sealer, unkept) = try prepare(directory: directory, credentials: credentials)
+        do throws(StoreError) {
+            try unkept?.keep()
+        } catch {
+            try? POSIX.remove(directory + "/key.new")
+            throw .inputOutput(file: directory + "/key", reason: error.description)
+        }
+        return sealer
+    }
+
+    /// The same, but a key that is made is lost with the machine's power until it is kept: before
+    /// anything that was sealed with it.
+    public static func prepare(
+        directory: String, credentials: String?
+    ) throws(SealerError) -> (sealer: Sealer, unkept: UnkeptKey?) {
         guard sodium_init() >= 0 else { throw .noMemory(file: directory) }
         if let credentials {
             let file = credentials + "/pickersync-key"
             // Its mode says nothing: systemd grants access by an ACL, and shows 0440.
-            if let sealer = try reading(file, keepsOthersOut: false) { return sealer }
+            if let sealer = try reading(file, keepsOthersOut: false) { return (sealer, nil) }
         }
         let file = directory + "/key"
-        if let sealer = try reading(file, keepsOthersOut: true) { return sealer }
-        return try making(file, in: directory)
+        if let sealer = try reading(file, keepsOthersOut: true) { return (sealer, nil) }
+        return (try making(file), UnkeptKey(file: file, directory: directory))
     }
 
     /// The key of a file; `nil` where there is no such file.
@@ -107,24 +122,17 @@ extension Sealer {
         return sealer
     }
 
-    /// Makes a random key and its file, which appears whole and durable or not at all.
-    private static func making(
-        _ file: String, in directory: String
-    ) throws(SealerError) -> Sealer {
+    /// Makes a random key, and writes it to a file that is not the key's yet.
+    private static func making(_ file: String) throws(SealerError) -> Sealer {
         let sealer = unsafe try Sealer(file: file) {
             unsafe randombytes_buf($0.baseAddress!, $0.count)
         }
-        let partial = file + ".new"
+        let partial = UnkeptKey.partial(of: file)
         do throws(StoreError) {
             try POSIX.remove(partial)
             let descriptor = try POSIX.open(partial, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
             defer { Glibc.close(descriptor) }
             try sealer.writeKey(to: descriptor, of: partial)
-            guard fsync(descriptor) == 0 else { throw POSIX.failure("fsync", partial) }
-            // link(2), unlike rename(2), never replaces a key that is there.
-            guard unsafe link(partial, file) == 0 else { throw POSIX.failure("link", file) }
-            try POSIX.remove(partial)
-            try POSIX.sync(directory)
         } catch {
             try? POSIX.remove(partial)
             throw .inputOutput(file: file, reason: error.description)
@@ -134,5 +142,32 @@ extension Sealer {
 
     private static func failure(_ call: String, _ file: String) -> SealerError {
         .inputOutput(file: file, reason: "\(call): \(POSIX.text(errno))")
+    }
+}
+
+/// A key that was made and whose file is not durable yet.
+public struct UnkeptKey: Sendable {
+    let file: String
+    let directory: String
+
+    static func partial(of file: String) -> String { file + ".new" }
+
+    /// Gives the key its file, which appears whole and durable or not at all. May be called again
+    /// after it failed.
+    func keep() throws(StoreError) {
+        let partial = Self.partial(of: file)
+        if try POSIX.exists(partial) {
+            try POSIX.sync(partial)
+            // link(2), unlike rename(2), never replaces a key that is there.
+            if unsafe link(partial, file) != 0 {
+                let number = errno
+                // Left by a call that failed behind this step.
+                guard number == EEXIST, try POSIX.identity(partial) == POSIX.identity(file) else {
+                    throw POSIX.failure("link", file, number)
+                }
+            }
+            try POSIX.remove(partial)
+        }
+        try POSIX.sync(directory)
     }
 }

@@ -38,20 +38,16 @@ extension Store {
     private static func create(
         with builder: Builder, lock: LockFile
     ) throws(StoreError) -> (store: Store, opening: Opening) {
-        let files = builder.files
         let meta = try builder.build(StoreImage(), carryingFrom: nil) {
             file throws(StoreError) in
             try Meta(
                 newIn: file, generation: (lock.last?.generation ?? 0) + 1,
                 everyEditDurable: builder.options.everyEditDurable)
         }
-        try files.adoptBuilding()
-        try files.finishReplacement()
-        let database = try builder.connect()
-        try lock.write(RunMark(generation: meta.generation, closed: false))
         let store = Store(
-            files: files, options: builder.options, schema: builder.schema, lock: lock,
-            database: database, meta: meta)
+            files: builder.files, options: builder.options, schema: builder.schema, lock: lock,
+            connection: .closed, unsettled: .adoption, meta: meta)
+        if !builder.options.settlesLater { try store.settle() }
         let opening = Opening(
             condition: .created, replica: meta.replica, replicaChange: .created)
         return (store, opening)
@@ -79,20 +75,26 @@ extension Store {
         meta.begin(
             after: change, generation: max(meta.generation, lock.last?.generation ?? 0) + 1,
             everyEditDurable: builder.options.everyEditDurable, file: identity, machine: machine)
-        try database.transaction { () throws(StoreError) in
-            try meta.write(to: database)
-            if change != nil { try nameLogsAnew(in: database) }
-        }
-        try lock.write(RunMark(generation: meta.generation, closed: false))
         let store = Store(
             files: builder.files, options: builder.options, schema: builder.schema, lock: lock,
-            database: database, meta: meta)
+            connection: .open(database), unsettled: .beginning, meta: meta)
+        if change != nil {
+            // In one transaction with the epoch.
+            try database.transaction { () throws(StoreError) in
+                try meta.write(to: database)
+                try nameLogsAnew(in: database)
+            }
+            try lock.write(RunMark(generation: meta.generation, closed: false))
+            store.unsettled = nil
+        } else if !builder.options.settlesLater {
+            try store.settle()
+        }
         let opening = Opening(
             condition: condition, replica: meta.replica, replicaChange: change)
         return (store, opening)
     }
 
-    /// Ends every line of revisions together with the epoch, in one transaction: a daemon that is
+    /// Ends every line of revisions together with the epoch: a daemon that is
     /// killed before its engine has named new logs must not find the old ones.
     private static func nameLogsAnew(in database: Database) throws(StoreError) {
         var keys: [Int64] = []

@@ -12,6 +12,8 @@ extension Store {
         revisionsPerForm: Int, keysNotBefore: Int64
     ) throws(StoreError) -> StoreImage {
         try exclusively { () throws(StoreError) in
+            // Nothing is in a new file, and reading it would wait for the disk.
+            if case .adoption = unsettled { return StoreImage() }
             do throws(StoreError) {
                 let database = try readable()
                 return try database.image(

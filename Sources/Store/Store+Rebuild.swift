@@ -16,6 +16,7 @@ extension Store {
     public func rebuild(_ image: StoreImage) throws(StoreError) -> ReplicaID {
         try exclusively { () throws(StoreError) in
             let builder = Builder(files: files, options: options, schema: schema)
+            try keepKey()
             try files.removeBuilding()
             // A disk without room is found out before anything is written to it.
             try files.reserve(image.leastBytes)
@@ -43,6 +44,7 @@ extension Store {
             let database = try builder.connect()
             try lock.write(RunMark(generation: built.generation, closed: false))
             connection = .open(database)
+            unsettled = nil
             meta = built
             pagesToFree = 0
             return built.replica
@@ -52,7 +54,10 @@ extension Store {
     /// Where history is read from: the connection that failed, else what an attempt before this
     /// one left. Not being readable is no error here.
     private func historySource(_ builder: Builder) -> Database? {
-        if let database = try? readable() { return database }
+        switch connection {
+        case .open(let database), .suspect(let database): return database
+        case .closed: break
+        }
         for file in [files.new, files.database] where (try? POSIX.exists(file)) == true {
             if let database = try? Database(opening: file, vfs: options.vfs),
                 (try? database.execute("PRAGMA locking_mode = EXCLUSIVE")) != nil,

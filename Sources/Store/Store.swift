@@ -30,11 +30,22 @@ public final class Store: @unchecked Sendable {
         case closed
     }
 
+    /// What opening leaves to the first write, since it waits for the disk (`StoreOptions`).
+    enum Unsettled {
+        /// A new file is built and is not the store yet.
+        case adoption
+        /// The file does not say yet that a run has begun.
+        case beginning
+    }
+
     let files: StoreFiles
     let options: StoreOptions
     let schema: Schema
     let lock: LockFile
     var connection: Connection
+    var unsettled: Unsettled?
+    /// Makes a new sealing key durable, which comes before everything that was sealed with it.
+    private var unkeptKey: UnkeptKey?
     var meta: Meta
     /// Free pages that `maintain` gives back to the file system.
     var pagesToFree = 0
@@ -45,13 +56,14 @@ public final class Store: @unchecked Sendable {
 
     init(
         files: StoreFiles, options: StoreOptions, schema: Schema, lock: LockFile,
-        database: Database, meta: Meta
+        connection: Connection, unsettled: Unsettled, meta: Meta
     ) {
         self.files = files
         self.options = options
         self.schema = schema
         self.lock = lock
-        self.connection = .open(database)
+        self.connection = connection
+        self.unsettled = unsettled
         self.meta = meta
     }
 
@@ -71,8 +83,43 @@ public final class Store: @unchecked Sendable {
         return try body()
     }
 
+    /// Leaves a key to be made durable before the first write, or by `rebuild`.
+    public func keep(_ key: UnkeptKey) { exclusively { unkeptKey = key } }
+
+    /// Makes a key durable that is not yet.
+    func keepKey() throws(StoreError) {
+        try unkeptKey?.keep()
+        unkeptKey = nil
+    }
+
+    /// Does what opening left to do: a new file takes the store's name, or the file says that a run
+    /// has begun. After a failure it is done by the next call, or `rebuild` is due.
+    func settle() throws(StoreError) {
+        try keepKey()
+        switch unsettled {
+        case nil: return
+        case .adoption:
+            try files.adoptBuilding()
+            try files.finishReplacement()
+            let database = try Builder(files: files, options: options, schema: schema).connect()
+            try lock.write(RunMark(generation: meta.generation, closed: false))
+            connection = .open(database)
+        case .beginning:
+            guard case .open(let database) = connection else { return }
+            do throws(StoreError) {
+                try database.transaction { () throws(StoreError) in try meta.write(to: database) }
+            } catch {
+                distrust(database, after: error)
+                throw error
+            }
+            try lock.write(RunMark(generation: meta.generation, closed: false))
+        }
+        unsettled = nil
+    }
+
     /// The connection for reading.
     func readable() throws(StoreError) -> Database {
+        if case .adoption = unsettled { try settle() }
         switch connection {
         case .open(let database), .suspect(let database): return database
         case .closed: throw .closed(file: files.database)
@@ -81,6 +128,8 @@ public final class Store: @unchecked Sendable {
 
     /// The connection for writing.
     func writable() throws(StoreError) -> Database {
+        if case .open = connection { try settle() }
+        if case .adoption = unsettled { try settle() }
         switch connection {
         case .open(let database): return database
         case .suspect: throw .suspect(file: files.database)
@@ -119,6 +168,8 @@ public final class Store: @unchecked Sendable {
     public func close(clean: Bool = true) throws(StoreError) {
         try exclusively { () throws(StoreError) in
             defer { lock.release() }
+            // A store that is not closed as clean stays as it was found.
+            if clean { try? settle() }
             guard case .open(let database) = connection, clean else {
                 if case .suspect(let database) = connection { database.close(checkpointing: false) }
                 if case .open(let database) = connection { database.close(checkpointing: false) }

@@ -10,6 +10,11 @@ public struct StoreOptions: Sendable {
     /// Whether an edit is durable before anybody hears of it (`durability = commit`). Kept in the
     /// file, so that the next start knows what an unclean stop may have cost.
     public var everyEditDurable = true
+    /// Leaves what waits for the disk to the first write or the first `Store.maintain`: a start
+    /// that has nothing to say yet need not wait for syncs. Only with `everyEditDurable`, since
+    /// nobody is told anything then before the first commit, which comes after all that was left.
+    /// A daemon that is killed meanwhile has not touched the store.
+    public var settlesLater = false
     /// Looks through the whole file after an unclean stop (`PRAGMA quick_check`).
     public var checksAfterUncleanStop = true
     /// Pages of 4096 bytes in the write-ahead log from which `Store.maintain` moves them into the
