@@ -42,11 +42,14 @@ final class Connection {
     var isWriting = false
     /// The share of its uid, while the engine knows it.
     var share: Share?
+    /// Closes every connection before it goes.
+    private unowned let shell: Shell
 
-    init(id: ConnectionID, pipe: Pipe, descriptor: CInt) {
+    init(id: ConnectionID, pipe: Pipe, descriptor: CInt, of shell: Shell) {
         self.id = id
         self.pipe = pipe
         self.descriptor = descriptor
+        self.shell = shell
     }
 
     /// Whether the engine was told of it and not yet of its end.
@@ -56,4 +59,11 @@ final class Connection {
         case .naming, .closed: false
         }
     }
+}
+
+extension Connection: PipeReader {
+    func pipeRead(_ bytes: UnsafeRawBufferPointer) { shell.received(self, bytes) }
+    func pipeEnded() { shell.ended(self) }
+    func pipeHeldBack() { shell.heldBack(self) }
+    func pipeFailed(_ error: UVError) { shell.ended(self) }
 }

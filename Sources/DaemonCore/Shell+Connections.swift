@@ -31,7 +31,7 @@ extension Shell {
             let pipe = try Pipe(loop: loop, adopting: socket)
             lastConnection += 1
             let connection = Connection(
-                id: ConnectionID(lastConnection), pipe: pipe, descriptor: descriptor)
+                id: ConnectionID(lastConnection), pipe: pipe, descriptor: descriptor, of: self)
             connections[connection.id.number] = connection
             name(connection, credentials, groups)
         } catch {
@@ -64,15 +64,8 @@ extension Shell {
         let share = joinShare(peer.uid)
         connection.share = share
         connection.pipe.gate = share.gate
-        connection.pipe.onRead = { [unowned self, unowned connection] bytes in
-            received(connection, bytes)
-        }
-        connection.pipe.onHeldBack = { [unowned self, unowned connection] in
-            heldBack(connection)
-        }
-        connection.pipe.onEnd = { [unowned self, unowned connection] in ended(connection) }
-        connection.pipe.onError = { [unowned self, unowned connection] _ in ended(connection) }
-        tell(.connected(connection.id, peer))
+        connection.pipe.reader = connection
+        tell(.connected(connection.id, share.likeOthers(peer)))
         // The engine may have refused it.
         if case .open = connection.phase { resumeReading(connection.id) }
     }
@@ -105,7 +98,7 @@ extension Shell {
     ///
     /// What it asked for before is still done, so the engine hears of the end of the stream first;
     /// `lookAfterLingering` finds out whether the peer is gone altogether.
-    private func ended(_ connection: Connection) {
+    func ended(_ connection: Connection) {
         connection.reading = .ended
         guard connection.isKnown else { return }
         lingering.append(connection)

@@ -6,21 +6,27 @@
 
 internal import CUV
 
+/// Who is told what happens on a pipe. An object rather than closures: of ten thousand connections
+/// that do nothing each costs what is kept for it.
+public protocol PipeReader: AnyObject {
+    /// Bytes from the peer, at least one, valid only during the call.
+    func pipeRead(_ bytes: UnsafeRawBufferPointer)
+    /// The peer has ended its side; what it is sent may still arrive. Reading has stopped.
+    func pipeEnded()
+    /// Something has come while `Pipe.gate` is closed. Reading has stopped.
+    func pipeHeldBack()
+    /// The connection failed; nothing more will be read. Close it.
+    func pipeFailed(_ error: UVError)
+}
+
 /// A connected stream socket on the loop: `uv_pipe_t`.
 @safe public final class Pipe: Handle {
     private let pipe: UnsafeMutablePointer<uv_pipe_t>
     private var isReading = false
-    /// While it is closed, what has come stays in the kernel: `onHeldBack` is called instead.
+    /// While it is closed, what has come stays in the kernel: `pipeHeldBack` is called instead.
     public var gate: ReadGate?
-
-    /// Bytes from the peer, at least one, valid only during the call.
-    public var onRead: ((UnsafeRawBufferPointer) -> Void)?
-    /// The peer has ended its side; what it is sent may still arrive. Reading has stopped.
-    public var onEnd: (() -> Void)?
-    /// Something has come while `gate` is closed. Reading has stopped.
-    public var onHeldBack: (() -> Void)?
-    /// The connection failed; nothing more will be read. Close it.
-    public var onError: ((UVError) -> Void)?
+    /// Told of everything until the pipe is closed.
+    public var reader: (any PipeReader)?
 
     /// Takes over a connected stream socket, or one end of a pipe, and makes it non-blocking.
     ///
@@ -47,10 +53,7 @@ internal import CUV
     }
 
     override func dropCallbacks() {
-        unsafe onRead = nil
-        onEnd = nil
-        onHeldBack = nil
-        onError = nil
+        reader = nil
     }
 
     // MARK: Reading
@@ -76,16 +79,16 @@ internal import CUV
         guard phase == .active, count != 0 else { return }
         if count > 0 {
             guard let base = unsafe buffer?.pointee.base else { return }
-            unsafe onRead?(UnsafeRawBufferPointer(start: base, count: count))
+            unsafe reader?.pipeRead(UnsafeRawBufferPointer(start: base, count: count))
             return
         }
         readStop()
         if count == Int(UV_ENOBUFS.rawValue), gate?.isClosed ?? false {
-            onHeldBack?()
+            reader?.pipeHeldBack()
         } else if count == Int(UV_EOF.rawValue) {
-            onEnd?()
+            reader?.pipeEnded()
         } else {
-            onError?(UVError(status: CInt(count), "read"))
+            reader?.pipeFailed(UVError(status: CInt(count), "read"))
         }
     }
 

@@ -129,3 +129,42 @@ extension SystemRandomNumberGenerator {
         return generator.next()
     }
 }
+
+/// A reader made of closures, as a test's story tells it.
+final class PipeCallbacks: PipeReader {
+    var onRead: ((UnsafeRawBufferPointer) -> Void)?
+    var onEnd: (() -> Void)?
+    var onHeldBack: (() -> Void)?
+    var onError: ((UVError) -> Void)?
+
+    func pipeRead(_ bytes: UnsafeRawBufferPointer) { onRead?(bytes) }
+    func pipeEnded() { onEnd?() }
+    func pipeHeldBack() { onHeldBack?() }
+    func pipeFailed(_ error: UVError) { onError?(error) }
+}
+
+extension Pipe {
+    private var callbacks: PipeCallbacks {
+        if let callbacks = reader as? PipeCallbacks { return callbacks }
+        let callbacks = PipeCallbacks()
+        reader = callbacks
+        return callbacks
+    }
+
+    var onRead: ((UnsafeRawBufferPointer) -> Void)? {
+        get { callbacks.onRead }
+        set { callbacks.onRead = newValue }
+    }
+    var onEnd: (() -> Void)? {
+        get { callbacks.onEnd }
+        set { callbacks.onEnd = newValue }
+    }
+    var onHeldBack: (() -> Void)? {
+        get { callbacks.onHeldBack }
+        set { callbacks.onHeldBack = newValue }
+    }
+    var onError: ((UVError) -> Void)? {
+        get { callbacks.onError }
+        set { callbacks.onError = newValue }
+    }
+}

@@ -308,8 +308,8 @@ struct AdapterTests {
                 order.flavor = .vanilla
                 order.$scoops.increment()
             }
-            pipe.onRead = { bytes in
-                wire.received(Array(bytes), at: MonotonicClock.now())
+            pipe.reader = Reading { bytes in
+                wire.received(bytes, at: MonotonicClock.now())
                 turn()
                 turn()
             }
@@ -350,4 +350,16 @@ struct AdapterTests {
         #expect(order.flavor == .strawberry)
         #expect(try daemon.pickerctl("get", "flavor") == "strawberry\n")
     }
+}
+
+/// What comes, as bytes; how a connection ends is not of this story.
+private final class Reading: PipeReader {
+    private let read: ([UInt8]) -> Void
+
+    init(_ read: @escaping ([UInt8]) -> Void) { self.read = read }
+
+    func pipeRead(_ bytes: UnsafeRawBufferPointer) { read(Array(bytes)) }
+    func pipeEnded() {}
+    func pipeHeldBack() {}
+    func pipeFailed(_ error: UVError) {}
 }

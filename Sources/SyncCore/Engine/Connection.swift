@@ -37,7 +37,7 @@ final class Connection {
     var client: String? { didSet { knownAuthor = nil } }
     /// The terminal that it claims (`hello`).
     var tty: String? { didSet { knownAuthor = nil } }
-    private var knownAuthor: Author?
+    private var knownAuthor: KnownAuthor?
     /// Groups connections of one uid for undo (`hello`).
     var session: String?
 
@@ -51,10 +51,6 @@ final class Connection {
     private var arrived: [Work] = []
     private var arrivedHead = 0
     private(set) var inboxBytes = 0
-    var isReadingPaused = false
-    /// The peer will send no more, or nothing more can be read.
-    var isAtEnd = false
-
     var answers = AnswerQueue()
     /// Edits of this connection that are not committed yet.
     var editsPending = 0
@@ -67,18 +63,12 @@ final class Connection {
     var backup: Int64?
     /// The goodbye that follows the last notification; nothing else is answered any more.
     var farewell: [UInt8]?
-    /// The farewell stands in the write under way: nothing may follow it.
-    var hasLeave = false
-    var isWriting = false
     /// Bytes of the write under way that no other connection shares.
     var writingBytes = 0
     /// Bytes of pages of the store that wait to be written to its subscriptions.
     var pageBytes = 0
     /// What it holds of the daemon's memory, as charged to its account.
     var heldBytes = 0
-    /// Whether it stands among those whose turn is to come.
-    var isAwaitingTurn = false
-    var isReady = false
     /// The dots that this connection wrote itself, by form: it has seen them, whatever its token
     /// says.
     var ownDots: [FormKey: OwnDots] = [:]
@@ -86,8 +76,25 @@ final class Connection {
     var draftRate = RateWindow()
     /// Refusals told to the log within the current second.
     var refusalRate = RateWindow()
+    // Side by side, so that they share one word.
+    var isReadingPaused = false
+    /// The peer will send no more, or nothing more can be read.
+    var isAtEnd = false
+    /// The farewell stands in the write under way: nothing may follow it.
+    var hasLeave = false
+    var isWriting = false
+    /// Whether it stands among those whose turn is to come.
+    var isAwaitingTurn = false
+    var isReady = false
     /// Whether the log knows who this is.
     var isIntroduced = false
+
+    /// Apart from the connection: most only watch.
+    private final class KnownAuthor {
+        let author: Author
+
+        init(_ author: Author) { self.author = author }
+    }
 
     init(_ id: ConnectionID, peer: Peer, account: Account, frameBytesMax: Int) {
         self.id = id
@@ -153,11 +160,11 @@ final class Connection {
 
     /// Who writes, for the dots and the history; made once for what was said last.
     func author(replica: ReplicaID) -> Author {
-        if let known = knownAuthor, known.replica == replica { return known }
+        if let known = knownAuthor?.author, known.replica == replica { return known }
         let author = Author(
             user: peer.user, uid: peer.uid, client: client, tty: tty, connection: id.number,
             replica: replica)
-        knownAuthor = author
+        knownAuthor = KnownAuthor(author)
         return author
     }
 }
