@@ -42,9 +42,16 @@ test-dependencies:
 	@scripts/dependencies build test
 
 .PHONY: build
-build: dependencies ## a release build of daemon and command line
-	$(SWIFT) build --build-path $(BUILD) -c release --product pickersyncd
+build: dependencies $(BUILD)/static/libstdc++.a ## a release build of daemon and command line
+	$(SWIFT) build --build-path $(BUILD) -c release --product pickersyncd \
+	    -Xlinker -L$(abspath $(BUILD))/static
 	$(SWIFT) build --build-path $(BUILD) -c release --product pickerctl
+
+# A directory with the archive and not the shared library beside it: looking up that library's symbols
+# was a fifth of the instructions of the daemon's start.
+$(BUILD)/static/libstdc++.a:
+	@mkdir -p $(@D)
+	ln -sf "$$($(CC) -print-file-name=libstdc++.a)" $@
 
 .PHONY: run
 run: build ## a private daemon with an example form, shown
