@@ -21,12 +21,34 @@ public final class Author: Sendable {
     public let replica: ReplicaID
     /// The replica as it is shown, made once.
     let replicaText: String
+    /// The author as on the wire, JSON text, for one whose writes are still to come: each has it.
+    /// Empty for one that came with a stored value.
+    let text: [UInt8]
 
     /// The author with these properties.
-    public init(
+    public convenience init(
         user: String, uid: UInt32, client: String? = nil, tty: String? = nil,
         connection: UInt64, replica: ReplicaID
     ) {
+        self.init(
+            user: user, uid: uid, client: client, tty: tty, connection: connection,
+            replica: replica, text: [])
+    }
+
+    /// The same author with its text.
+    func withText() -> Author {
+        var writer = JSONWriter()
+        WireAuthor(self).encode(into: &writer)
+        return Author(
+            user: user, uid: uid, client: client, tty: tty, connection: connection,
+            replica: replica, text: writer.take())
+    }
+
+    private init(
+        user: String, uid: UInt32, client: String?, tty: String?, connection: UInt64,
+        replica: ReplicaID, text: [UInt8]
+    ) {
+        self.text = text
         self.user = user
         self.uid = uid
         self.client = client

@@ -60,9 +60,15 @@ public enum ContextToken {
 
     /// The one spelling of `context`.
     public static func render(_ context: CausalContext) -> String {
-        // Bytes, and one string at the end: a token is made with each edit.
         var text: [UInt8] = []
         text.reserveCapacity(64)
+        append(context, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends what `render` gives: a token is made with each edit, straight into the message.
+    static func append(_ context: CausalContext, to text: inout [UInt8]) {
+        let start = text.count
         let entries = context.vector.entries
         let loose = context.loose
         var entry = 0
@@ -76,7 +82,7 @@ public enum ContextToken {
             } else {
                 replica = min(entries[entry].replica, loose[dot].replica)
             }
-            if !text.isEmpty { text.append(UInt8(ascii: ",")) }
+            if text.count > start { text.append(UInt8(ascii: ",")) }
             replica.append(to: &text)
             text.append(UInt8(ascii: ":"))
             if entry < entries.count, entries[entry].replica == replica {
@@ -91,7 +97,6 @@ public enum ContextToken {
                 dot += 1
             }
         }
-        return String(decoding: text, as: UTF8.self)
     }
 }
 
@@ -106,8 +111,10 @@ extension [UInt8] {
         }
         append(digits: digits) { text in
             var rest = number
-            for place in (0..<digits).reversed() {
-                (text + place).initialize(to: UInt8(ascii: "0") + UInt8(rest % 10))
+            var place = digits
+            while place > 0 {
+                place &-= 1
+                (text + place).initialize(to: UInt8(truncatingIfNeeded: rest % 10) &+ 0x30)
                 rest /= 10
             }
         }
@@ -118,10 +125,13 @@ extension [UInt8] {
         let bits = Swift.max(1, UInt64.bitWidth - number.leadingZeroBitCount)
         let digits = (bits + 3) / 4
         append(digits: digits) { text in
-            for place in 0..<digits {
-                let digit = UInt8(number >> UInt64(4 * (digits - 1 - place)) & 0xF)
-                (text + place).initialize(
-                    to: digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+            var rest = number
+            var place = digits
+            while place > 0 {
+                place &-= 1
+                let digit = UInt8(truncatingIfNeeded: rest & 0xF)
+                (text + place).initialize(to: digit &+ (digit < 10 ? 0x30 : 0x57))
+                rest &>>= 4
             }
         }
     }

@@ -27,7 +27,7 @@ struct BatchQueue {
     struct Dirty {
         let form: LiveForm
         /// Cells whose rows are to be written.
-        var cells: Set<Int> = []
+        var cells = CellSet()
         /// The definition changed: every row is to be written, and all cells move at once.
         var isWhole = false
         /// Fields whose rows are to be removed.
@@ -50,8 +50,6 @@ struct BatchQueue {
     struct Open {
         let number: UInt64
         var dirty: [Dirty] = []
-        /// Where a form stands in `dirty`.
-        private var places: [FormKey: Int] = [:]
         var events: [Event] = []
         var waiters: [Waiter] = []
         /// Idempotency keys used in the batch.
@@ -67,15 +65,12 @@ struct BatchQueue {
 
         /// What this batch changes of a form, to be added to.
         mutating func withDirty(_ form: LiveForm, _ body: (inout Dirty) -> Void) {
-            let place: Int
-            if let known = places[form.key] {
-                place = known
-            } else {
-                place = dirty.count
-                places[form.key] = place
-                dirty.append(Dirty(form: form))
+            if let known = form.gathered, known.batch == number {
+                return body(&dirty[known.place])
             }
-            body(&dirty[place])
+            form.gathered = (number, dirty.count)
+            dirty.append(Dirty(form: form))
+            body(&dirty[dirty.count - 1])
         }
     }
 
@@ -143,6 +138,30 @@ struct BatchQueue {
     }
 }
 
+/// A set of cells by their indexes, a bit each: an edit adds to it without hashing.
+struct CellSet {
+    private var words: [UInt64] = []
+
+    mutating func insert(_ index: Int) {
+        let word = index >> 6
+        while words.count <= word { words.append(0) }
+        words[word] |= 1 << UInt64(index & 63)
+    }
+
+    /// Ascending.
+    var indexes: [Int] {
+        var indexes: [Int] = []
+        for (place, word) in words.enumerated() {
+            var rest = word
+            while rest != 0 {
+                indexes.append(place << 6 + rest.trailingZeroBitCount)
+                rest &= rest - 1
+            }
+        }
+        return indexes
+    }
+}
+
 // MARK: - Sealing
 
 extension BatchQueue.Open {
@@ -166,12 +185,12 @@ extension BatchQueue.Dirty {
             steps.append(.putForm(form.row(state)))
             for id in removed { steps.append(.removeField(form: form.key, field: id)) }
             for index in state.cells.indices { steps.append(row(state, index)) }
-            end = .whole(state)
+            end = .whole(state.copy())
         } else {
             steps.append(
                 .putHead(
                     form: form.key, revision: state.revision, context: state.context.encoded))
-            let changed = cells.sorted()
+            let changed = cells.indexes
             for index in changed { steps.append(row(state, index)) }
             end = .cells(
                 changed.map { ($0, state.cells[$0]) }, revision: state.revision,
@@ -184,7 +203,7 @@ extension BatchQueue.Dirty {
         .putField(
             FieldRow(
                 form: form.key, field: state.definition.controls[index].id,
-                state: state.cells[index].encoded()))
+                cell: CellRow(state.cells[index])))
     }
 }
 

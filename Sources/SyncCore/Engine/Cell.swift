@@ -1,8 +1,42 @@
-/// What one control of a form holds: its dot store, what that reads as, and who changed it last.
+/// What one control of a form holds: its content, and who changed it last.
 ///
 /// A control that stores nothing of its own (`binds`, `sources`, labels) has a cell too, for the
-/// metadata of what it shows. Values are resolved once, when a store changes, and read often.
-struct Cell: Sendable {
+/// metadata of what it shows. Never changed but for what it remembers of itself, and a class: the
+/// two states of a form and a batch share one, and a copy is one retain. Confined to the loop.
+final class Cell {
+    let content: CellContent
+    /// The revision of the last change of what the control shows; 0 for none.
+    let revision: UInt64
+    /// When that was: milliseconds since 1970-01-01T00:00Z.
+    let at: Int64
+    /// Who made it.
+    let by: Author?
+    /// What readers see, once somebody asked. It derives from cells that are replaced together
+    /// with this one, so it holds for as long as the cell.
+    var shown: ShownValue?
+    /// The members of the Field as readers get it, as JSON text: encoded once a change, whoever is
+    /// told. Kept where it is short.
+    var text: [UInt8]?
+
+    /// Bytes of a text that is kept: most fields, and no long texts twice.
+    static let textBytesMax = 512
+
+    /// A cell that was changed by a revision; by none where nobody has touched the control.
+    init(_ content: CellContent, revision: UInt64 = 0, at: Int64 = 0, by: Author? = nil) {
+        self.content = content
+        self.revision = revision
+        self.at = at
+        self.by = by
+    }
+
+    var store: FieldStore? { content.store }
+    var value: JSON { content.value }
+    var isSet: Bool { content.isSet }
+}
+
+/// A control's dot store and what that reads as: resolved once, when a store changes, and read
+/// often.
+struct CellContent {
     /// The dot store; `nil` where the control stores nothing of its own.
     var store: FieldStore?
     /// What the store reads as under the control's policy, bounds left aside: the default where
@@ -10,47 +44,35 @@ struct Cell: Sendable {
     var value: JSON
     /// Whether somebody has set it.
     var isSet = false
-    /// The revision of the last change of what the control shows; 0 for none.
-    var revision: UInt64 = 0
-    /// When that was: milliseconds since 1970-01-01T00:00Z.
-    var at: Int64 = 0
-    /// Who made it.
-    var by: Author?
     /// A secure value is there but cannot be opened: the key was lost.
     var isUnreadable = false
 
-    /// The cell of a control that nobody has touched: an empty store of its kind, its default.
+    /// A control that nobody has touched: an empty store of its kind, its default.
     init(kind: FieldStore.Kind?, defaultValue: JSON) {
         store = kind.map { FieldStore($0) }
         value = defaultValue
     }
 
-    /// The cell of a control with what was kept of it.
-    init(
-        _ index: Int, of definition: FormDefinition, store: FieldStore?, revision: UInt64,
-        at: Int64, by: Author?
-    ) {
+    /// A control with what was kept of it.
+    init(_ index: Int, of definition: FormDefinition, store: FieldStore?) {
         self.store = store
         value = .null
-        self.revision = revision
-        self.at = at
-        self.by = by
         resolve(index, of: definition)
     }
 
     /// Reads the store again, as `ShownValue.swift` asks for values.
     mutating func resolve(_ index: Int, of definition: FormDefinition) {
-        let control = definition.controls[index]
-        let policy = control.conflictPolicy
+        // Never a copy of the control: that is a retain for each of its texts.
+        let policy = definition.controls[index].conflictPolicy
         isSet = false
-        value = control.defaultValue
+        value = definition.controls[index].defaultValue
         switch store {
         case .register(let register):
             guard let standing = policy.standing(register.siblings)?.payload.value else { return }
             isSet = true
             value = standing
         case .components(let components):
-            var rows = control.defaultValue.objectValue ?? JSONObject()
+            var rows = value.objectValue ?? JSONObject()
             for (id, sibling) in components.standing(policy) {
                 guard let tag = sibling.payload.value else { continue }
                 isSet = true
@@ -92,26 +114,36 @@ struct Cell: Sendable {
         return .number(definition.counterValue(index, base: start, increments: increments))
     }
 
+    /// Whether others may have set something at the same time: a look that costs nothing.
+    var mayHaveSiblings: Bool {
+        switch store {
+        case .register(let register): register.siblings.count > 1
+        case .counter(let counter): counter.bases.count > 1
+        case .components: true
+        case .tags, .presses, .sealed, nil: false
+        }
+    }
+
     /// What others set at the same time as the value that stands, greatest rank first: all of it
     /// for the notification of a concurrent edit, under `ask` alone for everybody who reads later.
     func siblings(
         _ index: Int, of definition: FormDefinition, listedOnly: Bool
     ) -> [Sibling] {
         guard let store else { return [] }
-        let control = definition.controls[index]
-        let policy = control.conflictPolicy
+        let policy = definition.controls[index].conflictPolicy
+        let defaultValue = definition.controls[index].defaultValue
         func chosen<S: Concurrent>(_ all: [S]) -> [S] {
             listedOnly ? policy.listed(all) : policy.others(all)
         }
         switch store {
         case .register(let register):
             return chosen(register.siblings).map {
-                $0.wire($0.payload.value ?? control.defaultValue)
+                $0.wire($0.payload.value ?? defaultValue)
             }
         case .components(let components):
             return components.components.flatMap { component in
                 chosen(component.register.siblings).map { sibling in
-                    let tag = sibling.payload.value ?? control.defaultValue[component.id] ?? .null
+                    let tag = sibling.payload.value ?? defaultValue[component.id] ?? .null
                     return sibling.wire(.object(JSONObject([(component.id, tag)])))
                 }
             }
@@ -136,8 +168,8 @@ extension MultiValueRegister.Sibling where Payload == Written {
 
 // MARK: - Rows
 
-/// A cell as the store keeps it.
-private struct CellRow: CausalityCodable {
+/// A cell as the store keeps it; handed to the store's thread as it is, and encoded there.
+struct CellRow: CausalityCodable, Sendable {
     var revision: UInt64
     var at: Int64
     var by: Author?
@@ -169,20 +201,13 @@ private struct CellRow: CausalityCodable {
     }
 }
 
-extension Cell {
-    /// The cell as the store keeps it.
-    func encoded() -> [UInt8] { CellRow(self).encoded }
-
-    /// Reads what `encoded` wrote, for the control that is there now; a store of another kind than
-    /// the control's is left out.
-    init(
-        decoding bytes: [UInt8], _ index: Int, of definition: FormDefinition
-    ) throws(CausalityDecodeError) {
-        let row = try CellRow(decoding: bytes)
+extension CellRow {
+    /// The content for the control that is there now; a store of another kind than the control's
+    /// is left out.
+    func content(_ index: Int, of definition: FormDefinition) -> CellContent {
         let kind = definition.controls[index].storeKind
-        self.init(
+        return CellContent(
             index, of: definition,
-            store: row.store?.kind == kind ? row.store : kind.map { FieldStore($0) },
-            revision: row.revision, at: row.at, by: row.by)
+            store: store?.kind == kind ? store : kind.map { FieldStore($0) })
     }
 }

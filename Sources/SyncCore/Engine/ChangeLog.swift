@@ -152,20 +152,32 @@ struct ChangeLog {
 /// Numbers are given out once a form and run (`FieldNames`), so that they outlive a change of the
 /// definition.
 struct FieldNumbers: Sendable, Hashable {
-    /// Ascending and distinct.
-    private(set) var numbers: [Int32]
+    /// Ascending and distinct; empty for a set of one, nearly every change, which is kept without
+    /// an allocation.
+    private let numbers: [Int32]
+    private let single: Int32?
 
     /// The set of the given numbers.
     init(_ numbers: some Sequence<Int>) {
         var sorted = numbers.map(Int32.init)
         sorted.sort()
-        self.numbers = []
-        self.numbers.reserveCapacity(sorted.count)
-        for number in sorted where self.numbers.last != number { self.numbers.append(number) }
+        var distinct: [Int32] = []
+        distinct.reserveCapacity(sorted.count)
+        for number in sorted where distinct.last != number { distinct.append(number) }
+        single = distinct.count == 1 ? distinct[0] : nil
+        self.numbers = single == nil ? distinct : []
+    }
+
+    /// The set of one number.
+    init(single number: Int) {
+        numbers = []
+        single = Int32(number)
     }
 
     /// Whether both have a field in common.
     func intersects(_ other: FieldNumbers) -> Bool {
+        if let single { return other.contains(single) }
+        if let single = other.single { return contains(single) }
         var left = 0
         var right = 0
         while left < numbers.count, right < other.numbers.count {
@@ -173,5 +185,16 @@ struct FieldNumbers: Sendable, Hashable {
             if numbers[left] < other.numbers[right] { left += 1 } else { right += 1 }
         }
         return false
+    }
+
+    private func contains(_ number: Int32) -> Bool {
+        if let single { return single == number }
+        var low = 0
+        var high = numbers.count
+        while low < high {
+            let middle = low + (high - low) / 2
+            if numbers[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low < numbers.count && numbers[low] == number
     }
 }

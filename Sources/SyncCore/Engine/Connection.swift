@@ -163,7 +163,8 @@ final class Connection {
         if let known = knownAuthor?.author, known.replica == replica { return known }
         let author = Author(
             user: peer.user, uid: peer.uid, client: client, tty: tty, connection: id.number,
-            replica: replica)
+            replica: replica
+        ).withText()
         knownAuthor = KnownAuthor(author)
         return author
     }

@@ -127,7 +127,7 @@ extension Engine {
         let rowsMax = configuration.limits.historyRevisionsMax
         batches.gathering.withDirty(form) { dirty in
             switch extent {
-            case .cells(let cells): dirty.cells.formUnion(cells)
+            case .cells(let cells): for index in cells { dirty.cells.insert(index) }
             case .whole(let removed):
                 dirty.isWhole = true
                 dirty.removed += removed
@@ -143,7 +143,7 @@ extension Engine {
         form.revisionsSincePruning += 1
         if let row {
             let dropped = form.historyBytes.append(
-                row.revision, bytes: row.frame.count + row.record.count,
+                row.revision, bytes: row.bytesEstimate,
                 max: configuration.limits.historyBytesMax)
             if let dropped { prune(form, through: dropped) }
         }
@@ -263,7 +263,7 @@ extension LiveForm {
             for index in cells { committed.cells[index] = working.cells[index] }
             committed.revision = working.revision
             committed.context = working.context
-        case .whole: committed = working
+        case .whole: committed = working.copy()
         case .deletion: committed.revision = working.revision
         }
     }

@@ -24,7 +24,7 @@ extension Engine {
     }
 
     /// A store that could not be written anew yet. Nothing is edited meanwhile, so one image serves
-    /// every attempt: the state is encoded once, however long the disk stays full.
+    /// every attempt: the loop goes through the state once, however long the disk stays full.
     struct Rewriting {
         var image: StoreImage
         /// When the attempt under way began (monotonic nanoseconds).
@@ -69,7 +69,7 @@ extension Engine {
             case .there, .gone: break
             }
             if form.existence == .gone { remove(form) }
-            form.working = form.committed
+            form.working = form.committed.copy()
             // Otherwise what was told stands, and with it how it is taken back.
             if configuration.durability == .commit {
                 form.undo = UndoJournal()
@@ -130,7 +130,7 @@ extension Engine {
             image.forms.append(form.row(form.committed))
             for (control, cell) in zip(form.committed.definition.controls, form.committed.cells) {
                 image.fields.append(
-                    FieldRow(form: form.key, field: control.id, state: cell.encoded()))
+                    FieldRow(form: form.key, field: control.id, cell: CellRow(cell)))
             }
         }
         return image

@@ -284,7 +284,7 @@ extension Engine {
             kind: kind, at: stamp.milliseconds, by: author, session: session, touchesAll: true)
         let row = RevisionRow(
             form: form.key, revision: state.revision, at: stamp.milliseconds, frame: frame,
-            record: record.encoded())
+            record: record)
         let listing = listing(of: form, state)
         publish(
             change.isCreation
@@ -303,9 +303,10 @@ extension Engine {
     ) throws(WireError) -> [UInt8] {
         let form = change.form
         let before = form.working
-        if !change.isCreation {
-            form.working = migrated(before, to: change, change.migration, form)
-        }
+        // In place of the state before, which stays as it was.
+        form.working =
+            change.isCreation
+            ? before.copy() : migrated(before, to: change, change.migration, form)
         form.working.revision = before.revision + 1
         form.working.definitionRevision = form.working.revision
         var changes = noteChanges(form, before, isCreation: change.isCreation, author, stamp)
@@ -346,27 +347,29 @@ extension Engine {
     private func migrated(
         _ old: FormState, to change: Redefinition, _ plan: FormMigration, _ form: LiveForm
     ) -> FormState {
-        var state = FormState(change.definition, applied: change.applied)
+        let state = FormState(change.definition, applied: change.applied)
         state.version = old.version + 1
         state.context = old.context
         for (index, origin) in plan.origins.enumerated() {
             switch origin {
             case .new: break
             case .carries(let source):
-                var cell = old.cells[source]
+                let cell = old.cells[source]
+                var content = cell.content
                 let from = old.definition.controls[source].id
                 let to = change.definition.controls[index].id
-                if case .sealed(let register) = cell.store, from != to {
-                    cell.store = resealed(register, form, from: from, to: to)
-                    cell.isUnreadable = cell.store == nil || cell.isUnreadable
-                    cell.store = cell.store ?? .sealed(register)
+                if case .sealed(let register) = content.store, from != to {
+                    content.store = resealed(register, form, from: from, to: to)
+                    content.isUnreadable = content.store == nil || content.isUnreadable
+                    content.store = content.store ?? .sealed(register)
                 }
-                cell.resolve(index, of: change.definition)
-                state.cells[index] = cell
+                content.resolve(index, of: change.definition)
+                state.cells[index] = Cell(
+                    content, revision: cell.revision, at: cell.at, by: cell.by)
             case .restarts(let source):
-                state.cells[index].revision = old.cells[source].revision
-                state.cells[index].at = old.cells[source].at
-                state.cells[index].by = old.cells[source].by
+                let cell = old.cells[source]
+                state.cells[index] = Cell(
+                    state.cells[index].content, revision: cell.revision, at: cell.at, by: cell.by)
             }
         }
         return state
@@ -399,9 +402,9 @@ extension Engine {
             let was = old.map { before.field($0) }
             let now = form.working.field(index)
             if let was, was.reads(as: now) { continue }
-            form.working.cells[index].revision = form.working.revision
-            form.working.cells[index].at = stamp.milliseconds
-            form.working.cells[index].by = author
+            form.working.cells[index] = Cell(
+                form.working.cells[index].content, revision: form.working.revision,
+                at: stamp.milliseconds, by: author)
             changes.append(
                 FieldChange(
                     field: control.id, state: form.working.field(index),

@@ -26,7 +26,7 @@ extension Engine {
         _ row: FormRow, _ fields: [FieldRow], _ limits: FormLimits
     ) throws(EngineStartError) -> LiveForm {
         let name = row.name.escapedForDisplay()
-        var state: FormState
+        let state: FormState
         do {
             let definition = try FormDefinition.parse(
                 JSON(parsing: row.definition), limits: limits, compile: environment.compile)
@@ -43,23 +43,24 @@ extension Engine {
             existence: .there)
         for field in fields {
             guard let index = state.definition.index(of: field.field) else { continue }
+            let row: CellRow
             do {
-                state.cells[index] = try Cell(
-                    decoding: field.state, index, of: state.definition)
+                row = try CellRow(decoding: field.state)
             } catch {
                 throw EngineStartError(
                     "field \(name)/\(field.field.escapedForDisplay()) cannot be read: \(error)")
             }
-            checkSecret(&state.cells[index], index, form, state.definition)
+            var content = row.content(index, of: state.definition)
+            checkSecret(&content, index, form, state.definition)
+            state.cells[index] = Cell(content, revision: row.revision, at: row.at, by: row.by)
         }
-        form.working = state
-        form.committed = state
+        form.committed = state.copy()
         return form
     }
 
     /// A secret whose key was lost reads as unset, and is flagged.
     private func checkSecret(
-        _ cell: inout Cell, _ index: Int, _ form: LiveForm, _ definition: FormDefinition
+        _ cell: inout CellContent, _ index: Int, _ form: LiveForm, _ definition: FormDefinition
     ) {
         guard case .sealed(let register) = cell.store, let secret = register.secret,
             let bytes = secret.bytes

@@ -6,15 +6,35 @@ extension Engine {
     func stateGet(_ params: StateGet, _ call: PendingCall) throws(WireError) {
         let form = try readableForm(params.form, call.connection)
         let state = form.committed
-        let globs = params.fields.map { [Glob]($0) }
+        let fields = try matching(params.fields, form, state, call.connection)
+        answer(call) { writer in
+            StateSnapshot.encode(
+                form: form.name, log: form.log, revision: Revision(clamping: state.revision),
+                context: state.shownContext, into: &writer
+            ) { writer in
+                for index in fields {
+                    writer.field(state.definition.controls[index].id, members: state.text(index))
+                }
+            }
+        }
+    }
+
+    /// The fields that a read asks for, in the order of the form.
+    private func matching(
+        _ names: [String]?, _ form: LiveForm, _ state: FormState, _ connection: Connection
+    ) throws(WireError) -> [Int] {
+        if let names, names.count == 1, Glob.isLiteral(names[0]) {
+            // Nearly every read of a program: looked up, whatever the size of the form.
+            guard let index = state.definition.index(of: names[0]) else {
+                throw noField(names[0], form, state)
+            }
+            return [index]
+        }
+        let globs = names.map { [Glob]($0) }
         // Each glob is tried on each field, whether or not it says anything about it.
-        spend(state.cells.count * max(1, globs?.count ?? 1) >> 4, call.connection.account)
-        let fields = state.fields(matching: globs)
+        spend(state.cells.count * max(1, globs?.count ?? 1) >> 4, connection.account)
         try requireMatches(globs, form, state)
-        let snapshot = StateSnapshot(
-            form: form.name, log: form.log, revision: Revision(clamping: state.revision),
-            context: state.token, fields: fields)
-        answer(call) { snapshot.encode(into: &$0) }
+        return state.indexes(matching: globs)
     }
 
     /// A glob without `*` and `?` names a field, which must be there.
@@ -266,68 +286,72 @@ extension Engine {
         let connection = call.connection
         // The edit itself, and each subscriber is told.
         spend(2 + form.subscriptionCount >> 4, connection.account)
-        var outcome = transaction.finish(kind, session: connection.session)
-        outcome.record?.takesBack = takesBack
-        outcome.record?.skipped = skipped ?? []
-        let token = form.working.answerToken(seen, outcome.dots)
+        let outcome = transaction.finish(
+            kind, session: connection.session, takesBack: takesBack, skipped: skipped ?? [])
+        let context = form.working.answerContext(seen, outcome.dots)
         note(outcome.dots, form, connection)
-        let fields = answered(named, outcome, form)
-        let result = SetResult(
-            form: form.name, revision: Revision(clamping: outcome.revision), context: token,
-            fields: fields, skipped: skipped)
+        // The fields named and those that changed, ascending.
+        let told =
+            named == outcome.touched ? named : (named + outcome.touched).sortedDistinct()
+        let state = form.working
         publish(outcome, of: form, &effects)
-        settle(call) { result.encode(into: &$0) }
-    }
-
-    /// The fields in the answer to an edit: those named and those that changed, ascending. What was
-    /// told of a concurrent edit is told to its author as well.
-    private func answered(
-        _ named: [Int], _ outcome: Transaction.Outcome, _ form: LiveForm
-    ) -> [NamedField] {
-        var told = zip(outcome.touched, outcome.changes).makeIterator()
-        var next = told.next()
-        var fields: [NamedField] = []
-        for index in (named + outcome.touched).sortedDistinct() {
-            if let change = next, change.0 == index {
-                fields.append(NamedField(id: change.1.field, state: change.1.state))
-                next = told.next()
-            } else {
-                fields.append(
-                    NamedField(
-                        id: form.working.definition.controls[index].id,
-                        state: form.working.field(index)))
+        settle(call) { writer in
+            SetResult.encode(
+                form: form.name, revision: Revision(clamping: outcome.revision), context: context,
+                skipped: skipped, into: &writer
+            ) { writer in
+                for index in told {
+                    writer.field(
+                        state.definition.controls[index].id,
+                        members: outcome.text(of: index) ?? state.text(index))
+                }
             }
         }
-        return fields
     }
 
     private func publish(
         _ outcome: Transaction.Outcome, of form: LiveForm, _ effects: inout [Effect]
     ) {
         guard let record = outcome.record else { return }
-        var params = StateChanged(
-            form: form.name, revision: Revision(clamping: outcome.revision),
-            context: form.working.token, changes: outcome.changes)
-        var frame = Answer.frame(.stateChanged(params))
+        var frame = frame(of: outcome, form, tellsWas: true)
         if frame.count - Frame.headerBytes > configuration.limits.maxFrame {
             // The values fit, as every snapshot does; those before them beside them need not. A
             // frame that no client takes would cut every subscriber off.
-            for place in params.changes.indices { params.changes[place].was = nil }
-            frame = Answer.frame(.stateChanged(params))
+            frame = self.frame(of: outcome, form, tellsWas: false)
         }
-        let recordBytes = record.encoded()
+        let recordBytes = record.bytesEstimate
         if !form.isUndoStored {
             form.undo.append(
-                record, bytes: recordBytes.count, revision: outcome.revision,
+                record, bytes: recordBytes, revision: outcome.revision,
                 depthMax: configuration.limits.undoDepthMax)
         }
         let row = RevisionRow(
             form: form.key, revision: outcome.revision, at: record.at, frame: frame,
-            record: recordBytes)
+            record: record, recordBytes: recordBytes)
         publish(
             .revision(form, frame: frame, touched: form.numbers(ofControls: outcome.touched)),
             of: form,
             .cells(outcome.touched), row, &effects)
+    }
+
+    /// The notification of a transaction.
+    private func frame(
+        of outcome: Transaction.Outcome, _ form: LiveForm, tellsWas: Bool
+    ) -> [UInt8] {
+        let state = form.working
+        return Answer.frame("state.changed") { writer in
+            StateChanged.encode(
+                form: form.name, revision: Revision(clamping: outcome.revision),
+                context: state.shownContext, into: &writer
+            ) { writer in
+                for (index, change) in zip(outcome.touched, outcome.changes) {
+                    FieldChange.encode(
+                        state.definition.controls[index].id, was: tellsWas ? change.was : nil,
+                        into: &writer
+                    ) { $0.raw(change.text) }
+                }
+            }
+        }
     }
 
     /// A connection has seen what it wrote itself.
@@ -341,12 +365,15 @@ extension Engine {
 
 extension FormState {
     /// The fields that match, in the order of the form; all without globs.
+    func indexes(matching globs: [Glob]?) -> [Int] {
+        guard let globs else { return Array(cells.indices) }
+        return cells.indices.filter { globs.matches(definition.controls[$0].id) }
+    }
+
+    /// The states of the fields that match.
     func fields(matching globs: [Glob]?) -> [NamedField] {
-        var fields: [NamedField] = []
-        for (index, control) in definition.controls.enumerated()
-        where globs?.matches(control.id) ?? true {
-            fields.append(NamedField(id: control.id, state: field(index)))
+        indexes(matching: globs).map {
+            NamedField(id: definition.controls[$0].id, state: field($0))
         }
-        return fields
     }
 }

@@ -80,7 +80,7 @@ extension Engine {
         for row in (rows + stored).reversed() {
             guard let record = RevisionRecord(row.record) else { continue }
             form.undo.append(
-                record, bytes: row.record.count, revision: row.revision,
+                record, bytes: record.bytesEstimate, revision: row.revision,
                 depthMax: configuration.limits.undoDepthMax)
         }
     }

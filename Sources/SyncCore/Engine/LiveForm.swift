@@ -29,6 +29,8 @@ final class LiveForm {
     var names = FieldNames()
     /// The numbers of a definition's controls, looked up once.
     private var controlNumbers: [Int] = []
+    /// Where it stands in the batch that gathers.
+    var gathered: (batch: UInt64, place: Int)?
     private var numbered: FormDefinition?
     /// Who watches it, by uid, in the order in which the uids came.
     private(set) var audiences: [Audience] = []
@@ -55,7 +57,7 @@ final class LiveForm {
         self.owner = owner
         self.log = log
         working = state
-        committed = state
+        committed = state.copy()
         self.existence = existence
         changeLog = ChangeLog(next: state.revision + 1)
     }
@@ -103,6 +105,7 @@ final class LiveForm {
             numbered = definition
             controlNumbers = definition.controls.map { names.number(of: $0.id) }
         }
+        if controls.count == 1 { return FieldNumbers(single: controlNumbers[controls[0]]) }
         return FieldNumbers(controls.lazy.map { self.controlNumbers[$0] })
     }
 
@@ -130,11 +133,12 @@ struct FieldNames {
     }
 }
 
-/// All that a form is at one revision.
-struct FormState {
-    var definition: FormDefinition
+/// All that a form is at one revision. A class, so that a look at it is no copy of all its parts;
+/// `copy` makes another.
+final class FormState {
+    let definition: FormDefinition
     /// The definition as it was last applied, before run-time options.
-    var applied: JSON
+    let applied: JSON
     /// Grows by one with each change of the definition.
     var version: UInt64
     /// The revision that changed the definition last.
@@ -153,43 +157,62 @@ struct FormState {
         revision = 0
         context = CausalContext()
         cells = definition.controls.map {
-            Cell(kind: $0.storeKind, defaultValue: $0.defaultValue)
+            Cell(CellContent(kind: $0.storeKind, defaultValue: $0.defaultValue))
         }
     }
 
-    /// The clock that goes with what is shown.
-    var token: String {
-        if context.loose.isEmpty { return ContextToken.render(context) }
-        let held = heldDots
-        return ContextToken.render(context.prunedLoose(where: held.contains))
+    private init(_ other: FormState) {
+        definition = other.definition
+        applied = other.applied
+        version = other.version
+        definitionRevision = other.definitionRevision
+        revision = other.revision
+        context = other.context
+        cells = other.cells
     }
+
+    /// The same, to be changed without this one.
+    func copy() -> FormState { FormState(self) }
+
+    /// The writes that the clock that goes with what is shown names.
+    var shownContext: CausalContext {
+        if context.loose.isEmpty { return context }
+        let held = heldDots
+        return context.prunedLoose(where: held.contains)
+    }
+
+    /// The clock that goes with what is shown.
+    var token: String { ContextToken.render(shownContext) }
 
     /// The writes that some store holds: work for every field.
     var heldDots: Set<Dot> { Set(cells.lazy.compactMap(\.store).flatMap(\.dots)) }
 
-    /// The token in the answer to an edit by somebody who had been shown `seen`: that, and the new
-    /// dots (CAUSALITY.md, 2 and 3). Where it would be too long to be handed back, dots that
-    /// nothing holds any more are left out, then all loose ones: saying less than one has seen
-    /// loses nothing.
-    func answerToken(_ seen: CausalContext, _ dots: [Dot]) -> String {
-        var context = seen.clipped(to: self.context)
+    /// The writes in the token of the answer to an edit by somebody who had been shown `seen`:
+    /// those, and the new dots (CAUSALITY.md, 2 and 3). Where it would be too long to be handed
+    /// back, dots that nothing holds any more are left out, then all loose ones: saying less than
+    /// one has seen loses nothing.
+    func answerContext(_ seen: CausalContext, _ dots: [Dot]) -> CausalContext {
+        var context = seen.isEmpty ? seen : seen.clipped(to: self.context)
         for dot in dots { context.insert(dot) }
+        // Neither a replica nor a loose dot takes more than 48 bytes of a token.
+        if context.vector.entries.count + context.loose.count <= 64 { return context }
         if context.loose.count > 64 {
             let held = heldDots
             context = context.prunedLoose(where: held.contains)
         }
-        let token = ContextToken.render(context)
-        if token.utf8.count <= ContextToken.bytesMax { return token }
-        return ContextToken.render(CausalContext(context.vector))
+        let isShort = ContextToken.render(context).utf8.count <= ContextToken.bytesMax
+        return isShort ? context : CausalContext(context.vector)
     }
 
     /// What the form reads: see ShownValue.swift.
     func value(_ index: Int) -> JSON { cells[index].value }
 
-    /// What readers see of a control. The closure borrows: a method in its place would hold a copy
-    /// of the whole state.
+    /// What readers see of a control.
     func shown(_ index: Int) -> ShownValue {
-        definition.shown(index) { value($0) }
+        if let shown = cells[index].shown { return shown }
+        let shown = definition.shown(index) { value($0) }
+        cells[index].shown = shown
+        return shown
     }
 
     /// What a reader sees of a field.
@@ -203,17 +226,41 @@ struct FormState {
         var state = FieldState(
             value: shown.value, revision: Revision(clamping: cell.revision),
             isSet: !targets.isEmpty && targets.allSatisfy { cells[$0].isSet },
-            by: cell.by?.wire,
             at: cell.by == nil ? nil : Timestamp(milliseconds: cell.at),
             isMixed: shown.isMixed, isInvalid: shown.isInvalid, isMissing: shown.isMissing)
-        if definition.controls[index].type == .secure {
-            state.isSecretSet = targets.allSatisfy { cells[$0].isSet }
-            state.isInvalid = targets.contains { cells[$0].isUnreadable }
+        if let by = cell.by {
+            state.byText = by.text
+            if by.text.isEmpty { state.by = by.wire }
         }
-        for target in targets {
-            state.conflict += cells[target].siblings(
+        if definition.types[index] == .secure {
+            state.isSecretSet = targets.allSatisfy { cells[$0].isSet }
+            state.isInvalid = targets.contains { cells[$0].content.isUnreadable }
+        }
+        for target in targets where cells[target].content.mayHaveSiblings {
+            state.conflict += cells[target].content.siblings(
                 target, of: definition, listedOnly: !notifying)
         }
         return state
+    }
+
+    /// The members of what a reader sees of a field, as JSON text: encoded once a change, for its
+    /// author, subscribers and later readers alike.
+    func text(_ index: Int) -> [UInt8] {
+        if let text = cells[index].text { return text }
+        let text = encoded(field(index))
+        if text.count <= Cell.textBytesMax { cells[index].text = text }
+        return text
+    }
+
+    /// The same for those who are told of an edit: see `field`.
+    func text(_ index: Int, notifying: Bool) -> [UInt8] {
+        notifying ? encoded(field(index, notifying: true)) : text(index)
+    }
+
+    private func encoded(_ field: FieldState) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.reserveCapacity(240)
+        field.encodeMembers(into: &writer)
+        return writer.take()
     }
 }

@@ -38,6 +38,14 @@ struct RevisionRecord {
 // MARK: - Text
 
 extension RevisionRecord {
+    /// About how many bytes the record takes, on the disk as in memory, without encoding it.
+    var bytesEstimate: Int {
+        var bytes = 160 + by.user.utf8.count + (session?.utf8.count ?? 0)
+        for name in touched { bytes += name.utf8.count + 3 }
+        for step in undo { bytes += step.bytesEstimate }
+        return bytes
+    }
+
     /// The record as JSON text.
     func encoded() -> [UInt8] {
         var writer = JSONWriter()
@@ -85,11 +93,7 @@ extension RevisionRecord {
 
 extension Author {
     /// The author as on the wire.
-    var wire: WireAuthor {
-        WireAuthor(
-            user: user, uid: uid, client: client, tty: tty,
-            connection: Int64(clamping: connection), replica: replicaText)
-    }
+    var wire: WireAuthor { WireAuthor(self) }
 
     fileprivate convenience init?(json: JSON) {
         guard let wire = try? WireAuthor(decoding: json),

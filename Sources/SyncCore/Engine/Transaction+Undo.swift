@@ -3,7 +3,7 @@
 extension Transaction {
     /// How the edit that made `after` of `before` is taken back; `nil` for what is not undone.
     func undoStep(
-        _ edit: StoredEdit, _ target: Int, before: Cell, after: Cell, _ dot: Dot
+        _ edit: StoredEdit, _ target: Int, before: CellContent, after: CellContent, _ dot: Dot
     ) -> UndoStep? {
         let policy = definition.controls[target].conflictPolicy
         let action: UndoStep.Action
@@ -72,7 +72,7 @@ extension Transaction {
     /// increments of others on top of mine stay, and so do picks of others beside mine.
     mutating func takeBack(_ step: UndoStep, control: Int) throws(WireError) -> Bool {
         let policy = definition.controls[control].conflictPolicy
-        let cell = cell(control)
+        let cell = content(control)
         var edits: [StoredEdit] = []
         var seen = Seen.present
         switch (step.action, cell.store) {
@@ -127,7 +127,7 @@ extension Transaction {
             policy.standing(components[$0.id].siblings)?.dot == $0.trace.dot
         }
         guard !mine.isEmpty, let fresh = context.nextDot(for: author.replica) else { return false }
-        let before = cell(control)
+        let before = content(control)
         var cell = before
         var store = components
         for row in mine {
@@ -152,7 +152,7 @@ extension Transaction {
         was: DecimalNumber?, to: DecimalNumber?, _ control: Int
     ) -> StoredEdit? {
         let initial = definition.controls[control].defaultValue.numberValue ?? .zero
-        let isCountedOn = cell(control).value.numberValue != to ?? initial
+        let isCountedOn = value(control).numberValue != to ?? initial
         guard isCountedOn else { return was.map { .set(.number($0)) } ?? .unset }
         return (was ?? initial).subtracting(to ?? initial).flatMap { difference($0, control) }
     }
@@ -168,7 +168,7 @@ extension Transaction {
     }
 
     private func takeBackTags(
-        _ added: [JSON], _ removed: [JSON], wasSet: Bool, _ control: Int, _ cell: Cell
+        _ added: [JSON], _ removed: [JSON], wasSet: Bool, _ control: Int, _ cell: CellContent
     ) -> [StoredEdit] {
         let present = cell.value.arrayValue ?? []
         let gone = added.filter { present.contains($0) }

@@ -58,7 +58,7 @@ struct UndoJournal {
 
     /// Notes a transaction that was done.
     ///
-    /// - Parameter bytes: Of the record as the store keeps it.
+    /// - Parameter bytes: About as many as the record takes in the store.
     mutating func append(
         _ record: RevisionRecord, bytes: Int, revision: UInt64, depthMax: Int
     ) {

@@ -9,7 +9,8 @@ struct UndoStep: Hashable {
     var field: String
     var action: Action
 
-    enum Action: Hashable {
+    // Indirect, as a step is in the record and in the journal: a copy is one retain.
+    indirect enum Action: Hashable {
         /// A register's write: write what was there before (`nil`: unset).
         case write(Trace, was: JSON?)
         /// Components of wheels: as a register's, each.
@@ -112,6 +113,22 @@ extension UndoStep {
 // MARK: - Text
 
 extension UndoStep {
+    /// About how many bytes it takes.
+    var bytesEstimate: Int {
+        let bytes = 40 + field.utf8.count
+        return switch action {
+        case .write(let trace, let was): bytes + trace.bytesEstimate + (was?.bytesEstimate ?? 0)
+        case .components(let rows):
+            rows.reduce(bytes) {
+                $0 + 20 + $1.id.utf8.count + $1.trace.bytesEstimate + ($1.was?.bytesEstimate ?? 0)
+            }
+        case .assign(let trace, _, _): bytes + trace.bytesEstimate + 40
+        case .increment: bytes + 60
+        case .tags(let trace, let added, let removed, _):
+            (added + removed).reduce(bytes + trace.bytesEstimate) { $0 + $1.bytesEstimate }
+        }
+    }
+
     /// Writes the object.
     func encode(into writer: inout JSONWriter) {
         writer.beginObject()
@@ -184,6 +201,9 @@ extension UndoStep {
 }
 
 extension UndoStep.Trace {
+    /// A dot takes about thirty bytes.
+    fileprivate var bytesEstimate: Int { 40 + 30 * (over.count + (restores?.count ?? 0)) }
+
     fileprivate func encode(into writer: inout JSONWriter) {
         writer.member("dot", dot.token)
         if !over.isEmpty { writer.member("over", over.map(\.token)) }

@@ -1,7 +1,8 @@
 // What each type of control has beyond what all have.
 
-/// A control's type, with its own attributes.
-public enum ControlKind: Sendable {
+/// A control's type, with its own attributes; indirect, so that a copy is one retain instead of one
+/// for each attribute.
+public indirect enum ControlKind: Sendable {
     case picker(PickerAttributes)
     case wheels(WheelsAttributes)
     case toggle

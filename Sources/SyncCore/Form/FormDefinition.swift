@@ -34,6 +34,8 @@ public final class FormDefinition: Sendable {
     public let targets: [[Int]]
     /// The controls that are required, ascending.
     public let required: [Int]
+    /// The type of each control: a look at it is no copy of the control's attributes.
+    let types: [ControlType]
 
     /// Bytes of the definition as JSON text.
     public let definitionBytes: Int
@@ -64,6 +66,7 @@ public final class FormDefinition: Sendable {
         dependents = graph.dependents
         conditionDependents = graph.conditionDependents
         completionDependents = graph.completionDependents
+        types = parts.controls.map(\.type)
         required = parts.controls.indices.filter { parts.controls[$0].isRequired }
         definitionBytes = parts.definitionBytes
         snapshotBytesMax = parts.snapshotBytesMax

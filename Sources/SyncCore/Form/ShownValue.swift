@@ -51,8 +51,8 @@ extension FormDefinition {
         }
         shown.isMissing = false
         if shown.isMixed { return shown }
-        shown.value = canonical(shown.value, control: controls[index])
-        shown.isInvalid = !accepts(shown.value, control: controls[index])
+        shown.value = canonical(shown.value, kind: controls[index].kind)
+        shown.isInvalid = !accepts(shown.value, index)
         shown.isMissing =
             controls[index].isRequired && !shown.isInvalid && Self.isEmpty(shown.value)
         return shown
@@ -77,7 +77,16 @@ extension FormDefinition {
     /// A disabled option that is there already is shown, so it is no invalid value, though nobody
     /// could pick it now; nor is a number between the steps of a slider whose step was changed.
     public func accepts(_ value: JSON, control: Control) -> Bool {
-        switch (control.kind, value) {
+        accepts(value, control.kind, defaultValue: control.defaultValue)
+    }
+
+    /// The same of the control at `index`, without a copy of it.
+    private func accepts(_ value: JSON, _ index: Int) -> Bool {
+        accepts(value, controls[index].kind, defaultValue: controls[index].defaultValue)
+    }
+
+    private func accepts(_ value: JSON, _ kind: ControlKind, defaultValue: JSON) -> Bool {
+        switch (kind, value) {
         case (.picker(let picker), .array(let tags)):
             picker.isMultiple && tags.allSatisfy { picker.options.index(of: $0) != nil }
         case (.picker(let picker), .null): picker.isOptional && !picker.isMultiple
@@ -89,9 +98,9 @@ extension FormDefinition {
         case (.stepper(let stepper), .number(let number)): stepper.domain.contains(number)
         case (.gauge(let gauge), .number(let number)): gauge.domain.contains(number)
         case (.date(let date), let value):
-            date.problem(with: value) == nil || value == control.defaultValue
+            date.problem(with: value) == nil || value == defaultValue
         case (.text(let text), .string(let string)):
-            text.problem(with: string) == nil || value == control.defaultValue
+            text.problem(with: string) == nil || value == defaultValue
         default: false
         }
     }
@@ -108,8 +117,8 @@ extension FormDefinition {
 
     /// The value with its parts in the order of the form: tags as their options stand, components
     /// as they stand, each present.
-    private func canonical(_ value: JSON, control: Control) -> JSON {
-        switch (control.kind, value) {
+    private func canonical(_ value: JSON, kind: ControlKind) -> JSON {
+        switch (kind, value) {
         case (.picker(let picker), .array(let tags)) where picker.isMultiple:
             .array(picker.options.ordered(tags))
         case (.wheels(let wheels), .object(let rows)): .object(wheels.completed(rows))

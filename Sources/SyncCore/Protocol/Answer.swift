@@ -29,10 +29,7 @@ public enum Answer {
     public static func encodeNotification(
         _ method: StaticString, into writer: inout JSONWriter, params: (inout JSONWriter) -> Void
     ) {
-        writer.beginObject()
-        writer.key("jsonrpc")
-        writer.string(static: "2.0")
-        writer.key("method")
+        writer.beginObject(text: #"{"jsonrpc":"2.0","method":"#)
         writer.string(static: method)
         writer.key("params")
         params(&writer)
@@ -46,18 +43,19 @@ public enum Answer {
 
     /// A notification as a frame, length first.
     public static func frame(_ notification: ServerNotification) -> [UInt8] {
-        Frame.encode { writer in
-            encodeNotification(notification.method, into: &writer) {
-                notification.encodeParams(into: &$0)
-            }
-        }
+        frame(notification.method) { notification.encodeParams(into: &$0) }
+    }
+
+    /// A notification whose params `params` writes as a frame, length first.
+    @inline(__always)
+    static func frame(
+        _ method: StaticString, params: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        Frame.encode { encodeNotification(method, into: &$0, params: params) }
     }
 
     private static func begin(_ id: RequestID, _ writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("jsonrpc")
-        writer.string(static: "2.0")
-        writer.key("id")
+        writer.beginObject(text: #"{"jsonrpc":"2.0","id":"#)
         writer.raw(id.rawText)
     }
 }

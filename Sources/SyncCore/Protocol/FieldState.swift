@@ -81,6 +81,8 @@ public struct FieldState: Hashable, Sendable {
     public var isSet: Bool
     /// Who set it last.
     public var by: WireAuthor?
+    /// The same as JSON text, of a writer that has it: it goes before `by`.
+    var byText: [UInt8] = []
     /// When it was set last.
     public var at: Timestamp?
     /// The values set at the same time as the one that stands, which nobody has resolved yet.
@@ -124,7 +126,10 @@ public struct FieldState: Hashable, Sendable {
         writer.member("value", value)
         writer.member("revision", revision)
         writer.member("set", isSet)
-        if let by {
+        if !byText.isEmpty {
+            writer.key("by")
+            writer.raw(byText)
+        } else if let by {
             writer.key("by")
             by.encode(into: &writer)
         }
@@ -190,6 +195,16 @@ public struct NamedField: Hashable, Sendable {
     }
 }
 
+extension JSONWriter {
+    /// A member of `{ID: Field}` whose Field's members are JSON text already.
+    mutating func field(_ id: String, members: [UInt8]) {
+        key(named: id)
+        beginObject()
+        raw(members)
+        endObject()
+    }
+}
+
 extension [NamedField] {
     /// Writes `{ID: Field}` in the order of the list.
     public func encode(into writer: inout JSONWriter) {
@@ -233,9 +248,18 @@ public struct FieldChange: Hashable, Sendable {
 
     /// Writes the object.
     public func encode(into writer: inout JSONWriter) {
+        Self.encode(field, was: was, into: &writer) { state.encodeMembers(into: &$0) }
+    }
+
+    /// Writes the object around the members of the Field, which `members` writes.
+    @inline(__always)
+    static func encode(
+        _ field: String, was: JSON?, into writer: inout JSONWriter,
+        members: (inout JSONWriter) -> Void
+    ) {
         writer.beginObject()
         writer.member("field", field)
-        state.encodeMembers(into: &writer)
+        members(&writer)
         writer.member("was", was)
         writer.endObject()
     }

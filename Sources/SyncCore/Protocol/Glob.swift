@@ -15,6 +15,11 @@ public struct Glob: Hashable, Sendable {
         self.pattern = pattern
     }
 
+    /// Whether a text is a pattern that stands for itself alone.
+    static func isLiteral(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 != UInt8(ascii: "*") && $0 != UInt8(ascii: "?") }
+    }
+
     /// The text that the pattern stands for alone; `nil` where it has a `*` or `?`.
     public var literal: String? {
         pattern.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }

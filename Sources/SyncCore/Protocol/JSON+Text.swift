@@ -41,6 +41,18 @@ extension JSON {
         return writer.take()
     }
 
+    /// About how many bytes the value takes as text, without encoding it.
+    var bytesEstimate: Int {
+        switch self {
+        case .null, .bool: 5
+        case .number: 10
+        case .string(let text): text.utf8.count + 3
+        case .array(let elements): elements.reduce(2) { $0 + $1.bytesEstimate }
+        case .object(let object):
+            object.members.reduce(2) { $0 + $1.name.utf8.count + 3 + $1.value.bytesEstimate }
+        }
+    }
+
     /// The value as compact JSON text.
     public var encodedText: String { String(decoding: encoded, as: UTF8.self) }
 

@@ -289,7 +289,12 @@ struct JSONScanner {
             let slashes = word ^ (ones &* 0x5C)
             let special =
                 (word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones) | word
-            guard special & (ones &* 0x80) == 0 else { break }
+            let found = special & (ones &* 0x80)
+            guard found == 0 else {
+                // The lowest is a true one.
+                position += found.trailingZeroBitCount >> 3
+                return
+            }
             position += 8
         }
         while position < count {

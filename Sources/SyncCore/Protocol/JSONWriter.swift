@@ -67,6 +67,15 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Opens an object whose first members are known to the program: JSON text from the bracket to
+    /// the colon behind the name whose value comes next. One copy for what each message begins
+    /// with.
+    @inline(__always)
+    mutating func beginObject(text: StaticString) {
+        literal(text)
+        needsComma = false
+    }
+
     /// Closes an object.
     public mutating func endObject() {
         bytes.append(UInt8(ascii: "}"))
@@ -140,8 +149,11 @@ public struct JSONWriter: Sendable {
             }
             place.initialize(to: UInt8(ascii: "-"))
             rest = magnitude
-            for index in stride(from: count - 1, through: isNegative ? 1 : 0, by: -1) {
-                (place + index).initialize(to: UInt8(ascii: "0") + UInt8(rest % 10))
+            var index = count
+            let first = isNegative ? 1 : 0
+            while index > first {
+                index &-= 1
+                (place + index).initialize(to: UInt8(truncatingIfNeeded: rest % 10) &+ 0x30)
                 rest /= 10
             }
             return count
@@ -170,6 +182,19 @@ public struct JSONWriter: Sendable {
     /// A string known to the program, which must need no escape.
     public mutating func string(static text: StaticString) {
         quotePlain(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// A string that needs no escape, whose bytes `body` appends.
+    private mutating func plain(_ body: (inout [UInt8]) -> Void) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        body(&bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// The token of a causal context.
+    mutating func token(_ context: CausalContext) {
+        plain { ContextToken.append(context, to: &$0) }
     }
 
     /// A moment, a string of RFC 3339.
@@ -203,20 +228,21 @@ public struct JSONWriter: Sendable {
         }
     }
 
-    /// A value that is JSON already, as it stands.
-    public mutating func raw(_ json: some Sequence<UInt8>) {
-        separate()
-        bytes.append(contentsOf: json)
+    /// A value that is JSON already, as it stands; also members, into an object that is open.
+    public mutating func raw(_ json: [UInt8]) {
+        json.withUnsafeBufferPointer { rawBytes($0) }
     }
 
     /// A value that is JSON already, as it stands.
     public mutating func raw(_ json: String) {
         var json = json
-        json.withUTF8 { text in
-            append(room: text.count) { place in
-                if let start = text.baseAddress { place.initialize(from: start, count: text.count) }
-                return text.count
-            }
+        json.withUTF8 { rawBytes($0) }
+    }
+
+    private mutating func rawBytes(_ text: UnsafeBufferPointer<UInt8>) {
+        append(room: text.count) { place in
+            if let start = text.baseAddress { place.initialize(from: start, count: text.count) }
+            return text.count
         }
     }
 
@@ -226,6 +252,10 @@ public struct JSONWriter: Sendable {
     private mutating func quote(_ text: UnsafeBufferPointer<UInt8>) {
         var position = 0
         while position < text.count {
+            if position + 8 <= text.count, isPlain(text, at: position) {
+                position += 8
+                continue
+            }
             let byte = text[position]
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
                 || SafeText.harmful(at: position, in: text) != nil
@@ -239,6 +269,21 @@ public struct JSONWriter: Sendable {
             position += 1
         }
         quotePlain(text)
+    }
+
+    /// Whether eight bytes stand for themselves for sure: ASCII, no control, quotation mark or
+    /// backslash. The test is the scanner's (`JSONScanner.skipPlain`).
+    @inline(__always)
+    private func isPlain(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Bool {
+        let word = UnsafeRawPointer(text.baseAddress!).loadUnaligned(
+            fromByteOffset: position, as: UInt64.self)
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let quotes = word ^ (ones &* 0x22)
+        let slashes = word ^ (ones &* 0x5C)
+        let deletes = word ^ (ones &* 0x7F)
+        let special =
+            (word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones) | (deletes &- ones) | word
+        return special & (ones &* 0x80) == 0
     }
 
     @inline(__always)

@@ -63,13 +63,36 @@ public struct StateChanged: Hashable, Sendable {
 
     /// Writes the object.
     public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("form", form)
-        writer.member("revision", revision)
-        writer.member("context", context)
+        Self.begin(form, revision, into: &writer) { $0.string(context) }
         changes.encodeMember(into: &writer)
         writer.coalesced(coalescedFrom)
         writer.endObject()
+    }
+
+    /// Writes the object of one revision, whose changes `changes` writes by `FieldChange.encode`.
+    @inline(__always)
+    static func encode(
+        form: String, revision: Revision, context: CausalContext, into writer: inout JSONWriter,
+        changes: (inout JSONWriter) -> Void
+    ) {
+        begin(form, revision, into: &writer) { $0.token(context) }
+        writer.key("changes")
+        writer.beginArray()
+        changes(&writer)
+        writer.endArray()
+        writer.endObject()
+    }
+
+    @inline(__always)
+    private static func begin(
+        _ form: String, _ revision: Revision, into writer: inout JSONWriter,
+        context: (inout JSONWriter) -> Void
+    ) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.member("revision", revision)
+        writer.key("context")
+        context(&writer)
     }
 
     /// Reads the object.

@@ -90,6 +90,9 @@ struct ParamsReader {
         return nil
     }
 
+    /// Whether no member is left that could be asked for.
+    var hasTakenAll: Bool { object.map { $0.count == taken.nonzeroBitCount } ?? true }
+
     /// Refuses members that nobody took. Their names are the peer's: cut to what a line can bear.
     func refuseUnknown() throws(ParamsFault) {
         guard let object, object.count != taken.nonzeroBitCount else { return }

@@ -4,12 +4,15 @@
 extension Method {
     /// The method of a name on the tape, without making a string.
     init?(_ name: JSONNode) {
-        for method in Self.allCases where name.matches(method.name) {
+        for method in Self.known where name.matches(method.name) {
             self = method
             return
         }
         return nil
     }
+
+    /// All methods, made once; those that are asked for most come first.
+    private static let known = [Method.stateSet, .stateGet] + allCases
 
     /// The name on the wire, for writers and comparisons without allocation.
     public var name: StaticString {
@@ -156,7 +159,7 @@ extension StateSet {
             try reader.optionalNames(
                 "requireFields", countMax: bounds.changesMax, limit: "changesMax", bounds) ?? []
         idempotencyKey = try reader.idempotencyKey(bounds)
-        try checkRequirements()
+        if requireCurrent || !requireFields.isEmpty { try checkRequirements() }
     }
 
     /// A condition that could not be judged is refused, not passed over: its sender relies on it.
@@ -183,27 +186,34 @@ extension Change {
         var reader = try ParamsReader(node)
         field = try reader.name("field", bounds)
         context = try reader.context(bounds)
-        var actions = 0
-        var action: Action?
-        func found(_ one: Action?) {
+        var found: Action?
+        // Nearly every change has one of these beside its field, and nothing else is looked for.
+        if let value = try reader.optionalJSON("value") {
+            found = .value(value)
+            if reader.hasTakenAll {
+                action = .value(value)
+                return
+            }
+        }
+        var actions = found == nil ? 0 : 1
+        func count(_ one: Action?) {
             guard let one else { return }
             actions += 1
-            action = one
+            found = one
         }
-        found(try reader.optionalJSON("value").map { .value($0) })
-        found(try reader.increment())
-        found(try reader.flag("toggle") ? .toggle : nil)
-        found(try reader.move())
-        found(try reader.flag("reset") ? .reset : nil)
-        found(try reader.flag("press") ? .press : nil)
-        found(try reader.tags("add", bounds).map { .add($0) })
-        found(try reader.tags("remove", bounds).map { .remove($0) })
+        count(try reader.increment())
+        count(try reader.flag("toggle") ? .toggle : nil)
+        count(try reader.move())
+        count(try reader.flag("reset") ? .reset : nil)
+        count(try reader.flag("press") ? .press : nil)
+        count(try reader.tags("add", bounds).map { .add($0) })
+        count(try reader.tags("remove", bounds).map { .remove($0) })
         try reader.refuseUnknown()
         let choices = "exactly one of value, increment, toggle, move, reset, press, add, remove"
-        guard let action, actions == 1 else {
+        guard let found, actions == 1 else {
             throw ParamsFault("", .shape("should have \(choices)", expected: choices))
         }
-        self.action = action
+        action = found
     }
 }
 

@@ -22,14 +22,37 @@ public struct StateSnapshot: Hashable, Sendable {
 
     /// Writes the object.
     public func encode(into writer: inout JSONWriter) {
+        Self.begin(form, log, revision, into: &writer) { $0.string(context) }
+        writer.key("fields")
+        fields.encode(into: &writer)
+        writer.endObject()
+    }
+
+    /// Writes the object, whose fields `fields` writes by `JSONWriter.field`.
+    @inline(__always)
+    static func encode(
+        form: String, log: String, revision: Revision, context: CausalContext,
+        into writer: inout JSONWriter, fields: (inout JSONWriter) -> Void
+    ) {
+        begin(form, log, revision, into: &writer) { $0.token(context) }
+        writer.key("fields")
+        writer.beginObject()
+        fields(&writer)
+        writer.endObject()
+        writer.endObject()
+    }
+
+    @inline(__always)
+    private static func begin(
+        _ form: String, _ log: String, _ revision: Revision, into writer: inout JSONWriter,
+        context: (inout JSONWriter) -> Void
+    ) {
         writer.beginObject()
         writer.member("form", form)
         writer.member("log", log)
         writer.member("revision", revision)
-        writer.member("context", context)
-        writer.key("fields")
-        fields.encode(into: &writer)
-        writer.endObject()
+        writer.key("context")
+        context(&writer)
     }
 
     /// Reads the object.
@@ -67,14 +90,38 @@ public struct SetResult: Hashable, Sendable {
 
     /// Writes the object.
     public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("form", form)
-        writer.member("revision", revision)
-        writer.member("context", context)
+        Self.begin(form, revision, into: &writer) { $0.string(context) }
         writer.key("fields")
         fields.encode(into: &writer)
         writer.member("skipped", skipped)
         writer.endObject()
+    }
+
+    /// Writes the object, whose fields `fields` writes by `JSONWriter.field`.
+    @inline(__always)
+    static func encode(
+        form: String, revision: Revision, context: CausalContext, skipped: [String]?,
+        into writer: inout JSONWriter, fields: (inout JSONWriter) -> Void
+    ) {
+        begin(form, revision, into: &writer) { $0.token(context) }
+        writer.key("fields")
+        writer.beginObject()
+        fields(&writer)
+        writer.endObject()
+        writer.member("skipped", skipped)
+        writer.endObject()
+    }
+
+    @inline(__always)
+    private static func begin(
+        _ form: String, _ revision: Revision, into writer: inout JSONWriter,
+        context: (inout JSONWriter) -> Void
+    ) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.member("revision", revision)
+        writer.key("context")
+        context(&writer)
     }
 
     /// Reads the object.

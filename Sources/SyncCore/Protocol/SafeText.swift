@@ -54,7 +54,14 @@ extension String {
     /// `allowingNewlineAndTab` is for the one type of value that may hold them: text with
     /// `multiline`.
     public func isFreeOfControls(allowingNewlineAndTab: Bool = false) -> Bool {
-        unicodeScalars.allSatisfy { scalar in
+        // ASCII without controls, nearly every text, byte by byte; scalars cost ten times as much.
+        let isPlain = utf8.withContiguousStorageIfAvailable { bytes in
+            var isPlain = true
+            for byte in bytes { isPlain = isPlain && byte &- 0x20 < 0x5F }
+            return isPlain
+        }
+        if isPlain == true { return true }
+        return unicodeScalars.allSatisfy { scalar in
             if allowingNewlineAndTab, scalar == "\n" || scalar == "\t" { return true }
             return !SafeText.isControl(scalar)
         }

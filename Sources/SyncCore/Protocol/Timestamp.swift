@@ -45,9 +45,11 @@ extension Timestamp: CustomStringConvertible {
         let time = Int(moment - day * Self.millisecondsADay)
         let date = Self.date(day: day)
         func put(_ value: Int, at index: Int, digits: Int, _ end: UInt8) {
-            var rest = value
-            for digit in stride(from: index + digits - 1, through: index, by: -1) {
-                (place + digit).initialize(to: UInt8(ascii: "0") + UInt8(rest % 10))
+            var rest = UInt32(truncatingIfNeeded: value)
+            var digit = index + digits
+            while digit > index {
+                digit &-= 1
+                (place + digit).initialize(to: UInt8(truncatingIfNeeded: rest % 10) &+ 0x30)
                 rest /= 10
             }
             (place + index + digits).initialize(to: end)

@@ -48,6 +48,8 @@ struct WhoRequest: PlainRequest {
                     if !peer.isGone { peers.append(peer) }
                 }
                 if change.peers.contains(where: { $0.connection == me }) {
+                    // We are gone before we tell: who asks next is not told of us.
+                    try session.call(.stateUnsubscribe(form: form))
                     return try print(peers.filter { $0.connection != me }, session)
                 }
             case .event, .readable: continue

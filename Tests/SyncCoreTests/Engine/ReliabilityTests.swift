@@ -69,7 +69,7 @@ import Testing
         #expect(journal.newest(.redo, owner: owner, field: nil)?.revision == 2)
     }
 
-    @Test("while the disk stays full the state is encoded once, not at each attempt")
+    @Test("while the disk stays full one image serves every attempt")
     func fullDisk() throws {
         let (host, root) = try host()
         host.rebuildWorks = false

@@ -14,7 +14,7 @@ struct JSONWriterTests {
         writer.null()
         writer.bool(true)
         writer.string("s")
-        writer.raw("{}".utf8)
+        writer.raw(Array("{}".utf8))
         writer.beginObject()
         writer.endObject()
         writer.beginArray()
