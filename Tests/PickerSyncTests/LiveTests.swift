@@ -74,7 +74,7 @@ struct LiveTests {
 
     @Test("a refused assignment shows again what the daemon has, and is told")
     func refusals() async throws {
-        let (client, order, session) = try await programs.open(IceCream())
+        let (_, order, session) = try await programs.open(IceCream())
         var events = session.events.makeAsyncIterator()
         order.scoops = 99
         #expect(order.scoops == 99)
@@ -90,7 +90,7 @@ struct LiveTests {
 
     @Test("changes come in order, each revision once, with who made them and what was there")
     func changes() async throws {
-        let (client, order, session) = try await programs.open(IceCream())
+        let (_, order, session) = try await programs.open(IceCream())
         var changes = session.changes.makeAsyncIterator()
         try daemon.pickerctl("set", "flavor=vanilla")
         try daemon.pickerctl("set", "scoops=3")
