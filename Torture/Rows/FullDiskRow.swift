@@ -145,7 +145,8 @@ private final class Disk {
         place = folder + "/disk"
         state = place + "/state"
         try Folder.make(place)
-        isReal = mount("torture", place, "tmpfs", 0, "size=8m,mode=0700") == 0
+        // Room for a store with its log and for the one that is written in its place.
+        isReal = mount("torture", place, "tmpfs", 0, "size=24m,mode=0700") == 0
         shim = try FaultShim(folder: folder, library: library)
         environment = shim.environment(directory: state)
     }
