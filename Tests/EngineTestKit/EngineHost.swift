@@ -117,7 +117,7 @@ public final class EngineHost {
     ) -> ConnectionID {
         let id = ConnectionID(nextConnection)
         nextConnection += 1
-        inboxes[id] = FrameDecoder()
+        inboxes[id] = FrameDecoder(frameBytesMax: configuration.limits.maxFrame)
         received[id] = []
         run(
             .connected(

@@ -1,0 +1,171 @@
+// A definition takes the place of another: every store that can be carried is, and subscribers are
+// told all of it in one frame.
+
+extension Engine {
+    /// Puts a definition in force as one revision (FORM.md, Changing a form that is in use).
+    func carryOut(
+        _ change: Redefinition, _ kind: RevisionRecord.Kind, by author: Author, session: String?,
+        _ effects: inout [Effect]
+    ) throws(WireError) -> ApplyResult {
+        let form = change.form
+        let plan = change.migration
+        if change.isIdle { return change.result(plan, form.working) }
+        let stamp = clock.now(at: now.wallMilliseconds)
+        let before = form.working
+        let frame = try redefine(change, by: author, stamp)
+        if change.isCreation {
+            nextFormKey += 1
+            insert(form)
+        } else {
+            expectSecrets(of: change.definition)
+        }
+        let state = form.working
+        let record = RevisionRecord(
+            kind: kind, at: stamp.milliseconds, by: author, session: session, touchesAll: true)
+        let row = RevisionRow(
+            form: form.key, revision: state.revision, at: stamp.milliseconds, frame: frame,
+            record: record)
+        let listing = listing(of: form, state)
+        publish(
+            change.isCreation
+                ? .created(form, listing: listing)
+                : .redefined(form, frame: frame, listing: listing),
+            of: form, .whole(removed: before.idsGone(in: state)), row, &effects)
+        return change.result(plan, state)
+    }
+
+    /// Makes the working state that of a new definition and gives what subscribers are told.
+    ///
+    /// - Throws: where that takes more than a frame, which no client would take and every
+    ///   subscriber be cut off by; the state is then as it was.
+    func redefine(
+        _ change: Redefinition, by author: Author, _ stamp: HybridTimestamp
+    ) throws(WireError) -> [UInt8] {
+        let form = change.form
+        let before = form.working
+        // In place of the state before, which stays as it was.
+        form.working =
+            change.isCreation
+            ? before.copy() : migrated(before, to: change, change.migration, form)
+        form.working.revision = before.revision + 1
+        form.working.definitionRevision = form.working.revision
+        var changes = noteChanges(form, before, isCreation: change.isCreation, author, stamp)
+        let max = configuration.limits.maxFrame
+        var frame = notification(of: form, changes)
+        if frame.count - Frame.headerBytes > max {
+            // What was there before is the first to go, as with a long edit.
+            for place in changes.indices { changes[place].was = nil }
+            frame = notification(of: form, changes)
+        }
+        guard frame.count - Frame.headerBytes > max else { return frame }
+        form.working = before
+        var error = WireError(
+            .invalidParams,
+            "the definition and the \(changes.count) values that change with it take "
+                + "\(frame.count - Frame.headerBytes) bytes together, and one message has at most "
+                + "\(max) (maxFrame); change fewer fields at once, shorten options or labels, "
+                + "or make several forms of it", form: form.name)
+        error.limit = "maxFrame"
+        error.max = Int64(max)
+        throw error
+    }
+
+    /// What subscribers are told of a new definition.
+    private func notification(of form: LiveForm, _ changes: [FieldChange]) -> [UInt8] {
+        let state = form.working
+        return Answer.frame(
+            .formChanged(
+                FormChanged(
+                    form: form.name, revision: Revision(clamping: state.revision),
+                    content: .defined(
+                        FormChanged.Definition(
+                            version: Int64(clamping: state.version), context: state.token,
+                            definition: state.definition.json, changes: changes)))))
+    }
+
+    /// The state under the new definition: every store that can be carried, as it is.
+    private func migrated(
+        _ old: FormState, to change: Redefinition, _ plan: FormMigration, _ form: LiveForm
+    ) -> FormState {
+        let state = FormState(change.definition, applied: change.applied)
+        state.version = old.version + 1
+        state.context = old.context
+        for (index, origin) in plan.origins.enumerated() {
+            switch origin {
+            case .new: break
+            case .carries(let source):
+                let cell = old.cells[source]
+                var content = cell.content
+                let from = old.definition.controls[source].id
+                let to = change.definition.controls[index].id
+                if case .sealed(let register) = content.store, from != to {
+                    content.store = resealed(register, form, from: from, to: to)
+                    content.isUnreadable = content.store == nil || content.isUnreadable
+                    content.store = content.store ?? .sealed(register)
+                }
+                content.resolve(index, of: change.definition)
+                state.cells[index] = Cell(
+                    content, revision: cell.revision, at: cell.at, by: cell.by)
+            case .restarts(let source):
+                let cell = old.cells[source]
+                state.cells[index] = Cell(
+                    state.cells[index].content, revision: cell.revision, at: cell.at, by: cell.by)
+            }
+        }
+        return state
+    }
+
+    /// A secret is sealed for its place: a renamed field's is sealed anew.
+    private func resealed(
+        _ register: SealedRegister, _ form: LiveForm, from: String, to: String
+    ) -> FieldStore? {
+        guard let secret = register.secret, let bytes = secret.bytes else {
+            return .sealed(register)
+        }
+        guard let plain = environment.open(bytes, Self.place(of: form, from, secret.dot)),
+            let sealed = environment.seal(plain, Self.place(of: form, to, secret.dot))
+        else { return nil }
+        return .sealed(
+            SealedRegister(
+                SealedRegister.Secret(dot: secret.dot, stamp: secret.stamp, bytes: sealed)))
+    }
+
+    /// Which fields read otherwise than before; each is marked as changed by this revision.
+    private func noteChanges(
+        _ form: LiveForm, _ before: FormState, isCreation: Bool, _ author: Author,
+        _ stamp: HybridTimestamp
+    ) -> [FieldChange] {
+        var changes: [FieldChange] = []
+        let definition = form.working.definition
+        for (index, control) in definition.controls.enumerated() {
+            let old = isCreation ? nil : before.definition.index(of: control.id)
+            let was = old.map { before.field($0) }
+            let now = form.working.field(index)
+            if let was, was.reads(as: now) { continue }
+            form.working.cells[index] = Cell(
+                form.working.cells[index].content, revision: form.working.revision,
+                at: stamp.milliseconds, by: author)
+            changes.append(
+                FieldChange(
+                    field: control.id, state: form.working.field(index),
+                    was: control.type == .secure ? nil : was?.value))
+        }
+        return changes
+    }
+}
+
+extension FormState {
+    /// Fields that another state does not have.
+    fileprivate func idsGone(in other: FormState) -> [String] {
+        definition.controls.map(\.id).filter { other.definition.index(of: $0) == nil }
+    }
+}
+
+extension FieldState {
+    /// Whether a reader sees the same, whoever made it.
+    fileprivate func reads(as other: FieldState) -> Bool {
+        value == other.value && isSet == other.isSet && isSecretSet == other.isSecretSet
+            && isMixed == other.isMixed && isInvalid == other.isInvalid
+            && isMissing == other.isMissing && conflict.count == other.conflict.count
+    }
+}
