@@ -171,7 +171,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SystemTests", dependencies: ["pickersyncd", "pickerctl"],
-            exclude: ["check_openrpc.py", "check_observability.py"], swiftSettings: strict),
+            exclude: [
+                "alerts.test.yaml", "check_dashboard.py", "check_observability.py",
+                "check_openrpc.py",
+            ], swiftSettings: strict),
         .testTarget(
             name: "PackageTests",
             dependencies: ["DaemonCore", "SyncCore", "pickersyncd", "pickerctl"],
