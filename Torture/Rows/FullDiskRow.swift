@@ -145,8 +145,9 @@ private final class Disk {
         place = folder + "/disk"
         state = place + "/state"
         try Folder.make(place)
-        // Room for a store with its log and for the one that is written in its place.
-        isReal = mount("torture", place, "tmpfs", 0, "size=24m,mode=0700") == 0
+        // Room for a store with its log, the one that is written in its place, and the two that
+        // are kept of those before.
+        isReal = mount("torture", place, "tmpfs", 0, "size=96m,mode=0700") == 0
         shim = try FaultShim(folder: folder, library: library)
         environment = shim.environment(directory: state)
     }
