@@ -57,8 +57,8 @@ struct Builder {
             try schema.migrate(database, from: 0)
             try database.transaction { () throws(StoreError) in
                 try meta.write(to: database)
-                try write(image, to: database)
-                if let source { Carrying(from: source, to: database).carry(image) }
+                try database.put(image)
+                if let source { try Carrying(from: source, to: database).carry(image) }
                 for answer in image.answers { try database.apply(.putKey(answer)) }
             }
             guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
@@ -69,13 +69,6 @@ struct Builder {
             try? files.removeBuilding()
             throw error
         }
-    }
-
-    private func write(_ image: StoreImage, to database: Database) throws(StoreError) {
-        for form in image.forms { try database.apply(.putForm(form)) }
-        for field in image.fields { try database.apply(.putField(field)) }
-        for revision in image.revisions { try database.apply(.appendRevision(revision)) }
-        if !image.clock.isEmpty { try database.apply(.putClock(image.clock)) }
     }
 }
 
@@ -93,12 +86,24 @@ struct Carrying {
     }
 
     /// What cannot be read stays behind: history is worth less than a store that works.
-    func carry(_ image: StoreImage) {
-        for form in image.forms { try? carryRevisions(of: form) }
-        try? carryKeys(but: Set(image.failedKeys.map { KeyName(uid: $0.uid, key: $0.key) }))
+    ///
+    /// - Throws: where it cannot be written, which is no reason to leave it behind.
+    func carry(_ image: StoreImage) throws(StoreError) {
+        for form in image.forms {
+            guard let read = try? revisions(of: form) else { continue }
+            // The image may bring some itself.
+            let write = try target.prepare(
+                "INSERT OR IGNORE INTO revision (form, revision, at, frame, record) "
+                    + "VALUES (?1, ?2, ?3, ?4, ?5)")
+            while (try? read.step()) == true {
+                try write.bind(read.revisionRow)
+                try write.run()
+            }
+        }
+        try carryKeys(but: Set(image.failedKeys.map { KeyName(uid: $0.uid, key: $0.key) }))
     }
 
-    private func carryRevisions(of form: FormRow) throws(StoreError) {
+    private func revisions(of form: FormRow) throws(StoreError) -> Statement {
         let read = try source.prepare(
             """
             SELECT form, revision, at, frame, record FROM revision \
@@ -106,14 +111,7 @@ struct Carrying {
             """)
         try read.bind(1, form.key)
         try read.bind(2, count: form.revision)
-        // The image may bring some itself.
-        let write = try target.prepare(
-            "INSERT OR IGNORE INTO revision (form, revision, at, frame, record) "
-                + "VALUES (?1, ?2, ?3, ?4, ?5)")
-        while try read.step() {
-            try write.bind(read.revisionRow)
-            try write.run()
-        }
+        return read
     }
 
     private struct KeyName: Hashable {
@@ -122,9 +120,9 @@ struct Carrying {
     }
 
     private func carryKeys(but failed: Set<KeyName>) throws(StoreError) {
-        let read = try source.statement(.allKeys)
+        guard let read = try? source.statement(.allKeys) else { return }
         defer { read.reset() }
-        while try read.step() {
+        while (try? read.step()) == true {
             let row = read.keyRow
             guard !failed.contains(KeyName(uid: row.uid, key: row.key)) else { continue }
             try target.apply(.putKey(row))

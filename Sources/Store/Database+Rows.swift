@@ -43,6 +43,41 @@ extension Database {
         }
     }
 
+    /// Writes the state of an image, history that it brings included; within a transaction.
+    func put(_ image: StoreImage) throws(StoreError) {
+        for form in image.forms { try apply(.putForm(form)) }
+        for field in image.fields { try apply(.putField(field)) }
+        for revision in image.revisions { try apply(.appendRevision(revision)) }
+        if !image.clock.isEmpty { try apply(.putClock(image.clock)) }
+    }
+
+    /// Makes the state of an image the file's own: what the image does not know is removed, but
+    /// history and keys, as far as they are not beyond it, stay; within a transaction.
+    func overwrite(with image: StoreImage) throws(StoreError) {
+        let known = Set(image.forms.map(\.key))
+        var gone: [FormKey] = []
+        let forms = try prepare("SELECT key FROM form")
+        while try forms.step() {
+            if !known.contains(forms.integer(0)) { gone.append(forms.integer(0)) }
+        }
+        for form in gone { try apply(.deleteForm(form)) }
+        for form in image.forms {
+            try run(.deleteFields, form.key)
+            try run(.deleteRevisionsAfter, form.key, Int64(clamping: form.revision))
+        }
+        for row in image.revisions {
+            try run(.deleteRevision, row.form, Int64(clamping: row.revision))
+        }
+        for key in image.failedKeys {
+            let statement = try statement(.deleteKey)
+            try statement.bind(1, Int64(key.uid))
+            try statement.bind(2, key.key)
+            try statement.run()
+        }
+        try put(image)
+        for answer in image.answers { try apply(.putKey(answer)) }
+    }
+
     private func run(_ query: Query, _ values: Int64...) throws(StoreError) {
         let statement = try statement(query)
         for (index, value) in values.enumerated() { try statement.bind(Int32(index + 1), value) }

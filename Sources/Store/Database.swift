@@ -151,6 +151,10 @@ final class Database {
         }
     }
 
+    /// SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC, macros that Swift does not import.
+    private static let syncFailed = SQLITE_IOERR | (4 << 8)
+    private static let directorySyncFailed = SQLITE_IOERR | (5 << 8)
+
     /// What a result code means to a person.
     func failure(_ code: Int32) -> StoreError {
         let message = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? ""
@@ -162,7 +166,10 @@ final class Database {
         case SQLITE_BUSY, SQLITE_LOCKED: return .locked(file: file, pid: nil)
         case SQLITE_IOERR, SQLITE_CANTOPEN:
             let number = unsafe sqlite3_system_errno(handle)
-            if number == ENOSPC || number == EDQUOT { return .full(file: file) }
+            // A sync that finds no room has written some pages and dropped others: not known, as
+            // after any other sync that failed.
+            let isSync = code == Self.syncFailed || code == Self.directorySyncFailed
+            if !isSync, number == ENOSPC || number == EDQUOT { return .full(file: file) }
             let cause = number == 0 ? "" : ": " + POSIX.text(number)
             return .inputOutput(file: file, reason: "\(message) (SQLite \(code))\(cause)")
         default: return .failed(file: file, reason: "\(message) (SQLite \(code))")

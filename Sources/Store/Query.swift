@@ -4,6 +4,7 @@
 enum Query: Int, CaseIterable {
     case begin, commit
     case putForm, putHead, moveHead, deleteForm, deleteHead, deleteFields, deleteRevisions
+    case deleteRevisionsAfter, deleteRevision, deleteKey
     case putField, removeField
     case appendRevision, pruneRevisionsThrough, pruneRevisionsBefore
     case putKey, pruneKeys, putMeta
@@ -35,6 +36,9 @@ enum Query: Int, CaseIterable {
         case .deleteHead: "DELETE FROM head WHERE form = ?1"
         case .deleteFields: "DELETE FROM field WHERE form = ?1"
         case .deleteRevisions: "DELETE FROM revision WHERE form = ?1"
+        case .deleteRevisionsAfter: "DELETE FROM revision WHERE form = ?1 AND revision > ?2"
+        case .deleteRevision: "DELETE FROM revision WHERE form = ?1 AND revision = ?2"
+        case .deleteKey: "DELETE FROM idempotency WHERE uid = ?1 AND key = ?2"
         case .putField:
             """
             INSERT INTO field (form, field, state) VALUES (?1, ?2, ?3) \

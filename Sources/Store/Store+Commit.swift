@@ -25,6 +25,7 @@ extension Store {
                 distrust(database, after: error)
                 throw error
             }
+            lacksRoom = false
             afterCommit(to: database, pruned: prunes)
         }
     }

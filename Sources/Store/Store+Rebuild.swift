@@ -4,9 +4,11 @@ internal import Glibc
 public import SyncCore
 
 extension Store {
-    /// Writes the whole state to a new file, which takes the store's place under a new epoch.
+    /// Makes the store say the state of `image`, under a new epoch.
     ///
-    /// The way out of a commit whose fate is unknown: what the old file holds cannot be told from
+    /// Where a commit found no room nothing is in doubt: the state is written over what is there,
+    /// which takes no second store. Else it goes to a new file, which takes the store's place: the
+    /// way out of a commit whose fate is unknown: what the old file holds cannot be told from
     /// what the page cache shows of it (Rebello et al., "Can Applications Recover from fsync
     /// Failures?", USENIX ATC 2020). History and the answers of the image's keys are carried over
     /// as far as the old file can be read; it is kept as `pickersync.db.failed-<time>`.
@@ -20,17 +22,13 @@ extension Store {
             try files.removeBuilding()
             // A disk without room is found out before anything is written to it.
             try files.reserve(image.leastBytes)
+            if lacksRoom, case .open(let database) = connection {
+                return try rewrite(image, in: database)
+            }
             // Room for the new file matters more than what failed earlier.
             try? files.prunePreserved(max: options.preservedMax - 1)
             let source = historySource(builder)
-            let built = try builder.build(image, carryingFrom: source) {
-                file throws(StoreError) in
-                var next = try Meta(
-                    newIn: file, generation: meta.generation + 1,
-                    everyEditDurable: meta.everyEditDurable)
-                next.replica = Meta.nextEpoch(of: meta.replica)
-                return next
-            }
+            let built = try build(image, carryingFrom: source, builder)
             do throws(StoreError) {
                 try files.adoptBuilding()
             } catch {
@@ -48,6 +46,46 @@ extension Store {
             meta = built
             pagesToFree = 0
             return built.replica
+        }
+    }
+
+    /// Writes the state over what the file has of it, in one transaction.
+    private func rewrite(
+        _ image: StoreImage, in database: Database
+    ) throws(StoreError) -> ReplicaID {
+        try settle()
+        var next = meta
+        next.replica = Meta.nextEpoch(of: meta.replica)
+        do throws(StoreError) {
+            try database.transaction { () throws(StoreError) in
+                try next.write(to: database)
+                try database.overwrite(with: image)
+            }
+        } catch {
+            distrust(database, after: error)
+            throw error
+        }
+        lacksRoom = false
+        meta = next
+        return next.replica
+    }
+
+    private func build(
+        _ image: StoreImage, carryingFrom source: Database?, _ builder: Builder
+    ) throws(StoreError) -> Meta {
+        do throws(StoreError) {
+            return try builder.build(image, carryingFrom: source) { file throws(StoreError) in
+                var next = try Meta(
+                    newIn: file, generation: meta.generation + 1,
+                    everyEditDurable: meta.everyEditDurable)
+                next.replica = Meta.nextEpoch(of: meta.replica)
+                return next
+            }
+        } catch {
+            // The next attempt has the room of copies whose content is in the store. What was
+            // damaged is not ours to remove.
+            if case .full = error { try? files.prunePreserved([StoreFiles.failed], max: 0) }
+            throw error
         }
     }
 

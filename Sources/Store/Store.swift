@@ -44,6 +44,8 @@ public final class Store: @unchecked Sendable {
     let lock: LockFile
     var connection: Connection
     var unsettled: Unsettled?
+    /// Whether the last commit found no room: it left nothing behind, and what was there stands.
+    var lacksRoom = false
     /// Makes a new sealing key durable, which comes before everything that was sealed with it.
     private var unkeptKey: UnkeptKey?
     var meta: Meta
@@ -139,8 +141,10 @@ public final class Store: @unchecked Sendable {
 
     /// After an error that leaves open what is on the disk, nothing more is written to it.
     func distrust(_ database: Database, after error: StoreError) {
+        lacksRoom = false
         switch error {
         case .inputOutput, .damaged: connection = .suspect(database)
+        case .full: lacksRoom = true
         default: break
         }
     }

@@ -147,7 +147,7 @@ struct StoreFiles {
     /// again: the time is that of the new file.
     func finishReplacement() throws(StoreError) {
         guard let status = try POSIX.status(new) else { return }
-        let kept = database + ".failed-" + POSIX.stamp(status.st_mtim)
+        let kept = database + Self.failed + POSIX.stamp(status.st_mtim)
         var moved = false
         for suffix in ["-wal", "-journal", ""] where try POSIX.exists(database + suffix) {
             try POSIX.move(database + suffix, to: kept + suffix)
@@ -166,7 +166,7 @@ struct StoreFiles {
     /// - Returns: the name of the copy; `nil` where none could be made.
     func preserveDamaged() -> String? {
         guard let status = try? POSIX.status(database), status.st_size > 0 else { return nil }
-        let copy = database + ".damaged-" + POSIX.stamp(status.st_mtim)
+        let copy = database + Self.damaged + POSIX.stamp(status.st_mtim)
         do throws(StoreError) {
             if try POSIX.exists(copy) { return copy }
             if try POSIX.size(wal) > 0 { try POSIX.copy(wal, to: copy + "-wal") }
@@ -178,9 +178,15 @@ struct StoreFiles {
         }
     }
 
-    /// Keeps the newest `max` of the failed and of the damaged files, removes the others.
-    func prunePreserved(max: Int) throws(StoreError) {
-        for kind in [".failed-", ".damaged-"] {
+    /// Files that were kept aside, by what stands behind the store's name.
+    static let failed = ".failed-"
+    static let damaged = ".damaged-"
+
+    /// Keeps the newest `max` of the files of each kind that were kept aside, removes the others.
+    func prunePreserved(
+        _ kinds: [String] = [failed, damaged], max: Int
+    ) throws(StoreError) {
+        for kind in kinds {
             let prefix = "pickersync.db" + kind
             // "20261121T102607.123Z": names sort by time, a file before its log.
             let stampLength = 20

@@ -75,14 +75,17 @@ struct FailureTests {
         try store.close()
     }
 
-    @Test("after a failed fsync nothing is committed, until the state is written anew")
-    func failedSync() throws {
+    @Test(
+        "after a failed fsync nothing is committed, until the state is written anew",
+        arguments: [EIO, ENOSPC])
+    func failedSync(_ number: Int32) throws {
         let scratch = try Scratch()
         let store = try faulty(scratch)
         let known = try store.all()
         let before = store.replica
         FaultyFileSystem.plan(
-            FaultPlan(directory: try directory(scratch), suffix: "-wal", syncs: 0))
+            FaultPlan(
+                directory: try directory(scratch), suffix: "-wal", syncs: 0, syncErrno: number))
         let error = try #require(throws: StoreError.self) { try store.edit(3) }
         guard case .inputOutput = error else {
             Issue.record("a failed fsync is \(error)")

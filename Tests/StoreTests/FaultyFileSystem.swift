@@ -4,6 +4,7 @@
 /// so that tests may run side by side.
 
 import CSQLite
+import Glibc
 import Synchronization
 
 /// What is to fail for the files of one directory.
@@ -15,6 +16,8 @@ struct FaultPlan {
     var syncs: Int?
     /// SQLITE_IOERR_FSYNC, whose macro Swift does not import.
     var syncCode = SQLITE_IOERR | (4 << 8)
+    /// What errno says of a sync that fails.
+    var syncErrno = EIO
     /// So many writes succeed; `nil`: all.
     var writes: Int?
     var writeCode = SQLITE_FULL
@@ -124,7 +127,10 @@ enum FaultyFileSystem {
     }
 
     private static func sync(_ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32) -> Int32 {
-        if let code = fault(file, \.syncs, \.syncCode) { return code }
+        if let code = fault(file, \.syncs, \.syncCode) {
+            errno = fault(file, \.syncs, \.syncErrno) ?? EIO
+            return code
+        }
         return original(file)?.pointee.xSync(file, flags) ?? SQLITE_IOERR
     }
 

@@ -31,10 +31,45 @@ struct RebuildTests {
         #expect(try scratch.open().store.revisions() == Array(1...31))
     }
 
-    @Test("nothing that the image does not know comes back")
-    func onlyKnown() throws {
+    @Test("where a commit found no room the state is written over what is there")
+    func inPlace() throws {
+        let scratch = try Scratch()
+        let store = try scratch.open { $0.vfs = FaultyFileSystem.register() }.store
+        try store.put(.putForm(.sample()))
+        try store.edit(1)
+        try store.edit(2)
+        let known = try store.all()
+        let before = store.replica
+        let directory = try POSIX.resolve(scratch.path)
+        defer { FaultyFileSystem.heal(directory) }
+        FaultyFileSystem.plan(FaultPlan(directory: directory, suffix: "-wal", writes: 1))
+        #expect(throws: StoreError.full(file: store.path)) { try store.edit(3) }
+        var image = known
+        image.revisions = []
+        image.forms[0].log = "another"
+        // There is no room yet: all is as it was.
+        #expect(throws: StoreError.full(file: store.path)) { try store.rebuild(image) }
+        #expect(try store.all() == known)
+        #expect(store.replica == before)
+        FaultyFileSystem.heal(directory)
+        #expect(try store.rebuild(image) == before.nextEpoch)
+        #expect(try scratch.names("pickersync.db.").isEmpty, "there is no second store")
+        var expected = known
+        expected.forms[0].log = "another"
+        #expect(try store.all() == expected)
+        try store.edit(3)
+        try store.close(clean: false)
+        let again = try scratch.open()
+        #expect(again.opening.replica == before.nextEpoch && again.opening.replicaChange == nil)
+        #expect(try again.store.revisions() == [1, 2, 3])
+        try again.store.close()
+    }
+
+    @Test("nothing that the image does not know comes back", arguments: [false, true])
+    func onlyKnown(inPlace: Bool) throws {
         let scratch = try Scratch()
         let store = try filled(scratch)
+        store.lacksRoom = inPlace
         var image = try store.all()
         image.revisions = []
         image.forms = [image.forms[0]]
@@ -53,10 +88,11 @@ struct RebuildTests {
         try store.close()
     }
 
-    @Test("revisions that the image brings are taken from it")
-    func ownRevisions() throws {
+    @Test("revisions that the image brings are taken from it", arguments: [false, true])
+    func ownRevisions(inPlace: Bool) throws {
         let scratch = try Scratch()
         let store = try filled(scratch)
+        store.lacksRoom = inPlace
         var image = try store.all()
         image.revisions = [.sample(30, bytes: 5)]
         _ = try store.rebuild(image)
@@ -123,10 +159,16 @@ struct RebuildTests {
         let image = try store.all()
         let before = store.replica
         let directory = try POSIX.resolve(scratch.path)
+        let stamp = "20261121T000000.000Z"
+        for suffix in [".failed-\(stamp)", ".failed-\(stamp)-wal", ".damaged-\(stamp)"] {
+            try scratch.write(store.path + suffix, [1])
+        }
         FaultyFileSystem.plan(FaultPlan(directory: directory, suffix: ".building", writes: 2))
         #expect(throws: StoreError.self) { try store.rebuild(image) }
         FaultyFileSystem.heal(directory)
         #expect(try scratch.names("pickersync.db.building").isEmpty)
+        #expect(try scratch.names("pickersync.db.failed").isEmpty, "their room is needed")
+        #expect(try scratch.names("pickersync.db.damaged").count == 1)
         #expect(store.replica == before)
         #expect(try store.revisions() == [1])
         let after = try store.rebuild(image)

@@ -38,7 +38,10 @@ struct FullDiskRow: Row {
         _ kind: Disk.Trouble, _ disk: Disk, _ run: Run, _ folder: String,
         _ findings: inout Findings
     ) throws -> String {
-        let daemon = try DaemonUnderTest(run, folder: folder, state: disk.state)
+        // A history that the disk has room for: what is to fill it is not the store.
+        let daemon = try DaemonUnderTest(
+            run, folder: folder, state: disk.state,
+            arguments: ["--limit", "historyRevisionsMax=500"])
         daemon.environment = disk.environment
         let crowd = Crowd(
             writers: Self.writers, depth: 4, watchers: 2, tally: run.tally, prefix: "\(kind)")
@@ -145,9 +148,7 @@ private final class Disk {
         place = folder + "/disk"
         state = place + "/state"
         try Folder.make(place)
-        // Room for a store with its log, the one that is written in its place, and the two that
-        // are kept of those before.
-        isReal = mount("torture", place, "tmpfs", 0, "size=96m,mode=0700") == 0
+        isReal = mount("torture", place, "tmpfs", 0, "size=24m,mode=0700") == 0
         shim = try FaultShim(folder: folder, library: library)
         environment = shim.environment(directory: state)
     }
