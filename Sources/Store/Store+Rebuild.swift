@@ -17,36 +17,54 @@ extension Store {
     /// - Throws: the store stays as it was, or is `.closed`; either way call again after a while.
     public func rebuild(_ image: StoreImage) throws(StoreError) -> ReplicaID {
         try exclusively { () throws(StoreError) in
-            let builder = Builder(files: files, options: options, schema: schema)
-            try keepKey()
-            try files.removeBuilding()
-            // A disk without room is found out before anything is written to it.
-            try files.reserve(image.leastBytes)
-            if lacksRoom, case .open(let database) = connection {
-                return try rewrite(image, in: database)
-            }
-            // Room for the new file matters more than what failed earlier.
-            try? files.prunePreserved(max: options.preservedMax - 1)
-            let source = historySource(builder)
-            let built = try build(image, carryingFrom: source, builder)
             do throws(StoreError) {
-                try files.adoptBuilding()
+                try keepKey()
+                try files.removeBuilding()
+                // A disk without room is found out before anything is written to it.
+                try files.reserve(image.leastBytes)
+                guard lacksRoom, case .open(let database) = connection else {
+                    return try replace(with: image)
+                }
+                return try rewrite(image, in: database)
             } catch {
-                // Perhaps declared already: the old file may be read, and written no more.
-                if case .open(let database) = connection { connection = .suspect(database) }
+                // The next attempt has the room of copies whose content is in the store. What was
+                // damaged is not ours to remove.
+                if case .full = error { try? files.prunePreserved([StoreFiles.failed], max: 0) }
                 throw error
             }
-            source?.close(checkpointing: false)
-            connection = .closed
-            try files.finishReplacement()
-            let database = try builder.connect()
-            try lock.write(RunMark(generation: built.generation, closed: false))
-            connection = .open(database)
-            unsettled = nil
-            meta = built
-            pagesToFree = 0
-            return built.replica
         }
+    }
+
+    /// Puts a new file that says the state into the store's place.
+    private func replace(with image: StoreImage) throws(StoreError) -> ReplicaID {
+        let builder = Builder(files: files, options: options, schema: schema)
+        // Room for the new file matters more than what failed earlier.
+        try? files.prunePreserved(max: options.preservedMax - 1)
+        let source = historySource(builder)
+        let built = try builder.build(image, carryingFrom: source) { file throws(StoreError) in
+            var next = try Meta(
+                newIn: file, generation: meta.generation + 1,
+                everyEditDurable: meta.everyEditDurable)
+            next.replica = Meta.nextEpoch(of: meta.replica)
+            return next
+        }
+        do throws(StoreError) {
+            try files.adoptBuilding()
+        } catch {
+            // Perhaps declared already: the old file may be read, and written no more.
+            if case .open(let database) = connection { connection = .suspect(database) }
+            throw error
+        }
+        source?.close(checkpointing: false)
+        connection = .closed
+        try files.finishReplacement()
+        let database = try builder.connect()
+        try lock.write(RunMark(generation: built.generation, closed: false))
+        connection = .open(database)
+        unsettled = nil
+        meta = built
+        pagesToFree = 0
+        return built.replica
     }
 
     /// Writes the state over what the file has of it, in one transaction.
@@ -68,25 +86,6 @@ extension Store {
         lacksRoom = false
         meta = next
         return next.replica
-    }
-
-    private func build(
-        _ image: StoreImage, carryingFrom source: Database?, _ builder: Builder
-    ) throws(StoreError) -> Meta {
-        do throws(StoreError) {
-            return try builder.build(image, carryingFrom: source) { file throws(StoreError) in
-                var next = try Meta(
-                    newIn: file, generation: meta.generation + 1,
-                    everyEditDurable: meta.everyEditDurable)
-                next.replica = Meta.nextEpoch(of: meta.replica)
-                return next
-            }
-        } catch {
-            // The next attempt has the room of copies whose content is in the store. What was
-            // damaged is not ours to remove.
-            if case .full = error { try? files.prunePreserved([StoreFiles.failed], max: 0) }
-            throw error
-        }
     }
 
     /// Where history is read from: the connection that failed, else what an attempt before this

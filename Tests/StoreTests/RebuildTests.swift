@@ -48,7 +48,10 @@ struct RebuildTests {
         image.revisions = []
         image.forms[0].log = "another"
         // There is no room yet: all is as it was.
+        let failed = ".failed-20261121T000000.000Z"
+        for suffix in [failed, failed + "-wal"] { try scratch.write(store.path + suffix, [1]) }
         #expect(throws: StoreError.full(file: store.path)) { try store.rebuild(image) }
+        #expect(try scratch.names("pickersync.db.failed").isEmpty, "their room is needed")
         #expect(try store.all() == known)
         #expect(store.replica == before)
         FaultyFileSystem.heal(directory)

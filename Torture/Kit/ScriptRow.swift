@@ -61,7 +61,10 @@ struct ScriptRow: Row {
             ].merging(Self.searchPath) { $1 }, errors: run.folder + "/errors", scratch: run.folder)
         let lines = text.split(separator: "\n").map(String.init)
         guard lines.count >= 2, let verdict = Outcome.Verdict(rawValue: lines[1]) else {
-            throw Trouble("\(path) ended with \(status) and said: \(text.prefix(400))")
+            let errors = String(
+                decoding: Folder.contents(run.folder + "/errors") ?? [], as: UTF8.self)
+            throw Trouble(
+                "\(path) ended with \(status) and said: \(text.prefix(400))\(errors.suffix(400))")
         }
         if verdict == .skip { return Outcome(skipped: lines[0]) }
         var findings = Array(lines.dropFirst(2))
