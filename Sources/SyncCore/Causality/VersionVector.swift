@@ -5,7 +5,7 @@
 
 /// A map from replica to the counter up to which all its writes are meant.
 ///
-/// A small sorted array: a form knows a handful of replicas, and a search in it touches one cache
+/// A small sorted list: a form knows a handful of replicas, and a search in it touches one cache
 /// line. Fidge 1988 and Mattern 1989, keyed by store and not by client.
 public struct VersionVector: Hashable, Sendable {
     /// What is meant of one replica.
@@ -23,11 +23,11 @@ public struct VersionVector: Hashable, Sendable {
     }
 
     /// The entries, sorted by replica; none has counter 0.
-    public private(set) var entries: [Entry]
+    public private(set) var entries: Entries
 
     /// The vector that names no write.
     public init() {
-        entries = []
+        entries = Entries()
     }
 
     /// The vector of these entries; of two for one replica the greater counts.
@@ -71,5 +71,40 @@ public struct VersionVector: Hashable, Sendable {
             if entries[middle].replica < replica { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+}
+
+extension VersionVector {
+    /// A list of entries of which the first stands in place: nearly every vector has one alone, and
+    /// each edit changes a copy or two, which then allocate nothing.
+    public struct Entries: RandomAccessCollection, Hashable, Sendable {
+        /// The first one; with counter 0 there is none, and no others.
+        private var head = Entry(ReplicaID(id: 0, epoch: 0), 0)
+        private var others: [Entry] = []
+
+        public var startIndex: Int { 0 }
+
+        public var endIndex: Int { head.counter == 0 ? 0 : 1 + others.count }
+
+        public fileprivate(set) subscript(index: Int) -> Entry {
+            get {
+                precondition(index < endIndex, "there are no more entries")
+                return index == 0 ? head : others[index - 1]
+            }
+            set {
+                if index == 0 { head = newValue } else { others[index - 1] = newValue }
+            }
+        }
+
+        fileprivate mutating func insert(_ entry: Entry, at index: Int) {
+            if head.counter == 0 {
+                head = entry
+            } else if index == 0 {
+                others.insert(head, at: 0)
+                head = entry
+            } else {
+                others.insert(entry, at: index - 1)
+            }
+        }
     }
 }

@@ -258,12 +258,13 @@ extension Engine {
 extension LiveForm {
     /// Readers see at once what was changed.
     fileprivate func commitAtOnce(_ extent: Engine.Extent) {
+        let (working, committed) = (working, committed)
         switch extent {
         case .cells(let cells):
             for index in cells { committed.cells[index] = working.cells[index] }
             committed.revision = working.revision
             committed.context = working.context
-        case .whole: committed = working.copy()
+        case .whole: self.committed = working.copy()
         case .deletion: committed.revision = working.revision
         }
     }

@@ -131,25 +131,23 @@ extension Engine {
     {
         let connection = call.connection
         let form = try editableForm(params.form, connection)
-        // Of the state nothing is held beyond this: a copy would make `finish` copy every cell.
-        let definition = form.working.definition
-        try require(.read, form, form.working, nil, connection.peer)
+        let state = form.working
+        let definition = state.definition
+        try require(.read, form, state, nil, connection.peer)
         let requestContext = try seen(params.context, form, connection, path: "context")
         var transaction = begin(form, connection)
-        var named: [Int] = []
-        named.reserveCapacity(params.changes.count)
-        for (place, change) in params.changes.enumerated() {
+        for place in params.changes.indices {
+            let change = params.changes[place]
             guard let control = definition.index(of: change.field) else {
-                throw noField(change.field, form, form.working)
+                throw noField(change.field, form, state)
             }
-            named.append(control)
-            try requireEdit(change.action, form, form.working, control, connection.peer)
+            try requireEdit(change.action, form, state, control, connection.peer)
             let own =
                 try change.context.map { token throws(WireError) in
                     try seen(token, form, connection, path: "changes[\(place)].context")
                 } ?? requestContext
             if params.requireCurrent {
-                try requireCurrent([control], own, transaction, form.working)
+                try requireCurrent([control], own, transaction, state)
             }
             try transaction.apply(change.action, to: control, seen: own) { secret, target, dot in
                 seal(secret, form, definition.controls[target].id, dot)
@@ -159,15 +157,16 @@ extension Engine {
             var controls: [Int] = []
             for id in params.requireFields {
                 guard let control = definition.index(of: id) else {
-                    throw noField(id, form, form.working)
+                    throw noField(id, form, state)
                 }
                 controls.append(control)
             }
-            try requireCurrent(controls, requestContext, transaction, form.working)
+            try requireCurrent(controls, requestContext, transaction, state)
         }
         try transaction.checkEnabled()
         finish(
-            &transaction, .set, named: named, seen: try shown(params), skipped: nil, takesBack: nil,
+            &transaction, .set, named: transaction.named, seen: try shown(params), skipped: nil,
+            takesBack: nil,
             call,
             &effects)
     }

@@ -2,8 +2,10 @@
 /// touched, and how it is taken back.
 ///
 /// The notification has the values; the record never repeats them but where undo needs a stored
-/// value that the notification does not show. Never a secret.
-struct RevisionRecord {
+/// value that the notification does not show. Never a secret. A class: it is handed from the
+/// transaction to the journal, the batch and the store's thread, and a copy of its parts at each
+/// step was 1,000 of the 45,000 instructions of a set.
+final class RevisionRecord: Sendable {
     /// What made the revision: `kind` in `state.history`.
     enum Kind: String {
         case set
@@ -13,26 +15,44 @@ struct RevisionRecord {
         case options
     }
 
-    var kind: Kind
-    var at: Int64
-    var by: Author
+    let kind: Kind
+    let at: Int64
+    let by: Author
     /// The `session` of the connection, for undo.
-    var session: String?
+    let session: String?
     /// Touched fields whose stored value did not change: what they show derives from others'.
-    var derived: [String] = []
+    let derived: [String]
     /// Fields whose edit met another that its author had not seen.
-    var concurrent: [String] = []
+    let concurrent: [String]
     /// How each edit is taken back.
-    var undo: [UndoStep] = []
+    let undo: [UndoStep]
     /// The revision that an undo or redo took back.
-    var takesBack: UInt64?
+    let takesBack: UInt64?
     /// Its steps that could not be taken back: they are done with as well.
-    var skipped: [String] = []
+    let skipped: [String]
 
     /// Everything that a revision touched, for subscribers with a filter.
-    var touched: [String] = []
+    let touched: [String]
     /// The definition changed: it touches every subscriber.
-    var touchesAll = false
+    let touchesAll: Bool
+
+    init(
+        kind: Kind, at: Int64, by: Author, session: String? = nil, derived: [String] = [],
+        concurrent: [String] = [], undo: [UndoStep] = [], takesBack: UInt64? = nil,
+        skipped: [String] = [], touched: [String] = [], touchesAll: Bool = false
+    ) {
+        self.kind = kind
+        self.at = at
+        self.by = by
+        self.session = session
+        self.derived = derived
+        self.concurrent = concurrent
+        self.undo = undo
+        self.takesBack = takesBack
+        self.skipped = skipped
+        self.touched = touched
+        self.touchesAll = touchesAll
+    }
 }
 
 // MARK: - Text
@@ -73,7 +93,7 @@ extension RevisionRecord {
     }
 
     /// Reads what `encoded` wrote; `nil` for anything else.
-    init?(_ bytes: [UInt8]) {
+    convenience init?(_ bytes: [UInt8]) {
         guard let json = try? JSON(parsing: bytes),
             let kind = json["kind"]?.stringValue.flatMap(Kind.init(rawValue:)),
             let at = json["at"]?.integerValue, let by = json["by"].flatMap(Author.init(json:))

@@ -73,10 +73,10 @@ public struct FieldRow: Sendable, Hashable {
 
 /// A row's bytes, or what they are made of: by the store's thread, which asks for them, rather
 /// than on the loop, where the record alone was 8,400 of the 78,000 instructions of a set.
-/// Indirect, as a row is handed on several times: a copy is one retain.
-private indirect enum Blob: Sendable {
+/// A row is handed on several times, so each case is one object: a copy is one retain.
+private enum Blob: Sendable {
     case bytes([UInt8])
-    case cell(CellRow)
+    indirect case cell(CellRow)
     case record(RevisionRecord)
 
     var bytes: [UInt8] {

@@ -305,23 +305,24 @@ struct Transaction {
         guard !isIdle else { return Outcome(revision: form.working.revision) }
         let written = written.count == 1 ? written : written.sortedDistinct()
         let order = definition.withDependents(written)
-        let before = order.map { form.working.shown($0).value }
-        let revision = form.working.revision + 1
+        let state = form.working
+        // What was there first, for all fields, then what came of it.
+        var changes = order.map { index in
+            Outcome.Change(
+                text: [], was: definition.types[index] == .secure ? nil : state.shown(index).value)
+        }
+        let revision = state.revision + 1
         for index in order {
-            form.working.cells[index] = Cell(
+            state.cells[index] = Cell(
                 content(index), revision: revision, at: stamp.milliseconds, by: author)
         }
-        form.working.revision = revision
-        form.working.context = context
+        state.revision = revision
+        state.context = context
         let met = concurrent.isEmpty ? [] : definition.withDependents(concurrent.sortedDistinct())
-        var changes: [Outcome.Change] = []
-        changes.reserveCapacity(order.count)
-        for (index, was) in zip(order, before) {
-            changes.append(
-                Outcome.Change(
-                    text: form.working.text(
-                        index, notifying: !met.isEmpty && met.contains(sorted: index)),
-                    was: definition.types[index] == .secure ? nil : was))
+        for place in order.indices {
+            let index = order[place]
+            changes[place].text = state.text(
+                index, notifying: !met.isEmpty && met.contains(sorted: index))
         }
         func ids(_ indexes: [Int]) -> [String] { indexes.map { definition.controls[$0].id } }
         let record = RevisionRecord(

@@ -9,6 +9,10 @@ struct JSONScanner {
     let base: UnsafePointer<UInt8>
     let count: Int
     let depthMax: Int
+    /// Where entries are written while `scan` runs, and how many are. A pointer: what an array
+    /// checks at each entry was a tenth of the decoding of a request.
+    private var tape = UnsafeMutableBufferPointer<JSONTape.Entry>(start: nil, count: 0)
+    private var entryCount = 0
     private var position = 0
     private var depth = 0
     /// The innermost open container's index plus one; 0 at the top.
@@ -29,40 +33,47 @@ struct JSONScanner {
         self.depthMax = depthMax
     }
 
-    /// Scans the whole text, or says what is wrong with it first.
-    mutating func scan(into entries: inout [JSONTape.Entry]) throws(JSONError) {
-        if count >= 3, base[0] == 0xEF, base[1] == 0xBB, base[2] == 0xBF {
+    /// Scans the text to its end, or says what is wrong with it first; `false` where the tape is
+    /// full: to be called again with a longer one that begins with what is there.
+    mutating func scan(
+        into tape: UnsafeMutableBufferPointer<JSONTape.Entry>
+    ) throws(JSONError) -> Bool {
+        self.tape = tape
+        if position == 0, count >= 3, base[0] == 0xEF, base[1] == 0xBB, base[2] == 0xBF {
             throw failure(.byteOrderMark)
         }
         while expected != .done {
+            // No step writes more than one entry.
+            guard entryCount < tape.count else { return false }
             skipSpace()
             guard position < count else { throw failure(.unexpectedEnd) }
             let byte = base[position]
             switch expected {
             case .value:
-                try value(byte, &entries)
+                try value(byte)
             case .firstElement:
                 if byte == UInt8(ascii: "]") {
-                    try close(&entries)
+                    try close()
                 } else {
-                    try value(byte, &entries)
+                    try value(byte)
                 }
             case .firstName:
                 if byte == UInt8(ascii: "}") {
-                    try close(&entries)
+                    try close()
                 } else {
-                    try name(byte, &entries)
+                    try name(byte)
                 }
             case .name:
-                try name(byte, &entries)
+                try name(byte)
             case .next:
-                try next(byte, &entries)
+                try next(byte)
             case .done:
                 break
             }
         }
         skipSpace()
         guard position == count else { throw failure(.trailingBytes) }
+        return true
     }
 
     private func failure(_ reason: JSONError.Reason) -> JSONError {
@@ -83,29 +94,29 @@ struct JSONScanner {
 
     @inline(__always)
     private mutating func value(
-        _ byte: UInt8, _ entries: inout [JSONTape.Entry]
+        _ byte: UInt8
     ) throws(JSONError) {
         switch byte {
         case UInt8(ascii: "\""):
-            try string(&entries)
+            try string()
             finished()
         case UInt8(ascii: "{"):
-            try begin(.object, &entries)
+            try begin(.object)
             expected = .firstName
         case UInt8(ascii: "["):
-            try begin(.array, &entries)
+            try begin(.array)
             expected = .firstElement
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-            try number(&entries)
+            try number()
             finished()
         case UInt8(ascii: "t"):
-            try literal("true", .true, &entries)
+            try literal("true", .true)
             finished()
         case UInt8(ascii: "f"):
-            try literal("false", .false, &entries)
+            try literal("false", .false)
             finished()
         case UInt8(ascii: "n"):
-            try literal("null", .null, &entries)
+            try literal("null", .null)
             finished()
         default:
             throw failure(.unexpectedByte)
@@ -124,51 +135,49 @@ struct JSONScanner {
     }
 
     private mutating func begin(
-        _ kind: JSONTape.Kind, _ entries: inout [JSONTape.Entry]
+        _ kind: JSONTape.Kind
     ) throws(JSONError) {
         guard depth < depthMax else { throw failure(.tooDeep) }
         depth += 1
-        if open > 0 { entries[Int(open) - 1].count = countInOpen }
+        if open > 0 { tape[Int(open) - 1].count = countInOpen }
         countInOpen = 0
         isInObject = kind == .object
-        entries.append(
+        write(
             JSONTape.Entry(
                 start: UInt32(position), end: 0, next: open, count: 0, kind: kind,
                 isComplex: false))
-        open = UInt32(entries.count)
+        open = UInt32(entryCount)
         position += 1
     }
 
-    private mutating func close(_ entries: inout [JSONTape.Entry]) throws(JSONError) {
+    private mutating func close() throws(JSONError) {
         let index = Int(open) - 1
         position += 1
         depth -= 1
-        let around = entries[index].next
-        entries[index].next = UInt32(entries.count)
-        entries[index].end = UInt32(position)
-        entries[index].count = countInOpen
+        let around = tape[index].next
+        tape[index].next = UInt32(entryCount)
+        tape[index].end = UInt32(position)
+        tape[index].count = countInOpen
         if isInObject, countInOpen > 1 {
-            let repeated = entries.withUnsafeBufferPointer { buffer in
-                JSONKeys(base: base, entries: buffer.baseAddress!).firstRepeated(in: index)
-            }
-            if let repeated {
-                throw JSONError(offset: Int(entries[repeated].start) - 1, reason: .duplicateKey)
+            let keys = JSONKeys(base: base, entries: UnsafePointer(tape.baseAddress!))
+            if let repeated = keys.firstRepeated(in: index) {
+                throw JSONError(offset: Int(tape[repeated].start) - 1, reason: .duplicateKey)
             }
         }
         open = around
         if open > 0 {
-            isInObject = entries[Int(open) - 1].kind == .object
-            countInOpen = entries[Int(open) - 1].count
+            isInObject = tape[Int(open) - 1].kind == .object
+            countInOpen = tape[Int(open) - 1].count
         }
         finished()
     }
 
     @inline(__always)
     private mutating func name(
-        _ byte: UInt8, _ entries: inout [JSONTape.Entry]
+        _ byte: UInt8
     ) throws(JSONError) {
         guard byte == UInt8(ascii: "\"") else { throw failure(.unexpectedByte) }
-        try string(&entries)
+        try string()
         skipSpace()
         guard position < count else { throw failure(.unexpectedEnd) }
         guard base[position] == UInt8(ascii: ":") else { throw failure(.unexpectedByte) }
@@ -178,13 +187,13 @@ struct JSONScanner {
 
     @inline(__always)
     private mutating func next(
-        _ byte: UInt8, _ entries: inout [JSONTape.Entry]
+        _ byte: UInt8
     ) throws(JSONError) {
         if byte == UInt8(ascii: ",") {
             position += 1
             expected = isInObject ? .name : .value
         } else if byte == (isInObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
-            try close(&entries)
+            try close()
         } else {
             throw failure(.unexpectedByte)
         }
@@ -193,7 +202,7 @@ struct JSONScanner {
     // MARK: - Scalars
 
     private mutating func literal(
-        _ text: StaticString, _ kind: JSONTape.Kind, _ entries: inout [JSONTape.Entry]
+        _ text: StaticString, _ kind: JSONTape.Kind
     ) throws(JSONError) {
         let start = position
         for index in 0..<text.utf8CodeUnitCount {
@@ -201,22 +210,27 @@ struct JSONScanner {
             guard base[position] == text.utf8Start[index] else { throw failure(.unexpectedByte) }
             position += 1
         }
-        append(kind, from: start, to: position, isComplex: false, &entries)
+        append(kind, from: start, to: position, isComplex: false)
     }
 
     @inline(__always)
-    private func append(
-        _ kind: JSONTape.Kind, from start: Int, to end: Int, isComplex: Bool,
-        _ entries: inout [JSONTape.Entry]
+    private mutating func write(_ entry: JSONTape.Entry) {
+        tape[entryCount] = entry
+        entryCount &+= 1
+    }
+
+    @inline(__always)
+    private mutating func append(
+        _ kind: JSONTape.Kind, from start: Int, to end: Int, isComplex: Bool
     ) {
-        entries.append(
+        write(
             JSONTape.Entry(
                 start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: end),
-                next: UInt32(truncatingIfNeeded: entries.count + 1), count: 0, kind: kind,
+                next: UInt32(truncatingIfNeeded: entryCount + 1), count: 0, kind: kind,
                 isComplex: isComplex))
     }
 
-    private mutating func number(_ entries: inout [JSONTape.Entry]) throws(JSONError) {
+    private mutating func number() throws(JSONError) {
         let start = position
         var isComplex = false
         if base[position] == UInt8(ascii: "-") { position += 1 }
@@ -241,7 +255,7 @@ struct JSONScanner {
             }
             try digits()
         }
-        append(.number, from: start, to: position, isComplex: isComplex, &entries)
+        append(.number, from: start, to: position, isComplex: isComplex)
     }
 
     /// One digit or more.
@@ -253,7 +267,7 @@ struct JSONScanner {
 
     private func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
-    private mutating func string(_ entries: inout [JSONTape.Entry]) throws(JSONError) {
+    private mutating func string() throws(JSONError) {
         position += 1
         let start = position
         var hasEscapes = false
@@ -271,7 +285,7 @@ struct JSONScanner {
                 try multibyte(byte)
             }
         }
-        append(.string, from: start, to: position, isComplex: hasEscapes, &entries)
+        append(.string, from: start, to: position, isComplex: hasEscapes)
         position += 1
     }
 

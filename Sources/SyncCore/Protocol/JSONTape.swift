@@ -27,13 +27,22 @@ public struct JSONTape: Sendable {
         var kind: Kind
         /// Of a string: it has escapes. Of a number: it has a fraction or an exponent.
         var isComplex: Bool
+
+        /// What stands where nothing was written yet.
+        static let blank = Entry(
+            start: 0, end: 0, next: 0, count: 0, kind: .null, isComplex: false)
     }
 
+    /// Room for a usual message.
+    private static let firstEntries = 32
     /// A tape that grew beyond this many entries is given back before the next scan, so that one
     /// large frame does not hold memory for as long as its connection lives.
     static let keptEntriesMax = 16_384
 
-    var entries: [Entry] = []
+    /// Those of the scanned text, and blank ones behind them.
+    private var entries: [Entry] = []
+    /// Whether there is a scanned text.
+    private var isScanned = false
 
     /// An empty tape.
     public init() {}
@@ -46,16 +55,21 @@ public struct JSONTape: Sendable {
     public mutating func scan(
         _ bytes: UnsafeRawBufferPointer, depthMax: Int = JSON.depthMax
     ) throws(JSONError) {
-        if entries.capacity > Self.keptEntriesMax { entries = [] }
-        entries.removeAll(keepingCapacity: true)
-        entries.reserveCapacity(32)
+        isScanned = false
+        if entries.count > Self.keptEntriesMax { entries = [] }
         guard bytes.count < Int(UInt32.max) else { throw JSONError(offset: 0, reason: .tooLong) }
         guard let base = bytes.baseAddress, !bytes.isEmpty else {
             throw JSONError(offset: 0, reason: .unexpectedEnd)
         }
         var scanner = JSONScanner(
             base: base.assumingMemoryBound(to: UInt8.self), count: bytes.count, depthMax: depthMax)
-        try scanner.scan(into: &entries)
+        while try !entries.withUnsafeMutableBufferPointer({ tape throws(JSONError) in
+            try scanner.scan(into: tape)
+        }) {
+            let more = max(Self.firstEntries, entries.count)
+            entries.append(contentsOf: repeatElement(.blank, count: more))
+        }
+        isScanned = true
     }
 
     /// Hands the root value of the scanned text to `body`.
@@ -65,7 +79,7 @@ public struct JSONTape: Sendable {
     public func withRoot<Result, Failure: Error>(
         of bytes: UnsafeRawBufferPointer, _ body: (JSONNode) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        precondition(!entries.isEmpty, "a tape is read after a successful scan")
+        precondition(isScanned, "a tape is read after a successful scan")
         return try entries.withUnsafeBufferPointer { buffer throws(Failure) in
             try body(
                 JSONNode(

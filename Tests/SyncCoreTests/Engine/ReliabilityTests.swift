@@ -53,12 +53,9 @@ import Testing
         func step(_ field: String) -> UndoStep {
             UndoStep(field: field, action: .write(UndoStep.Trace(dot: dot, over: []), was: nil))
         }
-        var set = RevisionRecord(kind: .set, at: 0, by: author)
-        set.undo = [step("a"), step("b")]
-        var undo = RevisionRecord(kind: .undo, at: 0, by: author)
-        undo.undo = [step("a")]
-        undo.takesBack = 1
-        undo.skipped = ["b"]
+        let set = RevisionRecord(kind: .set, at: 0, by: author, undo: [step("a"), step("b")])
+        let undo = RevisionRecord(
+            kind: .undo, at: 0, by: author, undo: [step("a")], takesBack: 1, skipped: ["b"])
         let read = try #require(RevisionRecord(undo.encoded()))
         #expect(read.skipped == ["b"])
         var journal = UndoJournal()
