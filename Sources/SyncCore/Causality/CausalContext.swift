@@ -79,6 +79,9 @@ public struct CausalContext: Hashable, Sendable {
         if dot.counter - 1 == vector[dot.replica] {
             vector.raise(dot.replica, to: dot.counter)
             fold(dot.replica)
+        } else if loose.isEmpty {
+            // The token of each answer is one such dot: a quarter of the work of an insertion.
+            loose = [dot]
         } else {
             loose.insert(dot, at: position(of: dot))
         }

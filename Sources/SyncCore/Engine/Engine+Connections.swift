@@ -53,7 +53,10 @@ extension Engine {
         account.heldBytes -= connection.heldBytes
         connection.heldBytes = 0
         account.connections -= 1
-        if account.connections == 0 { accounts[account.uid] = nil }
+        if account.connections == 0 {
+            accounts[account.uid] = nil
+            if atWork === account { atWork = nil }
+        }
         log(
             .debug, "connection \(id.number) from \(connection.peer.whom) ended", &effects,
             [.event(.disconnected), .connection(id)] + connection.peer.logFields)

@@ -33,8 +33,9 @@ public final class Engine {
     /// By uid; of those who are connected.
     var accounts: [UInt32: Account] = [:]
     /// Whose request was done last, and until when more than one uid counts as at work (monotonic
-    /// nanoseconds).
-    weak var atWork: Account?
+    /// nanoseconds). Let go of as its last connection ends: a weak reference would make every
+    /// retain of an account a slow one.
+    var atWork: Account?
     var contendedUntil: UInt64 = 0
     /// Accounts that have spent of this turn or are in debt, in the order in which they began to.
     var spenders: [Account] = []

@@ -141,16 +141,15 @@ struct Transaction {
             cell.isUnreadable = false
         }
         cell.resolve(target, of: definition)
+        let step = undoStep(edit.edit, target, before: before, after: cell, dot)
         note(cell, target, dot)
-        if let step = undoStep(edit.edit, target, before: before, after: cell, dot) {
-            note(step)
-        }
+        if let step { note(step) }
     }
 
-    mutating func note(_ content: CellContent, _ target: Int, _ dot: Dot) {
+    mutating func note(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
         context.insert(dot)
         dots.append(dot)
-        if let last, last.index != target { overlay[last.index] = last.content }
+        if last?.index != target, let last { overlay[last.index] = last.content }
         last = (target, content)
         written.append(target)
     }

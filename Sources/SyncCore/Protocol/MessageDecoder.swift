@@ -50,10 +50,17 @@ public struct Call: Hashable, Sendable {
     /// error.
     public var id: RequestID?
     /// The request, or the error to answer.
-    public var content: Result<Request, WireError>
+    public var content: Content
+
+    /// What a call comes to.
+    public enum Content: Hashable, Sendable {
+        case success(Request)
+        /// Apart, as it is twice as large as any request, and every call would be copied as such.
+        indirect case failure(WireError)
+    }
 
     /// A call.
-    public init(id: RequestID?, content: Result<Request, WireError>) {
+    public init(id: RequestID?, content: Content) {
         self.id = id
         self.content = content
     }
@@ -67,7 +74,7 @@ public enum IncomingFrame: Hashable, Sendable {
     /// any order; with nothing where all are (JSON-RPC 2.0, section 6). Never empty.
     case batch([Call])
     /// Nothing that could be called: one response with id null.
-    case refused(WireError)
+    indirect case refused(WireError)
 }
 
 /// Decodes frames from clients by JSON-RPC 2.0 to the letter; reuses its tape from frame to frame.
@@ -90,8 +97,9 @@ public struct MessageDecoder: Sendable {
         } catch {
             return .refused(WireError(.parse, "the frame is not JSON: \(error)"))
         }
+        let reader = CallReader(bounds: bounds)
         return tape.withRoot(of: text) { root in
-            root.kind == .array ? batch(root) : .single(call(root))
+            root.kind == .array ? reader.batch(root) : .single(reader.call(root))
         }
     }
 
@@ -99,8 +107,13 @@ public struct MessageDecoder: Sendable {
     public mutating func decode(_ text: [UInt8]) -> IncomingFrame {
         text.withUnsafeBytes { decode($0) }
     }
+}
 
-    private func batch(_ root: JSONNode) -> IncomingFrame {
+/// Reads calls off a tape. Apart from the decoder, which would be copied while its tape is read.
+private struct CallReader {
+    let bounds: RequestBounds
+
+    func batch(_ root: JSONNode) -> IncomingFrame {
         guard root.count > 0 else {
             return .refused(WireError(.invalidRequest, "the batch is empty"))
         }
@@ -115,7 +128,7 @@ public struct MessageDecoder: Sendable {
 
     /// One element. The members are looked up in one pass; those that JSON-RPC does not know are
     /// passed over, since it does not forbid them.
-    private func call(_ node: JSONNode) -> Call {
+    func call(_ node: JSONNode) -> Call {
         guard node.kind == .object else {
             return invalid("a request is an object, not \(node.kindInWords)", id: .null)
         }
@@ -157,7 +170,7 @@ public struct MessageDecoder: Sendable {
         Call(id: id, content: .failure(WireError(.invalidRequest, message)))
     }
 
-    private func request(_ name: JSONNode, _ params: JSONNode?) -> Result<Request, WireError> {
+    private func request(_ name: JSONNode, _ params: JSONNode?) -> Call.Content {
         guard let method = Method(name) else {
             let text = String((name.string ?? "").prefix(64))
             var error = WireError(.methodNotFound, "no method \(text.escapedForDisplay())")
