@@ -41,7 +41,7 @@ struct ShortRowTests {
             outcome.findings.isEmpty && outcome.verdict != .fail,
             "\(row.number) \(row.promise), TORTURE_SEED=\(seed): \(outcome.figure)")
         #expect(
-            run.tally.findings.lines.isEmpty,
+            run.tally.counts.findings.lines.isEmpty,
             "\(row.number) \(row.promise), TORTURE_SEED=\(seed): the watch contract")
     }
 }

@@ -13,6 +13,8 @@ public protocol Row: Sendable {
     var bar: String { get }
     /// Seconds that the whole of it takes on two cores, about.
     var seconds: Double { get }
+    /// Whether the clock judges it, so that it has the machine for itself.
+    var isTimed: Bool { get }
     /// Whether it judges what other rows of the run saw, and so comes last.
     var comesLast: Bool { get }
     /// Tries it. Throws where it could not be tried at all.
@@ -20,6 +22,9 @@ public protocol Row: Sendable {
 }
 
 extension Row {
+    /// Most rows judge what happened, however long it took.
+    public var isTimed: Bool { false }
+
     /// Most rows stand for themselves.
     public var comesLast: Bool { false }
 }
@@ -68,7 +73,8 @@ public struct Trouble: Error, CustomStringConvertible {
 }
 
 /// What went wrong, counted, of which the first are kept word for word.
-public struct Findings {
+public struct Findings: Sendable {
+    private static let linesMax = 20
     /// The first of them.
     public private(set) var lines: [String] = []
     /// All of them.
@@ -80,7 +86,13 @@ public struct Findings {
     /// Adds one.
     public mutating func add(_ line: @autoclosure () -> String) {
         count += 1
-        if lines.count < 20 { lines.append(line()) }
+        if lines.count < Self.linesMax { lines.append(line()) }
+    }
+
+    /// Adds those of others.
+    public mutating func add(_ others: Findings) {
+        count += others.count
+        lines += others.lines.prefix(max(0, Self.linesMax - lines.count))
     }
 
     /// Adds one unless `holds`.

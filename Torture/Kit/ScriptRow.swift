@@ -3,8 +3,8 @@
 /// It is given TORTURE_BIN (where pickersyncd and pickerctl lie), TORTURE_FOLDER (a folder of its
 /// own), TORTURE_SEED, TORTURE_SHARE (1 for the whole, less for a part) and TORTURE_TIMED (0 where
 /// nothing is judged by the clock), and prints three lines: the promise, the bar and the seconds of
-/// a whole run when called with `--about`; without it, the figure, then the verdict (pass, part,
-/// skip or FAIL), then findings, a line each.
+/// a whole run when called with `--about`, and a fourth, `timed`, where the clock judges it; without
+/// it, the figure, then the verdict (pass, part, skip or FAIL), then findings, a line each.
 
 import Glibc
 
@@ -14,6 +14,7 @@ struct ScriptRow: Row {
     let promise: String
     let bar: String
     let seconds: Double
+    let isTimed: Bool
     private let path: String
     /// Why it cannot be run; `nil` where it told what it is about.
     private let defect: String?
@@ -34,10 +35,12 @@ struct ScriptRow: Row {
             promise = String(name)
             bar = "-"
             seconds = 1
+            isTimed = false
             defect = "\(path) --about: \(lines.last ?? "nothing was said")"
             return
         }
         self.seconds = seconds
+        isTimed = lines.dropFirst(3).first == "timed"
         promise = lines[0]
         bar = lines[1]
         defect = nil
@@ -64,7 +67,7 @@ struct ScriptRow: Row {
             let errors = String(
                 decoding: Folder.contents(run.folder + "/errors") ?? [], as: UTF8.self)
             throw Trouble(
-                "\(path) ended with \(status) and said: \(text.prefix(400))\(errors.suffix(400))")
+                "\(path) ended with \(status) and said: \(text.prefix(400))\(errors.prefix(1_000))")
         }
         if verdict == .skip { return Outcome(skipped: lines[0]) }
         var findings = Array(lines.dropFirst(2))

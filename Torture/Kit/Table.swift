@@ -67,57 +67,89 @@ public struct UsageError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// Runs rows one after the other and prints a line for each.
+/// Runs rows and prints a line for each: those that the clock judges by themselves, the others two
+/// at a time, because most of them wait for the disk.
 public struct Table {
+    private static let lanes = 2
     private let options: Options
 
     /// The table that the options ask for.
     public init(_ options: Options) { self.options = options }
 
     /// Runs and prints; whether nothing was wrong.
-    public func print() -> Bool {
+    public func print() async -> Bool {
         let rows = AllRows.inOrder(sources: options.sources).filter { options.wants($0.number) }
         let last = rows.filter(\.comesLast)
-        let tally = WatchTally()
+        let timed = rows.filter { !$0.comesLast && $0.isTimed }
+        let others = rows.filter { !$0.comesLast && !$0.isTimed }
+        var seen = WatchCounts()
         Console.line("| # | promise | figure | must hold | seed | seconds | |")
         Console.line("| --- | --- | --- | --- | --- | --- | --- |")
         var isGood = true
-        for row in rows.filter({ !$0.comesLast }) + last {
-            isGood = line(row, tally) && isGood
+        func take(_ tried: Tried) {
+            isGood = isGood && tried.outcome.verdict != .fail
+            seen.add(tried.seen)
+            print(tried)
         }
+        await withTaskGroup(of: Tried.self) { group in
+            var rest = others[...]
+            for row in rest.prefix(Self.lanes) { group.addTask { tried(row) } }
+            rest = rest.dropFirst(Self.lanes)
+            while let tried = await group.next() {
+                take(tried)
+                if let row = rest.popFirst() { group.addTask { tried(row) } }
+            }
+        }
+        for row in timed { take(tried(row)) }
+        for row in last { take(tried(row, after: seen)) }
         return isGood
     }
 
-    private func line(_ row: any Row, _ tally: WatchTally) -> Bool {
-        let start = monotonicNanoseconds()
-        let seen = tally.findings.count
-        let share = options.seconds.map { min(1, $0 / row.seconds) } ?? 1
+    /// What came of a row.
+    private struct Tried: Sendable {
+        var row: any Row
         var outcome: Outcome
-        if options.lists {
-            outcome = Outcome("about \(Int(row.seconds)) s", isWhole: true, findings: [])
-        } else {
-            do {
-                let run = try Run(
-                    executables: options.executables, scratch: options.scratch,
-                    sources: options.sources, seed: options.seed, share: share, tally: tally,
-                    isTalkative: isatty(STDERR_FILENO) == 1
-                        || getenv("TORTURE_TALKS") != nil)
-                outcome = try row.run(run)
-                // Row 7 judges all of them; it is not always among those that were asked for.
-                if tally.findings.count > seen, outcome.verdict != .fail {
-                    outcome.verdict = .fail
-                    outcome.findings.append(
-                        "the watch contract: \(tally.findings.lines.last ?? "broken")")
-                }
-            } catch {
-                outcome = Outcome("not tried", isWhole: false, findings: ["\(error)"])
-            }
+        var seconds: Int
+        /// What its own watchers saw.
+        var seen = WatchCounts()
+    }
+
+    private func tried(_ row: any Row, after others: WatchCounts? = nil) -> Tried {
+        let start = monotonicNanoseconds()
+        let tally = WatchTally(others ?? WatchCounts())
+        var outcome = outcome(of: row, tally)
+        // Row 7 judges all of them; it is not always among those that were asked for.
+        if tally.counts.findings.count > 0, outcome.verdict != .fail {
+            outcome.verdict = .fail
+            outcome.findings.append(
+                "the watch contract: \(tally.counts.findings.lines.last ?? "broken")")
         }
-        let seconds = Int(Double(monotonicNanoseconds() - start) / 1e9 + 0.5)
+        return Tried(
+            row: row, outcome: outcome,
+            seconds: Int(Double(monotonicNanoseconds() - start) / 1e9 + 0.5), seen: tally.counts)
+    }
+
+    private func outcome(of row: any Row, _ tally: WatchTally) -> Outcome {
+        if options.lists {
+            return Outcome("about \(Int(row.seconds)) s", isWhole: true, findings: [])
+        }
+        do {
+            let run = try Run(
+                executables: options.executables, scratch: options.scratch,
+                sources: options.sources, seed: options.seed,
+                share: options.seconds.map { min(1, $0 / row.seconds) } ?? 1, tally: tally,
+                isTalkative: isatty(STDERR_FILENO) == 1 || getenv("TORTURE_TALKS") != nil)
+            return try row.run(run)
+        } catch {
+            return Outcome("not tried", isWhole: false, findings: ["\(error)"])
+        }
+    }
+
+    private func print(_ tried: Tried) {
+        let (row, outcome) = (tried.row, tried.outcome)
         Console.line(
             "| \(row.number) | \(row.promise) | \(outcome.figure) | \(row.bar) | \(options.seed) "
-                + "| \(seconds) | \(outcome.verdict.rawValue) |")
+                + "| \(tried.seconds) | \(outcome.verdict.rawValue) |")
         for finding in outcome.findings.prefix(20) { Console.error("  \(row.number): \(finding)") }
-        return outcome.verdict != .fail
     }
 }

@@ -3,8 +3,8 @@
 
 import SyncCore
 
-/// What all watchers of a run saw.
-public final class WatchTally {
+/// What watchers saw, counted.
+public struct WatchCounts: Sendable {
     /// Revisions that were looked at.
     public var revisions = 0
     /// Changes that said that they stand for several revisions.
@@ -18,6 +18,24 @@ public final class WatchTally {
 
     /// Nothing yet.
     public init() {}
+
+    /// Adds what others saw.
+    public mutating func add(_ others: WatchCounts) {
+        revisions += others.revisions
+        coalesced += others.coalesced
+        resumed += others.resumed
+        restarted += others.restarted
+        findings.add(others.findings)
+    }
+}
+
+/// Where the watchers of a run put what they see.
+public final class WatchTally {
+    /// So far.
+    public var counts: WatchCounts
+
+    /// Begins with what others saw.
+    public init(_ counts: WatchCounts = WatchCounts()) { self.counts = counts }
 }
 
 /// One watcher of a form.
@@ -77,7 +95,7 @@ public final class Watcher: Served {
 
     private func take(_ frame: [UInt8]) {
         guard let message = try? JSON(parsing: frame) else {
-            tally.findings.add("\(name): not JSON")
+            tally.counts.findings.add("\(name): not JSON")
             return
         }
         if message["id"]?.integerValue == asked {
@@ -96,23 +114,23 @@ public final class Watcher: Served {
         guard let result = message["result"], let newLog = result["log"]?.stringValue,
             let newRevision = result["revision"]?.integerValue
         else {
-            tally.findings.add("\(name): subscribe was answered \(message.encodedText)")
+            tally.counts.findings.add("\(name): subscribe was answered \(message.encodedText)")
             return
         }
         isSubscribed = true
         if result["resumed"]?.boolValue == true {
-            tally.resumed += 1
-            tally.findings.require(
+            tally.counts.resumed += 1
+            tally.counts.findings.require(
                 newLog == log, "\(name): resumed in log \(newLog), asked for \(log ?? "-")")
             return
         }
         if let log {
-            tally.restarted += 1
-            tally.findings.require(
+            tally.counts.restarted += 1
+            tally.counts.findings.require(
                 !mustResume,
                 "\(name): had seen \(log):\(revision), was given a snapshot of "
                     + "\(newLog):\(newRevision)")
-            tally.findings.require(
+            tally.counts.findings.require(
                 newLog != log || newRevision >= revision,
                 "\(name): revision \(revision) of \(log) was seen and is gone")
         }
@@ -127,7 +145,7 @@ public final class Watcher: Served {
 
     private func changed(_ params: JSON) {
         let from = params["coalesced"]?["from"]?.integerValue
-        if from != nil { tally.coalesced += 1 }
+        if from != nil { tally.counts.coalesced += 1 }
         advance(to: params["revision"]?.integerValue ?? -1, from: from)
         for change in params["changes"]?.arrayValue ?? [] {
             guard let field = change["field"]?.stringValue, field.hasPrefix("count-"),
@@ -135,7 +153,7 @@ public final class Watcher: Served {
             else { continue }
             let before = counts[field] ?? 0
             // One edit adds one: a jump is an edit that was lost on the way, or came twice.
-            tally.findings.require(
+            tally.counts.findings.require(
                 value == before + 1 || (from != nil && value > before),
                 "\(name): \(field) went from \(before) to \(value) at revision \(revision)")
             counts[field] = value
@@ -143,12 +161,12 @@ public final class Watcher: Served {
     }
 
     private func advance(to newer: Int64, from: Int64?) {
-        tally.revisions += 1
+        tally.counts.revisions += 1
         let first = from ?? newer
         if newer <= revision {
-            tally.findings.add("\(name): revision \(newer) after \(revision)")
+            tally.counts.findings.add("\(name): revision \(newer) after \(revision)")
         } else if first != revision + 1 {
-            tally.findings.add("\(name): revision \(first) follows \(revision): a gap")
+            tally.counts.findings.add("\(name): revision \(first) follows \(revision): a gap")
         }
         revision = max(revision, newer)
     }

@@ -10,7 +10,7 @@ import TortureKit
 signal(SIGPIPE, SIG_IGN)
 do throws(UsageError) {
     let options = try Options(Array(CommandLine.arguments.dropFirst()))
-    exit(Table(options).print() ? 0 : 1)
+    exit(await Table(options).print() ? 0 : 1)
 } catch {
     Console.error("torture: \(error.description)")
     exit(64)

@@ -13,6 +13,7 @@ struct FullDiskRow: Row {
     let promise = "no room, read-only file system"
     let bar = "reads live, edits unavailable, none falsely acknowledged, back < 1 s, CPU < 5 %"
     let seconds = 60.0
+    let isTimed = true
 
     private static let writers = 4
 

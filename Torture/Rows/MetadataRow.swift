@@ -1,8 +1,5 @@
 /// Promise 9: a hundred thousand `pickerctl set` leave one replica entry, and a field does not
 /// grow.
-///
-/// A part of them are real processes; the others are the same bytes on a connection each. Both are
-/// counted in the figure.
 
 import Glibc
 import SyncCore
@@ -14,7 +11,6 @@ struct MetadataRow: Row {
     let seconds = 150.0
 
     private static let sets = 100_000
-    private static let processes = 20_000
 
     func run(_ run: Run) throws -> Outcome {
         let daemon = try DaemonUnderTest(run, folder: run.folder + "/d")
@@ -22,13 +18,11 @@ struct MetadataRow: Row {
         let peer = try daemon.startAndWait()
         try TortureForm.apply(writers: 1, by: peer)
         let sets = run.count(Self.sets)
-        let processes = min(sets, run.count(Self.processes))
         // So many first, to have the field in the state that is to stay.
-        try connections(daemon, from: 0, count: max(1, sets / 100))
+        let first = max(1, sets / 100)
+        try processes(run, daemon, 0..<first)
         let before = try size(daemon, peer)
-        try self.processes(run, daemon, count: processes)
-        let rest = max(0, sets - processes - sets / 100)
-        try connections(daemon, from: processes, count: rest)
+        try processes(run, daemon, first..<sets)
         let after = try size(daemon, peer)
         findings.require(after.entries == 1, "\(after.entries) replica entries: \(after.token)")
         // A counter of more digits is all that may be added.
@@ -37,20 +31,18 @@ struct MetadataRow: Row {
             "a field took \(before.bytes), then \(after.bytes) bytes")
         let value = try peer.result("state.get", ["form": .string(TortureForm.name)])
         let count = value["fields"]?[TortureForm.counter(0)]?["value"]?.integerValue ?? -1
-        findings.require(
-            count == Int64(processes), "\(processes) processes counted \(count)")
+        findings.require(count == Int64(sets), "\(sets) processes counted \(count)")
         daemon.kill()
         return Outcome(
-            "\(processes) processes and \(rest + sets / 100) connections like theirs: "
-                + "\(after.entries) entry, field \(before.bytes) then \(after.bytes) bytes, token "
-                + "\(after.token.utf8.count) bytes",
+            "\(sets) processes: \(after.entries) entry, field \(before.bytes) then "
+                + "\(after.bytes) bytes, token \(after.token.utf8.count) bytes",
             isWhole: run.isWhole, findings: findings.lines)
     }
 
     /// `pickerctl set`, some at a time.
-    private func processes(_ run: Run, _ daemon: DaemonUnderTest, count: Int) throws {
+    private func processes(_ run: Run, _ daemon: DaemonUnderTest, _ numbers: Range<Int>) throws {
         var running: [Child] = []
-        for number in 0..<count {
+        for number in numbers {
             if running.count == 4 {
                 let status = running.removeFirst().wait()
                 guard status == 0 else { throw Trouble("pickerctl set ended with \(status)") }
@@ -65,25 +57,6 @@ struct MetadataRow: Row {
         }
         for child in running {
             guard child.wait() == 0 else { throw Trouble("pickerctl set failed: \(daemon.said)") }
-        }
-    }
-
-    /// The same requests without a process.
-    private func connections(_ daemon: DaemonUnderTest, from first: Int, count: Int) throws {
-        for number in 0..<count {
-            guard let peer = Peer(connecting: daemon.socket) else { throw Trouble("no daemon") }
-            try peer.result(
-                "state.set",
-                [
-                    "form": .string(TortureForm.name),
-                    "changes": [
-                        [
-                            "field": .string(TortureForm.note(0)),
-                            "value": .string(String(first + number)),
-                        ]
-                    ],
-                    "idempotencyKey": .string("like-\(first + number)"),
-                ])
         }
     }
 

@@ -9,8 +9,8 @@ struct WatchRow: Row {
     let comesLast = true
 
     func run(_ run: Run) throws -> Outcome {
-        if run.tally.revisions == 0 { try ownWork(run) }
-        let tally = run.tally
+        if run.tally.counts.revisions == 0 { try ownWork(run) }
+        let tally = run.tally.counts
         return Outcome(
             "\(tally.revisions) revisions looked at, \(tally.resumed) subscriptions went on, "
                 + "\(tally.restarted) began anew after a rebuild, \(tally.coalesced) coalesced: "
@@ -30,6 +30,6 @@ struct WatchRow: Row {
             try crowd.examine(daemon.startAndWait(), "killed")
         }
         try crowd.settle(on: daemon, "settled")
-        for line in crowd.findings.lines { run.tally.findings.add(line) }
+        for line in crowd.findings.lines { run.tally.counts.findings.add(line) }
     }
 }

@@ -3,6 +3,7 @@
 Nothing of ours is between a row and the bytes: frames are made and cut here.
 """
 
+import array
 import atexit
 import json
 import os
@@ -21,10 +22,10 @@ SHARE = float(os.environ.get("TORTURE_SHARE", "1"))
 TIMED = os.environ.get("TORTURE_TIMED", "1") != "0"
 
 
-def about(promise, bar, seconds):
+def about(promise, bar, seconds, timed=False):
     """Answers `--about`, and ends where that was asked."""
     if "--about" in sys.argv:
-        print(promise, bar, seconds, sep="\n")
+        print(promise, bar, seconds, *["timed"] * timed, sep="\n")
         raise SystemExit(0)
 
 
@@ -170,8 +171,13 @@ class Client:
 
     def __init__(self, path, seconds=30):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(seconds)
+        # One that does not block is refused where the listener's queue is full; it is to wait.
+        wait = struct.pack("ll", seconds, 0)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, wait)
+        began = time.perf_counter()
         self.socket.connect(path)
+        self.waited = time.perf_counter() - began
+        self.socket.settimeout(seconds)
         self.bytes = b""
         self.told = []
 
@@ -275,13 +281,27 @@ def goes_first(pid):
     return True
 
 
+class RoundTrips:
+    """What a user saw: requests a second, and the seconds of each, of connecting too."""
+
+    def __init__(self, rate, connecting, times):
+        self.rate = rate
+        self.connecting = connecting
+        self.times = times
+
+    @property
+    def p99(self):
+        return percentile(self.times, 0.99)
+
+
 def round_trips(path, form, uid, seconds, first=False):
-    """Sets and gets one after the other as that user: (a second, p99 in seconds)."""
+    """Sets and gets one after the other as that user, on a connection of its own."""
     read_end, write_end = os.pipe()
 
     def body():
+        os.close(read_end)
         client = Client(path)
-        times = []
+        times = array.array("d")
         began = time.monotonic()
         number = 0
         while time.monotonic() - began < seconds:
@@ -292,19 +312,21 @@ def round_trips(path, form, uid, seconds, first=False):
             else:
                 client.call("state.get", {"form": form, "fields": ["n"]})
             times.append(time.perf_counter() - start)
-        rate = len(times) / (time.monotonic() - began)
-        os.write(write_end, json.dumps([rate, percentile(times, 0.99), max(times)]).encode())
+        figures = [len(times) / (time.monotonic() - began), client.waited]
+        with os.fdopen(write_end, "wb") as file:
+            file.write((array.array("d", figures) + times).tobytes())
 
     pid = child(uid, body)
     if first:
         goes_first(pid)
     os.close(write_end)
+    with os.fdopen(read_end, "rb") as file:
+        data = file.read()
     os.waitpid(pid, 0)
-    text = os.read(read_end, 1 << 16)
-    os.close(read_end)
-    if not text:
+    if not data:
         raise RuntimeError("the bystander was not served")
-    return json.loads(text)
+    rate, connecting, *times = array.array("d", data)
+    return RoundTrips(rate, connecting, times)
 
 
 def number_form(name):
