@@ -69,7 +69,7 @@ public struct UsageError: Error, CustomStringConvertible {
 
 /// Runs rows and prints a line for each: those that the clock judges by themselves, the others two
 /// at a time, because most of them wait for the disk.
-public struct Table {
+public struct Table: Sendable {
     private static let lanes = 2
     private let options: Options
 
@@ -93,15 +93,15 @@ public struct Table {
         }
         await withTaskGroup(of: Tried.self) { group in
             var rest = others[...]
-            for row in rest.prefix(Self.lanes) { group.addTask { tried(row) } }
+            for row in rest.prefix(Self.lanes) { group.addTask { attempt(row) } }
             rest = rest.dropFirst(Self.lanes)
             while let tried = await group.next() {
                 take(tried)
-                if let row = rest.popFirst() { group.addTask { tried(row) } }
+                if let row = rest.popFirst() { group.addTask { attempt(row) } }
             }
         }
-        for row in timed { take(tried(row)) }
-        for row in last { take(tried(row, after: seen)) }
+        for row in timed { take(attempt(row)) }
+        for row in last { take(attempt(row, after: seen)) }
         return isGood
     }
 
@@ -114,7 +114,7 @@ public struct Table {
         var seen = WatchCounts()
     }
 
-    private func tried(_ row: any Row, after others: WatchCounts? = nil) -> Tried {
+    private func attempt(_ row: any Row, after others: WatchCounts? = nil) -> Tried {
         let start = monotonicNanoseconds()
         let tally = WatchTally(others ?? WatchCounts())
         var outcome = outcome(of: row, tally)
