@@ -36,7 +36,11 @@ public struct Options: Sendable {
 
     private mutating func set(_ word: String, _ value: String) throws(UsageError) {
         switch word {
-        case "--bin": executables = value
+        // Rows have folders of their own, from which they look for it.
+        case "--bin":
+            guard let path = realpath(value, nil) else { throw UsageError("--bin \(value)") }
+            defer { free(path) }
+            executables = String(cString: path)
         case "--scratch": scratch = value
         case "--sources": sources = value
         case "--rows":
