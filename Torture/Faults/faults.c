@@ -7,7 +7,7 @@
  *   - let the n-th sync fail with EIO, or every write with ENOSPC or EROFS;
  *   - leave out every sync, as a daemon without durability would;
  *   - record every call, and every byte that leaves by a socket, in the order in which it happened;
- *   - shift and speed up the wall clock.
+ *   - shift the wall clock.
  * What is to happen stands in a file that the test shares (TORTURE_CONTROL): `struct control`,
  * which Torture/Kit/FaultShim.swift has too. All numbers are little-endian 64-bit.
  */
@@ -40,8 +40,6 @@ struct control {
     _Atomic uint64_t write_errno; /* what writes and creations fail with; 0: none */
     _Atomic uint64_t no_sync;    /* syncs do nothing */
     _Atomic int64_t clock_shift; /* milliseconds added to the wall clock */
-    _Atomic uint64_t clock_rate; /* the wall clock goes so many times as fast; 0 and 1: as it is */
-    _Atomic int64_t clock_from;  /* real milliseconds at which the rate began */
 };
 
 static struct control none;
@@ -343,10 +341,7 @@ int unlink(const char *path) {
 
 /* The wall clock alone: timers go by the monotonic one. */
 static int64_t shifted(int64_t milliseconds) {
-    int64_t result = milliseconds + atomic_load(&control->clock_shift);
-    int64_t rate = (int64_t)atomic_load(&control->clock_rate);
-    if (rate > 1) result += (milliseconds - atomic_load(&control->clock_from)) * (rate - 1);
-    return result;
+    return milliseconds + atomic_load(&control->clock_shift);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {

@@ -7,7 +7,7 @@ public final class FaultShim {
     /// The words of `struct control`, in order.
     public enum Word: Int, Sendable {
         case calls, syncs, killAt, killHow, syncFails, writeErrno, noSync
-        case clockShift, clockRate, clockFrom
+        case clockShift
     }
 
     /// Where in a call the process is killed.
@@ -50,14 +50,6 @@ public final class FaultShim {
     public var clockShift: Int64 {
         get { Int64(bitPattern: self[.clockShift]) }
         set { self[.clockShift] = UInt64(bitPattern: newValue) }
-    }
-
-    /// Lets the wall clock go so many times as fast from now on.
-    public func speedUp(_ rate: UInt64) {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        self[.clockFrom] = UInt64(time.tv_sec * 1000 + time.tv_nsec / 1_000_000)
-        self[.clockRate] = rate
     }
 
     /// All is well again.
