@@ -48,7 +48,9 @@ package final class CausalWorld {
     private(set) var epochs: UInt32 = 1
     /// Everybody knows everything, and nothing was ever lost.
     private(set) var isWhole = false
-    private var losses = 0
+    /// Of a copy that was put back to a backup, by place: the newest epoch of which it may have lost
+    /// something.
+    private var losses: [Int: UInt32] = [:]
     private var random = SplitMix64(seed: 0)
     /// What happened, a line a step, where it was asked for.
     package private(set) var story: [String] = []
@@ -193,7 +195,7 @@ package final class CausalWorld {
         guard let backup = copies[index].backup else { return nil }
         guard let form = try? CausalForm(decoding: backup.form) else { return "a broken backup" }
         tell("\(name(index)) is put back to its backup [\(form.context)]")
-        losses += 1
+        losses[index] = copies[index].replica.epoch
         copies[index].form = form
         copies[index].knowledge = backup.knowledge
         copies[index].outbox = CausalForm()
@@ -235,7 +237,7 @@ package final class CausalWorld {
                 at: to)
         }
         tell("everybody hears everybody")
-        isWhole = losses == 0
+        isWhole = losses.isEmpty
         for index in copies.indices {
             if let wrong = difference(index) { return "healed: \(wrong)" }
             if schedule.fault == nil, copies[index].form != whole {
@@ -251,12 +253,20 @@ package final class CausalWorld {
         if whole.context.vector.entries.count > replicas {
             return "\(whole.context.vector.entries.count) vector entries of \(replicas) replicas"
         }
-        if case .presses(let presses) = whole[TrialField.button.key],
-            presses.entries.count > replicas
-        {
-            return "\(presses.entries.count) entries of presses of \(replicas) replicas"
+        guard case .presses(let presses) = whole[TrialField.button.key] else { return nil }
+        for (entry, next) in zip(presses.entries, presses.entries.dropFirst())
+        where entry.dot.replica == next.dot.replica && !mayHaveLost(entry.dot.replica) {
+            return "\(entry.dot) and \(next.dot) are entries of one replica"
         }
         return nil
+    }
+
+    /// Whether what dropped an entry of this replica may be known to nobody any more: deltas that
+    /// were on their way had only the last that its copy then lost.
+    private func mayHaveLost(_ replica: ReplicaID) -> Bool {
+        losses.contains { place, epoch in
+            copies[place].replica.id == replica.id && replica.epoch <= epoch
+        }
     }
 
     // MARK: - Checks
