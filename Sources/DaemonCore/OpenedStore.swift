@@ -102,14 +102,15 @@ struct OpenedStore {
     func startEngine(_ choices: EngineChoices, _ figures: Figures) throws(StartFailure) -> Engine {
         let now = Moment(
             wallMilliseconds: Loop.wallMilliseconds,
-            monotonicNanoseconds: Loop.hrtimeNanoseconds)
+            monotonicNanoseconds: Loop.hrtimeNanoseconds,
+            bootMilliseconds: Loop.bootMilliseconds)
         let image: StoreImage
         do throws(StoreError) {
             // Revisions come from the store when somebody asks for them: a start does not grow
             // with the history.
-            image = try store.loadImage(
-                revisionsPerForm: 0,
-                keysNotBefore: now.wallMilliseconds - Int64(keyHours) * 3_600_000)
+            image = try store.loadImage(revisionsPerForm: 0) { clock in
+                SteadyClock(at: now, kept: clock).milliseconds &- Int64(keyHours) * 3_600_000
+            }
         } catch {
             throw StartFailure(
                 ExitStatus(rawValue: error.exitStatus) ?? .cannotCreate, error.description)

@@ -121,7 +121,8 @@ final class Shell {
         if let moment { return moment }
         let read = Moment(
             wallMilliseconds: Loop.wallMilliseconds,
-            monotonicNanoseconds: Loop.hrtimeNanoseconds)
+            monotonicNanoseconds: Loop.hrtimeNanoseconds,
+            bootMilliseconds: Loop.bootMilliseconds)
         moment = read
         return read
     }

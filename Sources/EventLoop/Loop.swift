@@ -135,10 +135,16 @@ internal import Glibc
     public static var hrtimeNanoseconds: UInt64 { uv_hrtime() }
 
     /// Milliseconds since 1970 in UTC, which may be set back: clock_gettime(2), CLOCK_REALTIME.
-    public static var wallMilliseconds: Int64 {
+    public static var wallMilliseconds: Int64 { milliseconds(CLOCK_REALTIME) }
+
+    /// Milliseconds on a clock that only goes forward, and goes on while the machine is suspended:
+    /// clock_gettime(2), CLOCK_BOOTTIME.
+    public static var bootMilliseconds: Int64 { milliseconds(CLOCK_BOOTTIME) }
+
+    private static func milliseconds(_ clock: clockid_t) -> Int64 {
         var time = timespec()
-        let status = unsafe clock_gettime(CLOCK_REALTIME, &time)
-        precondition(status == 0, "the real-time clock can always be read")
+        let status = unsafe clock_gettime(clock, &time)
+        precondition(status == 0, "the clocks can always be read")
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 

@@ -7,9 +7,10 @@ extension Store {
     ///
     /// - Parameters:
     ///   - revisionsPerForm: so many of the newest revisions of each form.
-    ///   - keysNotBefore: keys used from that moment on (milliseconds since 1970).
+    ///   - keysNotBefore: keys used from that moment on, which the bytes of the clock may tell
+    ///     (milliseconds of `KeyRow.at`).
     public func loadImage(
-        revisionsPerForm: Int, keysNotBefore: Int64
+        revisionsPerForm: Int, keysNotBefore: ([UInt8]) -> Int64
     ) throws(StoreError) -> StoreImage {
         try exclusively { () throws(StoreError) in
             // Nothing is in a new file, and reading it would wait for the disk.
@@ -89,7 +90,7 @@ extension Store {
 
 extension Database {
     fileprivate func image(
-        revisionsPerForm: Int, keysNotBefore: Int64
+        revisionsPerForm: Int, keysNotBefore: ([UInt8]) -> Int64
     ) throws(StoreError) -> StoreImage {
         var image = StoreImage()
         let forms = try statement(.allForms)
@@ -109,18 +110,18 @@ extension Database {
                 image.revisions.append(contentsOf: rows.reversed())
             }
         }
+        let clock = try statement(.meta)
+        try clock.bind(1, "clock")
+        if try clock.step() { image.clock = clock.blob(0) }
+        clock.reset()
         let keys = try statement(.keysSince)
-        try keys.bind(1, keysNotBefore)
+        try keys.bind(1, keysNotBefore(image.clock))
         while try keys.step() {
             image.keys.append(
                 KeyDigest(
                     uid: UInt32(truncatingIfNeeded: keys.integer(0)), key: keys.text(1),
                     at: keys.integer(2)))
         }
-        let clock = try statement(.meta)
-        try clock.bind(1, "clock")
-        if try clock.step() { image.clock = clock.blob(0) }
-        clock.reset()
         return image
     }
 

@@ -85,6 +85,8 @@ final class Daemon {
         self.program = program
     }
 
+    func signal(_ number: Int32) { program?.signal(number) }
+
     func stop(_ signal: Int32 = SIGKILL) {
         program?.signal(signal)
         _ = program?.end()

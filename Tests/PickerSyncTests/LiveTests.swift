@@ -76,8 +76,11 @@ struct LiveTests {
     func refusals() async throws {
         let (_, order, session) = try await programs.open(IceCream())
         var events = session.events.makeAsyncIterator()
+        // Until the daemon has answered it shows what was written.
+        daemon.signal(SIGSTOP)
         order.scoops = 99
         #expect(order.scoops == 99)
+        daemon.signal(SIGCONT)
         guard case .refused(let fields, .refused(let error))? = await events.next() else {
             Issue.record("no refusal")
             return
@@ -303,5 +306,19 @@ struct LiveTests {
         #expect(order.flavor == .strawberry && order.scoops == 3)
         client.close()
         #expect(throws: FormError.self) { try client.flush() }
+    }
+
+    @Test("a client that is let go takes its forms along")
+    func letGo() throws {
+        let order = IceCream()
+        weak var session: FormSession?
+        do {
+            let client = BlockingFormClient(daemon.options("script"))
+            session = try client.open(order)
+            order.flavor = .vanilla
+            try client.flush()
+        }
+        // The properties hold the session while they are there; it holds nothing that holds it.
+        #expect(order.flavor == .vanilla && session?.isOnline != true)
     }
 }

@@ -182,11 +182,11 @@ struct RoundTripTests {
             try store.edit(revision, form: 1)
             try store.edit(revision, form: 2)
         }
-        let image = try store.loadImage(revisionsPerForm: 2, keysNotBefore: 5)
+        let image = try store.loadImage(revisionsPerForm: 2) { _ in 5 }
         #expect(image.revisions.map(\.form) == [1, 1, 2, 2])
         #expect(image.revisions.map(\.revision) == [4, 5, 4, 5])
         #expect(image.keys.map(\.key) == ["key-1-5", "key-2-5"])
-        #expect(try store.loadImage(revisionsPerForm: 0, keysNotBefore: 6).revisions.isEmpty)
+        #expect(try store.loadImage(revisionsPerForm: 0) { _ in 6 }.revisions.isEmpty)
         try store.close()
     }
 

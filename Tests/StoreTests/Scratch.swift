@@ -102,7 +102,7 @@ extension Store {
 
     /// Everything, history and keys included.
     func all() throws(StoreError) -> StoreImage {
-        try loadImage(revisionsPerForm: .max, keysNotBefore: .min)
+        try loadImage(revisionsPerForm: .max, keysNotBefore: { _ in .min })
     }
 
     func revisions(form: FormKey = 1) throws(StoreError) -> [UInt64] {

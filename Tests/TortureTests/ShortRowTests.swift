@@ -39,7 +39,10 @@ struct ShortRowTests {
         }
         #expect(
             outcome.findings.isEmpty && outcome.verdict != .fail,
-            "\(row.number) \(row.promise), TORTURE_SEED=\(seed): \(outcome.figure)")
+            """
+            \(row.number) \(row.promise), TORTURE_SEED=\(seed): \(outcome.figure)
+            \(outcome.findings.joined(separator: "\n"))
+            """)
         #expect(
             run.tally.counts.findings.lines.isEmpty,
             "\(row.number) \(row.promise), TORTURE_SEED=\(seed): the watch contract")

@@ -40,6 +40,7 @@ struct control {
     _Atomic uint64_t write_errno; /* what writes and creations fail with; 0: none */
     _Atomic uint64_t no_sync;    /* syncs do nothing */
     _Atomic int64_t clock_shift; /* milliseconds added to the wall clock */
+    _Atomic int64_t boot_shift;  /* milliseconds added to the boot clock */
 };
 
 static struct control none;
@@ -339,18 +340,22 @@ int unlink(const char *path) {
     return status;
 }
 
-/* The wall clock alone: timers go by the monotonic one. */
-static int64_t shifted(int64_t milliseconds) {
-    return milliseconds + atomic_load(&control->clock_shift);
+/* The wall clock and the boot clock: timers go by the monotonic one. */
+static int64_t shift_of(clockid_t clock) {
+    switch (clock) {
+    case CLOCK_REALTIME:
+    case CLOCK_REALTIME_COARSE: return atomic_load(&control->clock_shift);
+    case CLOCK_BOOTTIME: return atomic_load(&control->boot_shift);
+    default: return 0;
+    }
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
     REAL(clock_gettime);
     int status = real(clock, time);
-    if (status != 0 || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE)) return status;
-    int64_t before = (int64_t)time->tv_sec * 1000 + time->tv_nsec / 1000000;
-    int64_t after = shifted(before);
-    if (after == before) return 0;
+    int64_t shift = status == 0 ? shift_of(clock) : 0;
+    if (shift == 0) return status;
+    int64_t after = (int64_t)time->tv_sec * 1000 + time->tv_nsec / 1000000 + shift;
     time->tv_sec = after / 1000;
     time->tv_nsec = after % 1000 * 1000000;
     return 0;
@@ -359,10 +364,9 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 int gettimeofday(struct timeval *restrict time, void *restrict zone) {
     REAL(gettimeofday);
     int status = real(time, zone);
-    if (status != 0) return status;
-    int64_t before = (int64_t)time->tv_sec * 1000 + time->tv_usec / 1000;
-    int64_t after = shifted(before);
-    if (after == before) return 0;
+    int64_t shift = status == 0 ? shift_of(CLOCK_REALTIME) : 0;
+    if (shift == 0) return status;
+    int64_t after = (int64_t)time->tv_sec * 1000 + time->tv_usec / 1000 + shift;
     time->tv_sec = after / 1000;
     time->tv_usec = after % 1000 * 1000;
     return 0;

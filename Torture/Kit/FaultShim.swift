@@ -7,7 +7,7 @@ public final class FaultShim {
     /// The words of `struct control`, in order.
     public enum Word: Int, Sendable {
         case calls, syncs, killAt, killHow, syncFails, writeErrno, noSync
-        case clockShift
+        case clockShift, bootShift
     }
 
     /// Where in a call the process is killed.
@@ -50,6 +50,13 @@ public final class FaultShim {
     public var clockShift: Int64 {
         get { Int64(bitPattern: self[.clockShift]) }
         set { self[.clockShift] = UInt64(bitPattern: newValue) }
+    }
+
+    /// A day that goes by in no time: milliseconds by which the wall clock and the boot clock are
+    /// ahead.
+    public func pass(_ milliseconds: Int64) {
+        clockShift = milliseconds
+        self[.bootShift] = UInt64(bitPattern: milliseconds)
     }
 
     /// All is well again.

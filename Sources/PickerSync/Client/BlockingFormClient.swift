@@ -26,6 +26,8 @@ public final class BlockingFormClient {
         machine = FormMachine(wake: {}, isDrivenByCaller: true)
     }
 
+    deinit { close() }
+
     /// Ends the connection; what was written and not flushed is not sent.
     public func close() {
         machine.stop(.closed)

@@ -1,8 +1,8 @@
 // replica -> number of presses: buttons. All count.
 //
 // Always holds: of one replica the entry with the greatest counter alone is counted. Deltas that
-// overtook others may leave an earlier one beside it for a while; it goes when the others arrive. It
-// stays, uncounted, where a backup that was put back has taken those from everybody.
+// overtook others may leave an earlier one beside it for a while; it goes when the others arrive.
+// It stays, uncounted, where a backup that was put back has taken those from everybody.
 
 /// How often a button was pressed, each replica counting its own.
 ///

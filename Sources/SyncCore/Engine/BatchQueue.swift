@@ -104,8 +104,8 @@ struct BatchQueue {
     }
 
     /// Seals the gathering batch, puts it under way, and gives the steps of the store.
-    mutating func send(clock: HybridLogicalClock) -> Batch {
-        let operations = gathering.seal() + [.putClock(clock.last.encoded)]
+    mutating func send(clock: [UInt8]) -> Batch {
+        let operations = gathering.seal() + [.putClock(clock)]
         underWay = gathering
         gathering = Open(number: gathering.number + 1)
         return Batch(number: gathering.number - 1, operations: operations)

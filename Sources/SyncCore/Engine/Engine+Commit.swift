@@ -29,7 +29,7 @@ extension Engine {
             batchWaitsUntil == nil
         {
             lastWriteNanoseconds = now.monotonicNanoseconds
-            effects.append(.persist(batches.send(clock: clock)))
+            effects.append(.persist(batches.send(clock: steady.kept(with: clock.last))))
             noteCommitters()
             forgetEdits()
         }
@@ -83,13 +83,14 @@ extension Engine {
     }
 
     private func doChores() {
-        let wall = now.wallMilliseconds
-        let isLater = wall &- choresWall >= Self.choresMilliseconds || wall < choresWall
+        steady.advance(to: now)
+        let time = steady.milliseconds
+        let isLater = time &- choresSteady >= Self.choresMilliseconds
         guard isLater || now.monotonicNanoseconds >= choresAt else { return }
         choresAt = now.monotonicNanoseconds &+ Self.choresNanoseconds
-        choresWall = wall
-        let oldest = wall &- Int64(configuration.limits.keyHours) * 3_600_000
-        if keys.expire(before: oldest, now: wall) {
+        choresSteady = time
+        let oldest = time &- Int64(configuration.limits.keyHours) * 3_600_000
+        if keys.expire(before: oldest, now: time) {
             batches.gathering.chores.append(.pruneKeys(before: oldest))
         }
         for form in forms where form.existence == .there { prune(form) }
@@ -101,10 +102,12 @@ extension Engine {
         let limits = configuration.limits
         let kept = UInt64(limits.historyRevisionsMax)
         let revision = form.working.revision
+        // Revisions have the time of the wall clock: what a leap makes look old is not.
+        let time = min(now.wallMilliseconds, steady.milliseconds)
         batches.gathering.chores.append(
             .pruneRevisions(
                 form: form.key, through: max(dropped, revision > kept ? revision - kept : 0),
-                before: now.wallMilliseconds - Int64(limits.historyDaysMax) * 86_400_000))
+                before: time &- Int64(limits.historyDaysMax) * 86_400_000))
     }
 
     // MARK: - Publishing

@@ -136,12 +136,13 @@ extension Engine {
         // Kept long: no longer than it is, without the spare bytes of the writer's buffer, where
         // the request still stands, which may have been a secret.
         let result = result.withUnsafeBytes { [UInt8]($0) }
+        steady.advance(to: now)
         batches.gathering.keys.append(
             KeyRow(
-                uid: key.id.uid, key: key.id.key, at: now.wallMilliseconds,
+                uid: key.id.uid, key: key.id.key, at: steady.milliseconds,
                 digest: key.digest, result: result))
         keys.note(
-            key.id, result: result, digest: key.digest, at: now.wallMilliseconds,
+            key.id, result: result, digest: key.digest, at: steady.milliseconds,
             batch: batches.gathering.number)
     }
 

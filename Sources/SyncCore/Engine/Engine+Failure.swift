@@ -124,7 +124,7 @@ extension Engine {
     private func imageToRebuild() -> StoreImage {
         var image = StoreImage(
             revisions: unwritten.revisions, failedKeys: unwritten.failedKeys,
-            answers: unwritten.answers, clock: clock.last.encoded)
+            answers: unwritten.answers, clock: steady.kept(with: clock.last))
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
             image.forms.append(form.row(form.committed))

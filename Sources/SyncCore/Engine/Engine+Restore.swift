@@ -153,10 +153,3 @@ extension Engine {
         return status
     }
 }
-
-extension HybridTimestamp {
-    /// The stamp that `encoded` gave; the beginning of time for no bytes or others.
-    init(encoded bytes: [UInt8]) {
-        self = (try? HybridTimestamp(decoding: bytes)) ?? HybridTimestamp(milliseconds: 0)
-    }
-}

@@ -77,8 +77,8 @@ public final class Engine {
     var lastWriteNanoseconds: UInt64 = 0
     /// When to look for what has expired (monotonic nanoseconds).
     var choresAt: UInt64 = 0
-    /// When that was done last (wall milliseconds).
-    var choresWall: Int64 = 0
+    /// When that was done last (milliseconds of the steady clock).
+    var choresSteady: Int64 = 0
     var fetches: [FetchID: Fetch] = [:]
     /// Whom the time of a fetch is charged to.
     var fetchers: [FetchID: Account] = [:]
@@ -95,6 +95,8 @@ public final class Engine {
     var life = Life.serving
     let startedAt: Moment
     var now: Moment
+    /// How late it is for what is kept by age.
+    var steady: SteadyClock
 
     /// Whether the daemon serves, or is on its way out.
     enum Life: Equatable {
@@ -139,7 +141,9 @@ public final class Engine {
         self.replica = replica
         self.now = now
         startedAt = now
-        clock = HybridLogicalClock(after: HybridTimestamp(encoded: image.clock))
+        clock = HybridLogicalClock(after: SteadyClock.stamp(in: image.clock))
+        steady = SteadyClock(
+            at: now, kept: image.clock, notBefore: image.keys.map(\.at).max() ?? .min)
         keys = KeyIndex(
             image.keys,
             secret: KeyHash.Secret(first: environment.random(), second: environment.random()))

@@ -5,11 +5,18 @@ public struct Moment: Sendable, Hashable {
     public var wallMilliseconds: Int64
     /// Monotonic clock: nanoseconds since an arbitrary start. Deadlines and rates rest on it.
     public var monotonicNanoseconds: UInt64
+    /// Boot clock: milliseconds since an arbitrary start, those of a suspended machine included.
+    /// What is kept for hours rests on it.
+    public var bootMilliseconds: Int64
 
-    /// A moment of both clocks.
-    public init(wallMilliseconds: Int64, monotonicNanoseconds: UInt64) {
+    /// A moment of these clocks; the boot clock is the monotonic one where it is not told.
+    public init(
+        wallMilliseconds: Int64, monotonicNanoseconds: UInt64, bootMilliseconds: Int64? = nil
+    ) {
         self.wallMilliseconds = wallMilliseconds
         self.monotonicNanoseconds = monotonicNanoseconds
+        self.bootMilliseconds =
+            bootMilliseconds ?? Int64(clamping: monotonicNanoseconds / 1_000_000)
     }
 }
 

@@ -203,6 +203,44 @@ func keysOutliveRebuild(durability: Durability) throws {
     #expect(answer[0].contains(#""value":2,"#), "\(answer)")
 }
 
+@Test(
+    "a wall clock that is set makes no retry look late", arguments: [1, 365, -1, -365] as [Int64])
+func leapsAreNoTime(days: Int64) throws {
+    let story = try Story(durability: .commit)
+    let (host, root) = (story.host, story.root)
+    let increment = #"{"field":"count","increment":1}"#
+    func count(_ connection: ConnectionID) -> Int64? {
+        let answer = host.ask(connection, rpc("state.get", #"{"form":"f","fields":["count"]}"#))
+        let json = answer.last.flatMap { try? JSON(parsing: Array($0.utf8)) }
+        return json?["result"]?["fields"]?["count"]?["value"]?.integerValue
+    }
+    func retry(_ connection: ConnectionID) {
+        for key in ["early", "late"] {
+            story.set(connection, increment, #","idempotencyKey":"\#(key)""#)
+        }
+    }
+    story.set(root, increment, #","idempotencyKey":"early""#)
+    host.pass(milliseconds: 20_000)
+    host.wallOffset += days * 86_400_000
+    // Long enough for what has expired to be looked for.
+    host.pass(milliseconds: 2 * 3_600_000)
+    story.set(root, increment, #","idempotencyKey":"late""#)
+    retry(root)
+    #expect(count(root) == 2)
+    try host.crash()
+    let again = host.connect(uid: 0, user: "root")
+    retry(again)
+    host.pass(milliseconds: 2 * 3_600_000)
+    host.wallOffset = 0
+    host.pass(milliseconds: 2 * 3_600_000)
+    retry(again)
+    #expect(count(again) == 2)
+    #expect(host.store.image().keys.count == 2)
+    host.pass(milliseconds: 26 * 3_600_000)
+    story.set(again, increment)
+    #expect(host.store.image().keys.isEmpty, "a day is a day")
+}
+
 @Test("a page from the store is not overtaken, nor does it outlive its subscription")
 func pagesKeepTheirPlace() throws {
     var limits = Limits()
