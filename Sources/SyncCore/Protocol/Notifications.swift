@@ -63,7 +63,7 @@ public struct StateChanged: Hashable, Sendable {
 
     /// Writes the object.
     public func encode(into writer: inout JSONWriter) {
-        Self.begin(form, revision, into: &writer) { $0.string(context) }
+        writer.beginState(of: form, revision) { $0.string(context) }
         changes.encodeMember(into: &writer)
         writer.coalesced(coalescedFrom)
         writer.endObject()
@@ -75,24 +75,12 @@ public struct StateChanged: Hashable, Sendable {
         form: String, revision: Revision, context: CausalContext, into writer: inout JSONWriter,
         changes: (inout JSONWriter) -> Void
     ) {
-        begin(form, revision, into: &writer) { $0.token(context) }
+        writer.beginState(of: form, revision) { $0.token(context) }
         writer.key("changes")
         writer.beginArray()
         changes(&writer)
         writer.endArray()
         writer.endObject()
-    }
-
-    @inline(__always)
-    private static func begin(
-        _ form: String, _ revision: Revision, into writer: inout JSONWriter,
-        context: (inout JSONWriter) -> Void
-    ) {
-        writer.beginObject()
-        writer.member("form", form)
-        writer.member("revision", revision)
-        writer.key("context")
-        context(&writer)
     }
 
     /// Reads the object.
@@ -331,6 +319,19 @@ extension [FieldChange] {
 }
 
 extension JSONWriter {
+    /// Begins an object that says what a form holds: its name, its revision, and the token that
+    /// `context` writes.
+    @inline(__always)
+    mutating func beginState(
+        of form: String, _ revision: Revision, context: (inout JSONWriter) -> Void
+    ) {
+        beginObject()
+        member("form", form)
+        member("revision", revision)
+        key("context")
+        context(&self)
+    }
+
     /// Writes the member `coalesced: {from}`; nothing for `nil`.
     mutating func coalesced(_ from: Revision?) {
         guard let from else { return }

@@ -90,7 +90,7 @@ public struct SetResult: Hashable, Sendable {
 
     /// Writes the object.
     public func encode(into writer: inout JSONWriter) {
-        Self.begin(form, revision, into: &writer) { $0.string(context) }
+        writer.beginState(of: form, revision) { $0.string(context) }
         writer.key("fields")
         fields.encode(into: &writer)
         writer.member("skipped", skipped)
@@ -103,25 +103,13 @@ public struct SetResult: Hashable, Sendable {
         form: String, revision: Revision, context: CausalContext, skipped: [String]?,
         into writer: inout JSONWriter, fields: (inout JSONWriter) -> Void
     ) {
-        begin(form, revision, into: &writer) { $0.token(context) }
+        writer.beginState(of: form, revision) { $0.token(context) }
         writer.key("fields")
         writer.beginObject()
         fields(&writer)
         writer.endObject()
         writer.member("skipped", skipped)
         writer.endObject()
-    }
-
-    @inline(__always)
-    private static func begin(
-        _ form: String, _ revision: Revision, into writer: inout JSONWriter,
-        context: (inout JSONWriter) -> Void
-    ) {
-        writer.beginObject()
-        writer.member("form", form)
-        writer.member("revision", revision)
-        writer.key("context")
-        context(&writer)
     }
 
     /// Reads the object.
