@@ -13,7 +13,9 @@ struct RetryRow: Row {
     private static let edits = 300_000
 
     func run(_ run: Run) throws -> Outcome {
-        let daemon = try DaemonUnderTest(run, folder: run.folder + "/d")
+        // One user's keys of a whole run are more than a user may have kept by default.
+        let daemon = try DaemonUnderTest(
+            run, folder: run.folder + "/d", arguments: ["--limit", "keysPerUserMax=1000000"])
         let crowd = Crowd(
             writers: Self.writers, depth: 16, watchers: 2, tally: run.tally, prefix: "retry")
         try TortureForm.apply(writers: Self.writers, by: daemon.startAndWait())
