@@ -82,9 +82,14 @@ extension Engine {
         return deadline
     }
 
-    private func doChores() {
+    /// The time that goes with what is kept by age.
+    var steadyMilliseconds: Int64 {
         steady.advance(to: now)
-        let time = steady.milliseconds
+        return steady.milliseconds
+    }
+
+    private func doChores() {
+        let time = steadyMilliseconds
         let isLater = time &- choresSteady >= Self.choresMilliseconds
         guard isLater || now.monotonicNanoseconds >= choresAt else { return }
         choresAt = now.monotonicNanoseconds &+ Self.choresNanoseconds
@@ -102,12 +107,10 @@ extension Engine {
         let limits = configuration.limits
         let kept = UInt64(limits.historyRevisionsMax)
         let revision = form.working.revision
-        // Revisions have the time of the wall clock: what a leap makes look old is not.
-        let time = min(now.wallMilliseconds, steady.milliseconds)
         batches.gathering.chores.append(
             .pruneRevisions(
                 form: form.key, through: max(dropped, revision > kept ? revision - kept : 0),
-                before: time &- Int64(limits.historyDaysMax) * 86_400_000))
+                before: steadyMilliseconds &- Int64(limits.historyDaysMax) * 86_400_000))
     }
 
     // MARK: - Publishing

@@ -136,13 +136,13 @@ extension Engine {
         // Kept long: no longer than it is, without the spare bytes of the writer's buffer, where
         // the request still stands, which may have been a secret.
         let result = result.withUnsafeBytes { [UInt8]($0) }
-        steady.advance(to: now)
+        let time = steadyMilliseconds
         batches.gathering.keys.append(
             KeyRow(
-                uid: key.id.uid, key: key.id.key, at: steady.milliseconds,
+                uid: key.id.uid, key: key.id.key, at: time,
                 digest: key.digest, result: result))
         keys.note(
-            key.id, result: result, digest: key.digest, at: steady.milliseconds,
+            key.id, result: result, digest: key.digest, at: time,
             batch: batches.gathering.number)
     }
 

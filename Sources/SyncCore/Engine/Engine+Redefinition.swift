@@ -23,7 +23,7 @@ extension Engine {
         let record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session, touchesAll: true)
         let row = RevisionRow(
-            form: form.key, revision: state.revision, at: stamp.milliseconds, frame: frame,
+            form: form.key, revision: state.revision, at: steadyMilliseconds, frame: frame,
             record: record)
         let listing = listing(of: form, state)
         publish(

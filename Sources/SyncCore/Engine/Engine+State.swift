@@ -325,7 +325,7 @@ extension Engine {
                 depthMax: configuration.limits.undoDepthMax)
         }
         let row = RevisionRow(
-            form: form.key, revision: outcome.revision, at: record.at, frame: frame,
+            form: form.key, revision: outcome.revision, at: steadyMilliseconds, frame: frame,
             record: record, recordBytes: recordBytes)
         publish(
             .revision(form, frame: frame, touched: form.numbers(ofControls: outcome.touched)),

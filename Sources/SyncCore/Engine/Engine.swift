@@ -143,7 +143,7 @@ public final class Engine {
         startedAt = now
         clock = HybridLogicalClock(after: SteadyClock.stamp(in: image.clock))
         steady = SteadyClock(
-            at: now, kept: image.clock, notBefore: image.keys.map(\.at).max() ?? .min)
+            at: now, kept: image.clock, notBefore: image.keys.lazy.map(\.at).max() ?? .min)
         keys = KeyIndex(
             image.keys,
             secret: KeyHash.Secret(first: environment.random(), second: environment.random()))

@@ -98,7 +98,7 @@ extension Blob: Hashable {
 public struct RevisionRow: Sendable, Hashable {
     public var form: FormKey
     public var revision: UInt64
-    /// When it was committed: milliseconds since 1970-01-01T00:00Z.
+    /// When it was committed, by the steady clock, which decides how long it is kept: milliseconds.
     public var at: Int64
     /// The notification as subscribers got it, its 4-byte length included.
     public var frame: [UInt8]
@@ -148,7 +148,8 @@ public struct RevisionRow: Sendable, Hashable {
 public struct KeyRow: Sendable, Hashable {
     public var uid: UInt32
     public var key: String
-    /// When it was used first: milliseconds since 1970-01-01T00:00Z.
+    /// When it was used first, by the steady clock, which decides how long it is kept:
+    /// milliseconds.
     public var at: Int64
     /// Digest of the method and its parameters: the same key with others is refused.
     public var digest: UInt64

@@ -239,6 +239,10 @@ func leapsAreNoTime(days: Int64) throws {
     host.pass(milliseconds: 26 * 3_600_000)
     story.set(again, increment)
     #expect(host.store.image().keys.isEmpty, "a day is a day")
+    #expect(host.store.image().revisions.count == 4, "a week has not gone by")
+    host.pass(milliseconds: 8 * 86_400_000)
+    story.set(again, increment)
+    #expect(host.store.image().revisions.count == 1, "a week is a week")
 }
 
 @Test("a page from the store is not overtaken, nor does it outlive its subscription")

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import SyncCore
+
+@Suite("The clock of what is kept by age")
+struct SteadyClockTests {
+    private func moment(wall: Int64, boot: Int64) -> Moment {
+        Moment(wallMilliseconds: wall, monotonicNanoseconds: 0, bootMilliseconds: boot)
+    }
+
+    @Test(
+        "it follows corrections of seconds, goes on through leaps, and through a suspended machine")
+    func leaps() {
+        var clock = SteadyClock(at: moment(wall: 1_000_000, boot: 0), kept: [])
+        clock.advance(to: moment(wall: 1_009_000, boot: 1_000))
+        #expect(clock.milliseconds == 1_009_000)
+        // A night with the lid closed.
+        clock.advance(to: moment(wall: 30_009_000, boot: 29_001_000))
+        #expect(clock.milliseconds == 30_009_000)
+        clock.advance(to: moment(wall: 90_000_010_000, boot: 29_002_000))
+        #expect(clock.milliseconds == 30_010_000)
+        clock.advance(to: moment(wall: 11_000, boot: 29_003_000))
+        #expect(clock.milliseconds == 30_011_000)
+    }
+
+    @Test("how far it stands off the wall clock outlives the run, and only that")
+    func kept() {
+        let stamp = HybridTimestamp(milliseconds: 7_000_000, logical: 3)
+        var clock = SteadyClock(at: moment(wall: 1_000_000, boot: 0), kept: [])
+        #expect(clock.kept(with: stamp) == stamp.encoded)
+        clock.advance(to: moment(wall: 5_000_000, boot: 1_000))
+        let kept = clock.kept(with: stamp)
+        #expect(SteadyClock.stamp(in: kept) == stamp)
+        let next = SteadyClock(at: moment(wall: 5_060_000, boot: 0), kept: kept)
+        #expect(next.milliseconds == 1_061_000)
+    }
+
+    @Test("what had been reached is not gone back behind, whatever the bytes say")
+    func hostile() {
+        let now = moment(wall: 1_000, boot: 0)
+        #expect(SteadyClock(at: now, kept: [], notBefore: 9_000).milliseconds == 9_000)
+        for bytes in [[], [0xFF], [UInt8](repeating: 0xFF, count: 40)] as [[UInt8]] {
+            #expect(SteadyClock(at: now, kept: bytes).milliseconds == 1_000)
+        }
+        let far =
+            HybridTimestamp(milliseconds: 1).encoded + [0x7F] + [UInt8](repeating: 0xFF, count: 7)
+        #expect(SteadyClock(at: now, kept: far).milliseconds == 1_000)
+    }
+}
