@@ -94,13 +94,46 @@ struct LogTests {
         #expect(recorded.lines.last == "<6>later")
     }
 
+    @Test("nobody's refusals are lost among another's, whatever they are called")
+    func origins() {
+        let recorded = Recorded()
+        let log = recorded.log(.journal)
+        func forbidden(_ uid: Int, _ what: String) {
+            log.write(
+                LogEntry(
+                    .warning, "forbidden: \(uid) (uid \(uid), pid 7) may not write \(what)",
+                    [.event(.forbidden), .init(.uid, "\(uid)")]))
+        }
+        func count(_ uid: Int) -> Int {
+            recorded.lines.count { $0.contains("(uid \(uid), pid 7)") }
+        }
+        for _ in 0..<1_000 { forbidden(61_001, "deploy/replicas") }
+        forbidden(61_002, "deploy/replicas")
+        #expect(count(61_001) == RepetitionGate.burst && count(61_002) == 1)
+        // Ever new kinds, of many users who together say more than there may be.
+        for number in 0..<5_000 {
+            for uid in 61_003..<61_013 { forbidden(uid, number.inLetters) }
+        }
+        for number in 0..<30 { forbidden(61_002, number.inLetters) }
+        let fair = RepetitionGate.linesMax / 10
+        #expect(count(61_003) > fair * 9 / 10 && count(61_003) <= fair)
+        #expect(count(61_002) == RepetitionGate.burst)
+        log.write(.warning, "the daemon's own")
+        #expect(recorded.lines.last == "<4>the daemon's own")
+        #expect(recorded.lines.count < RepetitionGate.linesMax * 6 / 5)
+        recorded.seconds += RepetitionGate.periodSeconds
+        log.write(.info, "later")
+        let like = "forbidden: # (uid #, pid #) may not write deploy/replicas"
+        #expect(recorded.lines.contains("<5>980 more like: \(like)"))
+        #expect(recorded.lines.contains("<5>11 more lines of uid 61002 were left out"))
+    }
+
     @Test("lines of ever new kinds are bounded too, and errors are not lost among them")
     func flood() {
         let recorded = Recorded()
         let log = recorded.log(.journal)
         for number in 0..<5_000 {
-            let word = String(number).map { "abcdefghij"[$0] }.joined()
-            log.write(.info, "who is \(word)")
+            log.write(.info, "who is \(number.inLetters)")
         }
         #expect(recorded.lines.count == RepetitionGate.linesMax)
         log.write(.error, "the disk is full")
@@ -112,10 +145,10 @@ struct LogTests {
     }
 }
 
-extension String {
-    fileprivate subscript(digit: Character) -> String {
-        guard let value = digit.wholeNumberValue else { return "" }
-        return String(self[index(startIndex, offsetBy: value)])
+extension Int {
+    /// Its digits as letters: another kind of line for each number.
+    fileprivate var inLetters: String {
+        String(String(self).map { Character(UnicodeScalar($0.asciiValue! + 49)) })
     }
 }
 

@@ -112,12 +112,23 @@ struct UserTests {
             try kind($0, "state.undo", ["form": "guarded", "scope": "anyone", "field": "fixed"])
                 .replacingOccurrences(of: "conflict", with: f)
         }
+        try expect([f, f, f, f], "taking a backup") { try kind($0, "server.backup", [:]) }
         #expect(try set(root, "fixed", ["value": "root may"]) == "ok")
         #expect(try kind(root, "form.delete", form) == "ok")
         // Refusals are in the log with uid and pid; what was revealed is, too, without its value.
         let said = scene.daemon.said
-        #expect(said.contains("uid \(Self.mallory), pid \(getpid())"))
-        #expect(said.contains("may not reveal guarded/secret"))
+        let refused: [(uid_t, String)] = [
+            (Self.mallory, "read guarded"), (Self.bob, "write guarded/name"),
+            (Self.alice, "write guarded/open"), (61_003, "write guarded/fixed"),
+            (Self.alice, "press guarded/go"), (Self.bob, "press guarded/mine"),
+            (Self.bob, "reveal guarded/secret"), (Self.alice, "reveal guarded/other"),
+            (Self.alice, "administer guarded"), (Self.bob, "create form ice-cream"),
+            (61_003, "administer guarded"), (Self.mallory, "take a backup"),
+        ]
+        for (uid, what) in refused {
+            let line = "forbidden: \(uid) (uid \(uid), pid \(getpid())) may not \(what)"
+            #expect(said.contains(line), "\(line)")
+        }
         #expect(said.contains("revealed guarded/secret"))
         #expect(!said.contains("hidden"))
     }

@@ -15,7 +15,9 @@ extension Engine {
         let peer = connection.peer
         guard peer.uid == 0 || peer.uid == configuration.daemonUID else {
             refusals.append(
-                LogEntry(.warning, "forbidden: \(peer.whom) may not take a backup"))
+                LogEntry(
+                    .warning, "forbidden: \(peer.whom) may not take a backup",
+                    [.event(.forbidden)] + peer.logFields))
             throw WireError(
                 .forbidden,
                 "\(peer.user.escapedForDisplay()) may not take a backup; root and the daemon's "

@@ -113,12 +113,12 @@ extension Engine {
         let who = rule.principals.map(\.description).joined(separator: ", ")
         refusals.append(
             LogEntry(
-                .warning, "forbidden: \(peer.whom) may not \(action.rawValue) \(what)",
+                .warning, "forbidden: \(peer.whom) may not \(action.verb) \(what)",
                 [.event(.forbidden), .form(form.name)] + (field.map { [.field($0)] } ?? [])
                     + peer.logFields))
         throw WireError(
             .forbidden,
-            ("\(peer.user) may not \(action.rawValue) \(what); "
+            ("\(peer.user) may not \(action.verb) \(what); "
                 + (who.isEmpty ? "nobody but root may" : "those who may: \(who)"))
                 .escapedForDisplay(),
             form: form.name, field: field)

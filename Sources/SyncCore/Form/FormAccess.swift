@@ -5,6 +5,9 @@ public enum FormAction: String, Hashable, Sendable, CaseIterable {
     case read, write, press, reveal
     /// Applying, deleting, setting options and what is locked.
     case admin
+
+    /// What they may or may not do, in a sentence: `write`, `administer`.
+    var verb: String { self == .admin ? "administer" : rawValue }
 }
 
 /// Somebody, or several, as a form names them.
