@@ -51,6 +51,17 @@ enum FilePlace: Hashable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
+    /// Lets the members of a group into a folder, and into nothing that took its place: open(2) with
+    /// O_NOFOLLOW, fchown(2), fchmod(2).
+    static func open(_ folder: String, to group: UInt32) throws(SystemError) {
+        let number = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard number >= 0 else { throw SystemError(errno: errno, operation: "open", path: folder) }
+        let descriptor = OwnedDescriptor(adopting: number)
+        guard fchown(descriptor.rawValue, uid_t.max, group) == 0,
+            fchmod(descriptor.rawValue, 0o750) == 0
+        else { throw SystemError(errno: errno, operation: "chgrp", path: folder) }
+    }
+
     /// Makes a folder and those above it, as far as they are missing: mkdir(2).
     ///
     /// The mode is that of the last one; those above get 0755, less the umask.

@@ -38,7 +38,7 @@ struct SocketPlace: ~Copyable {
             guard case .socket(let facts) = FilePlace(path) else {
                 throw SystemError(errno: ENOENT, operation: "lstat", path: path)
             }
-            if let group { try open(path, to: group) }
+            if let group { try UnixSocket.permit(path, group: group, mode: 0o660) }
             return SocketPlace(path: path, lock: lock, listener: listener, facts: facts)
         } catch {
             throw StartFailure(.cannotCreate, "cannot create the socket: \(error)")
@@ -68,25 +68,12 @@ struct SocketPlace: ~Copyable {
 
     // MARK: Steps
 
-    private static func open(_ path: String, to group: UInt32) throws(SystemError) {
-        guard lchown(path, uid_t.max, group) == 0 else {
-            throw SystemError(errno: errno, operation: "chgrp", path: path)
-        }
-        guard chmod(path, 0o660) == 0 else {
-            throw SystemError(errno: errno, operation: "chmod", path: path)
-        }
-    }
-
     /// A folder of our own is for us, and for the group where there is one to be let in.
     private static func prepareFolder(_ folder: String, group: UInt32?) throws(StartFailure) {
         do throws(SystemError) {
             if FilePlace(folder) == .absent {
                 try FilePlace.makeDirectory(folder, mode: 0o700)
-                if let group {
-                    guard lchown(folder, uid_t.max, group) == 0, chmod(folder, 0o750) == 0 else {
-                        throw SystemError(errno: errno, operation: "chgrp", path: folder)
-                    }
-                }
+                if let group { try FilePlace.open(folder, to: group) }
             }
         } catch {
             throw StartFailure(.cannotCreate, "cannot create the socket's folder: \(error)")

@@ -29,7 +29,7 @@ public enum UnixSocket {
     /// The mode is on the socket before the bind, so the file appears with it, less the umask; bits
     /// that the umask took are added afterwards (Linux makes the file's mode from that of the
     /// socket). Nothing is removed: probe and remove first, under a `LockFile`.
-    /// Calls socket(2), fchmod(2), bind(2), chmod(2), listen(2).
+    /// Calls socket(2), fchmod(2), bind(2), `permit`, listen(2).
     /// - Parameters:
     ///   - mode: permission bits of the file; to connect is to write.
     ///   - backlog: connections that may wait to be accepted.
@@ -46,8 +46,10 @@ public enum UnixSocket {
         guard unsafe address.withSockaddr({ unsafe bind(socket.rawValue, $0, $1) }) == 0 else {
             throw SystemError(errno: errno, operation: "bind", path: path)
         }
-        guard unsafe chmod(path, permissions) == 0 else {
-            throw removing(path, SystemError(errno: errno, operation: "chmod", path: path))
+        do throws(SystemError) {
+            try permit(path, mode: mode)
+        } catch {
+            throw removing(path, error)
         }
         guard Glibc.listen(socket.rawValue, backlog) == 0 else {
             throw removing(path, SystemError(errno: errno, operation: "listen", path: path))
@@ -99,6 +101,37 @@ public enum UnixSocket {
         case ECONNREFUSED: return .abandoned
         case ENOENT: return .absent
         case let number: throw SystemError(errno: number, operation: "connect", path: path)
+        }
+    }
+
+    /// Gives a socket file its group and its permissions, and nothing that is not one.
+    ///
+    /// The file is held while it is looked at and changed, so that nobody who may write the folder
+    /// can put something else in its place between: open(2) with O_PATH and O_NOFOLLOW, fstat(2),
+    /// chown(2) and chmod(2) by proc(5), since Linux before 6.6 knows no other way to a socket.
+    /// - Parameters:
+    ///   - group: the file's group, where it is to have another than it has.
+    ///   - mode: permission bits.
+    /// - Throws: `ENOTSOCK` if the path is of something else, a symbolic link too.
+    public static func permit(
+        _ path: String, group: UInt32? = nil, mode: UInt32
+    ) throws(SystemError) {
+        let number = unsafe Glibc.open(path, __O_PATH | O_NOFOLLOW | O_CLOEXEC)
+        guard number >= 0 else { throw SystemError(errno: errno, operation: "open", path: path) }
+        let file = OwnedDescriptor(adopting: number)
+        var status = stat()
+        guard fstat(file.rawValue, &status) == 0 else {
+            throw SystemError(errno: errno, operation: "fstat", path: path)
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw SystemError(errno: ENOTSOCK, operation: "chmod", path: path)
+        }
+        let held = "/proc/self/fd/\(file.rawValue)"
+        if let group, status.st_gid != group, unsafe chown(held, uid_t.max, group) != 0 {
+            throw SystemError(errno: errno, operation: "chgrp", path: path)
+        }
+        if status.st_mode & 0o7777 != mode, unsafe chmod(held, mode_t(mode)) != 0 {
+            throw SystemError(errno: errno, operation: "chmod", path: path)
         }
     }
 

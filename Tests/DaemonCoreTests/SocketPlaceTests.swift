@@ -83,6 +83,44 @@ struct SocketPlaceTests {
         #expect(!FileManager.default.fileExists(atPath: folder("elsewhere")))
     }
 
+    @Test("who swaps the socket for a link while it is made gains nothing")
+    func swaps() throws {
+        let folder = try TemporaryFolder()
+        let path = folder("sock")
+        try folder.write("victim", "precious")
+        chmod(folder("victim"), 0o600)
+        let group: gid_t = geteuid() == 0 ? 61_500 : getegid()
+        chown(folder("victim"), uid_t.max, group)
+        let isOver = Mutex(false)
+        let swapper = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            while !isOver.withLock({ $0 }) {
+                symlink(folder("victim"), folder("link"))
+                // As soon as the socket is there.
+                while mode(path) == nil, !isOver.withLock({ $0 }) {}
+                rename(folder("link"), path)
+                usleep(100)
+                unlink(path)
+            }
+            swapper.signal()
+        }
+        var refusals = 0
+        for _ in 0..<500 {
+            do throws(StartFailure) {
+                try SocketPlace.bind(path, group: group &+ (geteuid() == 0 ? 1 : 0)).remove()
+            } catch {
+                refusals += 1
+            }
+        }
+        isOver.withLock { $0 = true }
+        swapper.wait()
+        var status = stat()
+        #expect(lstat(folder("victim"), &status) == 0)
+        #expect(status.st_mode & 0o7777 == 0o600 && status.st_gid == group)
+        #expect(try String(contentsOfFile: folder("victim"), encoding: .utf8) == "precious")
+        #expect(refusals > 0, "the link was never there in time")
+    }
+
     @Test("the socket is for its owner alone, with a group for its members too")
     func modes() throws {
         let folder = try TemporaryFolder()
