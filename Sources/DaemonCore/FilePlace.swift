@@ -51,8 +51,8 @@ enum FilePlace: Hashable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Lets the members of a group into a folder, and into nothing that took its place: open(2) with
-    /// O_NOFOLLOW, fchown(2), fchmod(2).
+    /// Lets the members of a group into a folder, and into nothing that took its place: open(2)
+    /// with O_NOFOLLOW, fchown(2), fchmod(2).
     static func open(_ folder: String, to group: UInt32) throws(SystemError) {
         let number = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard number >= 0 else { throw SystemError(errno: errno, operation: "open", path: folder) }
