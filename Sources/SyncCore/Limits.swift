@@ -49,8 +49,8 @@ public struct Limits: Sendable, Hashable {
     public var draftsPerSecondMax = 30
     /// Hours that an idempotency key is kept.
     public var keyHours = 24
-    /// Idempotency keys of one uid that are kept. Each takes about 200 bytes of memory for as long:
-    /// 50 MiB at most, and nearly three edits a second with a key of their own, day and night.
+    /// Idempotency keys of one uid that are kept: nearly three edits a second with a key of their
+    /// own, day and night. Each takes about half a kilobyte of the store and two bytes of memory.
     public var keysPerUserMax = 250_000
     /// Bytes that the answers under them take in the store.
     public var keyBytesPerUserMax = 256 << 20
@@ -134,7 +134,7 @@ extension Limits {
             "draftsPerSecondMax", "drafts", "a hand on a slider, a connection", 1...1_000,
             \.draftsPerSecondMax),
         .init("keyHours", "hours", "how late a retry may come", 1...720, \.keyHours),
-        .init("keysPerUserMax", "keys", "memory of the daemon", 100...10_000_000, \.keysPerUserMax),
+        .init("keysPerUserMax", "keys", "size of the store", 100...10_000_000, \.keysPerUserMax),
         .init(
             "keyBytesPerUserMax", "bytes", "size of the store", 65_536...(1 << 40),
             \.keyBytesPerUserMax),
