@@ -9,7 +9,7 @@ private let rooms: [String: Set<String>] = [
     "Store": ["SyncCore", "CSQLite", "CSodium", "Glibc", "Synchronization"],
     "PickerClient": ["SyncCore", "Glibc"],
     "PickerSync": ["SyncCore", "PickerClient", "Glibc", "Synchronization"],
-    "TerminalUI": ["SyncCore"],
+    "TerminalUI": ["SyncCore", "Synchronization"],
     "DaemonCore": [
         "SyncCore", "EventLoop", "FormFile", "Store", "CSystem", "CWipe", "Glibc",
         "Synchronization",

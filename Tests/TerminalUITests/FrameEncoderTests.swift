@@ -196,6 +196,41 @@ import Testing
         #expect(sequences == 4, "hide, style, home and clear alone: \(sequences)")
     }
 
+    @Test("clusters of many bytes are told apart, and drawn byte for byte")
+    func longClusters() {
+        var frames: [CellBuffer] = []
+        for text in ["👩‍👩‍👧‍👦", "👩‍👩‍👧‍👧", "👩‍👩‍👧‍👦"] {
+            var frame = CellBuffer(columns: 4, lines: 1)
+            frame.write(text, at: Point(x: 1, y: 0))
+            #expect(Array(frame.text(ofLine: 0).utf8) == Array(" \(text) ".utf8))
+            frames.append(frame)
+        }
+        #expect(!frames[0].hasLine(0, of: frames[1]))
+        #expect(frames[0].hasLine(0, of: frames[2]))
+    }
+
+    @Test("however many different clusters come, so many are kept and the rest begin alike")
+    func clustersAreBounded() {
+        var kept = LongerClusters(max: 2)
+        #expect(kept.number(of: [1]) == 0)
+        #expect(kept.number(of: [2]) == 1)
+        #expect(kept.number(of: [3]) == nil)
+        #expect(kept.number(of: [2]) == 1)
+        // Two scalars of four bytes are eight; of the third none is begun.
+        #expect(Glyph.packed("👩‍👩‍👧‍👦") == 0x8D80_E2_A991_9FF0)
+    }
+
+    @Test("a cell that gets another style stays as wide")
+    func styledCellsStayWide() {
+        var frame = CellBuffer(columns: 2, lines: 1)
+        frame.write("日", at: Point(x: 0, y: 0))
+        let style = CellStyle(.rgb(255, 255, 255), on: .rgb(255, 255, 255), [.bold, .reverse])
+        frame.restyle(frame.bounds) { $0 = style }
+        #expect(frame[0, 0].width == 2)
+        #expect(frame[0, 0].style == style)
+        #expect(frame[1, 0].isContinuation)
+    }
+
     @Test("a cluster of any number of marks is bounded")
     func bounded() {
         var buffer = CellBuffer(columns: 3, lines: 1)

@@ -25,10 +25,12 @@ public struct CellAttributes: OptionSet, Hashable, Sendable {
 public struct CellStyle: Hashable, Sendable {
     // One number, since each frame compares some thousands: the attributes in the lowest 8 bits,
     // then the colours.
-    private var bits: UInt64
+    fileprivate var bits: UInt64
 
     private static let foregroundShift: UInt64 = 8
     private static let backgroundShift = foregroundShift + TerminalColor.codeBits
+    /// Bits of a style; a cell has its width above them.
+    fileprivate static let bitCount = backgroundShift + TerminalColor.codeBits
 
     public var foreground: TerminalColor {
         get { TerminalColor(code: bits >> Self.foregroundShift) }
@@ -58,6 +60,8 @@ public struct CellStyle: Hashable, Sendable {
             UInt64(attributes.rawValue) | foreground.code << Self.foregroundShift
             | background.code << Self.backgroundShift
     }
+
+    fileprivate init(bits: UInt64) { self.bits = bits }
 
     /// The terminal's own colours, no attribute.
     public static let plain = CellStyle()
@@ -93,14 +97,25 @@ public struct CellStyle: Hashable, Sendable {
 /// One place of the screen.
 public struct Cell: Hashable, Sendable {
     let glyph: Glyph
+    // The style's bits and above them the width, so that a cell is two words.
+    private var look: UInt64
+
     /// Columns: 1, 2, or 0 for the second half of a wide cell.
-    public let width: UInt8
-    public var style: CellStyle
+    public var width: UInt8 { UInt8(look >> CellStyle.bitCount) }
+
+    public var style: CellStyle {
+        get { CellStyle(bits: look & (1 << CellStyle.bitCount - 1)) }
+        set { look = UInt64(width) << CellStyle.bitCount | newValue.bits }
+    }
 
     init(_ glyph: Glyph, width: UInt8, style: CellStyle) {
         self.glyph = glyph
-        self.width = width
-        self.style = style
+        look = UInt64(width) << CellStyle.bitCount | style.bits
+    }
+
+    /// Zero where both are the same.
+    func difference(from other: Cell) -> UInt64 {
+        glyph.difference(from: other.glyph) | (look ^ other.look)
     }
 
     init(cluster: Character, width: UInt8, style: CellStyle) {

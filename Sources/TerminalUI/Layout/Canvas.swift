@@ -69,6 +69,12 @@ public struct HitRegion: Hashable, Sendable {
 public struct OwnedFrame: Hashable, Sendable {
     public var owner: String
     public var rect: Rect
+
+    /// The place of a control.
+    public init(owner: String, rect: Rect) {
+        self.owner = owner
+        self.rect = rect
+    }
 }
 
 /// A buffer under construction.

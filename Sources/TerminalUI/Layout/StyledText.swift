@@ -4,10 +4,32 @@ import SyncCore
 
 /// Text in one or more styles.
 public struct StyledText: Block, Hashable, Sendable {
-    /// A run of one style. Its text is harmless already.
+    /// A run of one style. Its text is harmless already, and measured once: layouts ask often.
     struct Span: Hashable, Sendable {
-        var text: String
+        private(set) var text: String
+        private(set) var columns: Int
         var style: CellStyle
+
+        /// A run of text, which is made harmless.
+        init(_ raw: String, _ style: CellStyle) {
+            text = StyledText.harmless(raw)
+            columns = DisplayWidth.columns(of: text)
+            self.style = style
+        }
+
+        /// A run of one cluster of harmless text.
+        init(_ cluster: Character, _ style: CellStyle, _ width: Int) {
+            text = String(cluster)
+            columns = width
+            self.style = style
+        }
+
+        mutating func append(_ cluster: Character, _ width: Int) {
+            text.append(cluster)
+            columns += width
+        }
+
+        var hasNewline: Bool { columns != text.utf8.count && text.utf8.contains(0x0A) }
     }
 
     /// What becomes of text that is wider than the room.
@@ -24,7 +46,7 @@ public struct StyledText: Block, Hashable, Sendable {
     /// A text in one style. Harmful characters become visible escapes, tabs spaces; `\n` begins a
     /// line.
     public init(_ text: String, _ style: CellStyle = .plain, _ overflow: Overflow = .wrap) {
-        spans = [Span(text: Self.harmless(text), style: style)]
+        spans = [Span(text, style)]
         self.overflow = overflow
     }
 
@@ -38,7 +60,7 @@ public struct StyledText: Block, Hashable, Sendable {
     /// The text with more of another style after it.
     public func appending(_ text: String, _ style: CellStyle = .plain) -> StyledText {
         var longer = self
-        longer.spans.append(Span(text: Self.harmless(text), style: style))
+        longer.spans.append(Span(text, style))
         return longer
     }
 
@@ -62,7 +84,7 @@ public struct StyledText: Block, Hashable, Sendable {
     }
 
     /// Its columns where it stands in one line.
-    public var columns: Int { spans.reduce(0) { $0 + DisplayWidth.columns(of: $1.text) } }
+    public var columns: Int { spans.reduce(0) { $0 + $1.columns } }
 
     private static func harmless(_ text: String) -> String {
         if DisplayWidth.isPlain(text) { return text }
@@ -82,7 +104,7 @@ public struct StyledText: Block, Hashable, Sendable {
 
     /// Whether it is one line that needs neither cut nor wrapping.
     private func fits(width: Int) -> Bool {
-        columns <= width && !spans.contains { $0.text.utf8.contains(0x0A) }
+        columns <= width && !spans.contains { $0.hasNewline }
     }
 
     public func render(into canvas: inout Canvas, in rect: Rect) {
@@ -111,9 +133,9 @@ extension StyledText {
 
         mutating func append(_ cluster: Character, _ style: CellStyle, _ width: Int) {
             if let last = spans.indices.last, spans[last].style == style {
-                spans[last].text.append(cluster)
+                spans[last].append(cluster, width)
             } else {
-                spans.append(Span(text: String(cluster), style: style))
+                spans.append(Span(cluster, style, width))
             }
             columns += width
         }

@@ -19,8 +19,20 @@ struct DrawnParts {
         var definition: Int
     }
 
+    /// A drawing; a class, since what is looked up in a dictionary is copied.
+    private final class Drawn {
+        let look: PartLook
+        let canvas: Canvas
+
+        init(_ look: PartLook, _ canvas: Canvas) {
+            self.look = look
+            self.canvas = canvas
+        }
+    }
+
     private var common: Common?
-    private var drawings: [PartLook.Place: (look: PartLook, canvas: Canvas)] = [:]
+    private var drawings: [PartLook.Place: Drawn] = [:]
+    private var labels: (definition: Int, columns: [Int])?
 
     /// Makes ready for a frame of these measures.
     mutating func begin(size: Size, definition: Int, _ environment: StyleEnvironment) {
@@ -31,41 +43,108 @@ struct DrawnParts {
         common = wanted
     }
 
+    /// The columns of each control's label, measured once for a definition.
+    mutating func labelColumns(of definition: Int, _ measure: () -> [Int]) -> [Int] {
+        if let labels, labels.definition == definition { return labels.columns }
+        let columns = measure()
+        labels = (definition, columns)
+        return columns
+    }
+
     /// The drawing of a part that looks so; it is made where there is none.
     mutating func drawing(
         of look: PartLook, columns: Int, _ make: () -> some Block
     ) -> Canvas {
-        if let kept = drawings[look.place], kept.look == look { return kept.canvas }
+        let place = look.place
+        if let kept = drawings[place], kept.look == look { return kept.canvas }
         let canvas = Canvas.drawing(make(), columns: columns)
-        drawings[look.place] = (look, canvas)
+        drawings[place] = Drawn(look, canvas)
         return canvas
+    }
+}
+
+/// Drawings one below the other, their places counted as they come.
+struct DrawnColumn: Block {
+    private struct Part {
+        var owner: String?
+        var y: Int
+        var canvas: Canvas
+    }
+
+    private var parts: [Part] = []
+    private let columns: Int
+    private var lines = 0
+    /// Where the controls lie, from the first line.
+    private(set) var frames: [OwnedFrame] = []
+
+    /// An empty column of that width.
+    init(columns: Int) { self.columns = columns }
+
+    var isEmpty: Bool { lines == 0 && parts.isEmpty }
+
+    /// Adds a drawing, which may belong to a control.
+    mutating func append(_ canvas: Canvas, of owner: String? = nil) {
+        let rect = place(y: lines, canvas)
+        if let owner { frames.append(OwnedFrame(owner: owner, rect: rect)) }
+        parts.append(Part(owner: owner, y: lines, canvas: canvas))
+        lines += rect.lines
+    }
+
+    /// Adds an empty line.
+    mutating func appendLine() { lines += 1 }
+
+    private func place(y: Int, _ canvas: Canvas) -> Rect {
+        Rect(x: 0, y: y, columns: columns, lines: canvas.buffer.lines)
+    }
+
+    func measure(width: Int) -> Size { Size(columns: min(width, columns), lines: lines) }
+
+    func render(into canvas: inout Canvas, in rect: Rect) {
+        for part in parts {
+            var place = place(y: rect.y + part.y, part.canvas)
+            place.x = rect.x
+            if canvas.clip.intersection(place).isEmpty { continue }
+            if let owner = part.owner {
+                Owned(by: owner, Picture(part.canvas)).render(into: &canvas, in: place)
+            } else {
+                Picture(part.canvas).render(into: &canvas, in: place)
+            }
+        }
     }
 }
 
 /// All that a part of the screen is made of, beside the definition, the size and the environment.
 enum PartLook: Equatable {
     case header(HeaderLook)
-    case footer(FooterLook)
+    /// The line above the footer.
+    case rule
+    /// The words of the footer.
+    case words(WordsLook)
+    /// What the keys do.
+    case hints(HintsLook)
     /// The words about the form or a section.
     case note(String)
     case section(SectionLook)
-    case control(String, ControlLook)
+    /// A control by its number in the definition.
+    case control(Int, ControlLook)
 
     /// Which drawing a part's is kept as.
     enum Place: Hashable {
-        case header, footer
+        case header, rule, words, hints
         case note(String)
         case section(Int)
-        case control(String)
+        case control(Int)
     }
 
     var place: Place {
         switch self {
         case .header: .header
-        case .footer: .footer
+        case .rule: .rule
+        case .words: .words
+        case .hints: .hints
         case .note(let text): .note(text)
         case .section(let look): .section(look.number)
-        case .control(let field, _): .control(field)
+        case .control(let index, _): .control(index)
         }
     }
 }
@@ -77,14 +156,27 @@ struct HeaderLook: Equatable {
 }
 
 /// All that the hints are made of.
-struct FooterLook: Equatable {
+struct HintsLook: Equatable {
     var page: LiveModel.Page
     var focus: LiveModel.Focus?
     var hold: Hold?
     var conflicts: Int
     var keys: KeyMap
+}
+
+/// All that the words of the footer are made of.
+struct WordsLook: Equatable {
     var message: LiveModel.Message?
-    var help: String?
+    var focus: LiveModel.Focus?
+    var author: AuthorLook?
+}
+
+/// All that the words of who set the focused control are made of.
+struct AuthorLook: Equatable {
+    var name: String?
+    var at: Timestamp?
+    /// Of the loop's clock: a day that ends is seen in words that name no date.
+    var minute: UInt64
 }
 
 /// All that the title of a section is made of.
@@ -120,12 +212,18 @@ extension LiveModel {
     }
 
     /// What the hints are made of now.
-    var footerLook: PartLook {
-        .footer(
-            FooterLook(
+    var hintsLook: PartLook {
+        .hints(
+            HintsLook(
                 page: page, focus: focus, hold: hold,
-                conflicts: focusedIndex.map { conflict($0).count } ?? 0, keys: around.keys,
-                message: message, help: message == nil ? help : nil))
+                conflicts: focusedIndex.map { conflict($0).count } ?? 0, keys: around.keys))
+    }
+
+    /// What the words of the footer are made of now.
+    var wordsLook: PartLook {
+        .words(
+            WordsLook(
+                message: message, focus: focus, author: message == nil ? author : nil))
     }
 
     /// What the title of a section is made of now.
@@ -137,20 +235,38 @@ extension LiveModel {
             problems: isFolded ? problems : 0)
     }
 
+    /// Who set the focused control when, where its definition has no help.
+    var author: AuthorLook? {
+        guard let index = focusedIndex, mirror.definition.controls[index].help == nil,
+            let state = mirror.state(mirror.definition.controls[index].id), state.isSet,
+            let by = state.by
+        else { return nil }
+        return AuthorLook(
+            name: mirror.peer(by)?.name, at: state.at, minute: now / 60_000_000_000)
+    }
+
     /// What the view of a control is made of now.
+    ///
+    /// Made for each control in each frame: so it copies no control, which has many parts.
     func look(_ index: Int) -> ControlLook {
-        let control = mirror.definition.controls[index]
-        let field = control.id
+        let field = mirror.definition.controls[index].id
         var template: String?
-        if case .picker(let picker) = control.kind, let label = picker.currentValueLabel {
-            template = mirror.definition.render(label, of: index, values: mirror.stored)
+        var isPicker = false
+        if case .picker(let picker) = mirror.definition.controls[index].kind {
+            isPicker = true
+            if let label = picker.currentValueLabel {
+                template = mirror.definition.render(label, of: index, values: mirror.stored)
+            }
         }
-        let isPicker = if case .picker = control.kind { true } else { false }
+        let state = state(index)
+        let isHeld = hold?.field == field
         return ControlLook(
-            state: state(index), shown: shown(index), text: valueText(index), template: template,
-            hold: hold?.field == field ? hold : nil, cursor: isPicker ? cursor(index) : nil,
+            state: state, shown: shown(index), text: valueText(index), template: template,
+            hold: isHeld ? hold : nil,
+            // Where the keys are elsewhere it is not drawn.
+            cursor: isPicker && state.isFocused ? cursor(index) : nil,
             part: parts[field], month: months[field], draft: drafts[field],
-            isPressed: pressed?.field == field, isSecretSet: mirror.state(field)?.isSecretSet,
+            isPressed: pressed?.field == field, isSecretSet: mirror.isSecretSet(index),
             hasCapsLock: hasCapsLock, today: around.today)
     }
 }

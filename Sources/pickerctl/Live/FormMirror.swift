@@ -179,6 +179,15 @@ extension FormMirror {
     /// What the daemon said of a field.
     func state(_ field: String) -> FieldState? { fields[field] }
 
+    /// Whether picks of a field are kept side by side.
+    func hasConflict(_ field: String) -> Bool { fields[field]?.conflict.isEmpty == false }
+
+    /// Whether a secret is set; `nil` where the control has none.
+    func isSecretSet(_ index: Int) -> Bool? {
+        guard case .secure = definition.controls[index].kind else { return nil }
+        return fields[definition.controls[index].id]?.isSecretSet
+    }
+
     /// Whether the author is this client.
     func isMine(_ author: WireAuthor?) -> Bool {
         author.map { connections.contains($0.connection) } ?? false

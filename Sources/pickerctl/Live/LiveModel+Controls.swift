@@ -247,9 +247,9 @@ extension LiveModel {
 
     /// The picks of a conflict that nobody has settled: what stands, then the others.
     func conflict(_ index: Int) -> [PeerValue] {
-        let control = mirror.definition.controls[index]
-        guard let state = mirror.state(control.id), !state.conflict.isEmpty,
-            (settled[control.id] ?? 0) < state.revision
+        let field = mirror.definition.controls[index].id
+        guard mirror.hasConflict(field), let state = mirror.state(field),
+            (settled[field] ?? 0) < state.revision
         else { return [] }
         let standing = Sibling(value: state.value, by: state.by, at: state.at)
         return ([standing] + state.conflict).prefix(9).map { pick in

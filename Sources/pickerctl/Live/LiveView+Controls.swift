@@ -6,8 +6,7 @@ internal import TerminalUI
 extension LiveModel {
     /// The states that all controls share.
     func state(_ index: Int) -> ControlState {
-        let control = mirror.definition.controls[index]
-        let field = control.id
+        let field = mirror.definition.controls[index].id
         let shown = shown(index)
         var state = ControlState(isFocused: focusedField == field && page == .form)
         state.availability = availability(index)
@@ -36,23 +35,23 @@ extension LiveModel {
     }
 
     private func availability(_ index: Int) -> ControlState.Availability {
-        let control = mirror.definition.controls[index]
-        switch control.kind {
+        let isReadOnly = mirror.definition.controls[index].isReadOnly
+        switch mirror.definition.controls[index].kind {
         // People read them; there is nothing remarkable in it.
-        case .gauge where control.isReadOnly, .label: return .editable
+        case .gauge where isReadOnly, .label: return .editable
         default: break
         }
         if mirror.link == .deleted || !mirror.isEnabled(index) { return .disabled }
-        if control.isReadOnly { return .readOnly }
-        return control.isLocked ? .locked : .editable
+        if isReadOnly { return .readOnly }
+        return mirror.definition.controls[index].isLocked ? .locked : .editable
     }
 
     /// The value in words, the one in the hand included.
     func valueText(_ index: Int) -> String {
-        let definition = mirror.definition
-        guard let hold, hold.field == definition.controls[index].id else {
+        guard let hold, hold.field == mirror.definition.controls[index].id else {
             return mirror.text(index)
         }
+        let definition = mirror.definition
         let value = shown(index).value
         let targets = definition.targets[index]
         return definition.displayText(of: index) {

@@ -67,23 +67,32 @@ extension LiveModel {
 
     // MARK: Below
 
-    func footer(_ environment: StyleEnvironment, isRoomy: Bool) -> Column {
-        let roles = environment.roles
-        guard isRoomy else {
-            return Column {
-                if let message { said(message, environment) } else { hintLine(environment) }
-            }
+    /// The lines below the form: a rule, a line of words and one of keys, or one of both where the
+    /// screen is low.
+    func footer(
+        _ environment: StyleEnvironment, _ drawn: inout DrawnParts, isRoomy: Bool
+    ) -> DrawnColumn {
+        let columns = size.columns
+        var lines = DrawnColumn(columns: columns)
+        if isRoomy {
+            lines.append(
+                drawn.drawing(of: .rule, columns: columns) {
+                    let rule = String(repeating: environment.glyphs.rule, count: columns)
+                    return StyledText(rule, environment.roles.border).truncated()
+                })
         }
-        let rule = String(repeating: environment.glyphs.rule, count: size.columns)
-        return Column {
-            StyledText(rule, roles.border).truncated()
-            if let message {
-                said(message, environment)
-            } else {
-                StyledText(" " + (help ?? ""), roles.dim).truncated()
-            }
-            hintLine(environment)
+        if isRoomy || message != nil {
+            lines.append(drawn.drawing(of: wordsLook, columns: columns) { words(environment) })
         }
+        if isRoomy || message == nil {
+            lines.append(drawn.drawing(of: hintsLook, columns: columns) { hintLine(environment) })
+        }
+        return lines
+    }
+
+    private func words(_ environment: StyleEnvironment) -> StyledText {
+        if let message { return said(message, environment) }
+        return StyledText(" " + (help ?? ""), environment.roles.dim).truncated()
     }
 
     func said(_ message: Message, _ environment: StyleEnvironment) -> StyledText {
@@ -94,16 +103,12 @@ extension LiveModel {
     }
 
     /// The help of the focused control, or who set it when.
-    var help: String? {
+    private var help: String? {
         guard let index = focusedIndex else { return nil }
-        let control = mirror.definition.controls[index]
-        if let help = control.help { return help }
-        guard let state = mirror.state(control.id), state.isSet, let by = state.by else {
-            return nil
-        }
-        let who = mirror.peer(by)?.name ?? "you"
-        let when = state.at.map { " · \(around.localTime($0))" } ?? ""
-        return "set by \(who)\(when)"
+        if let help = mirror.definition.controls[index].help { return help }
+        guard let author else { return nil }
+        let when = author.at.map { " · \(around.localTime($0))" } ?? ""
+        return "set by \(author.name ?? "you")\(when)"
     }
 
     func hintLine(_ environment: StyleEnvironment) -> StyledText {

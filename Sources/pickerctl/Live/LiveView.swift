@@ -27,19 +27,21 @@ extension LiveModel {
     }
 
     /// The environment for this width: labels take what the longest needs.
-    private var environment: StyleEnvironment {
-        let definition = mirror.definition
-        let titles = definition.controls.indices.filter { mirror.isVisible($0) }.map {
-            let subtitle = definition.controls[$0].subtitle.map { DisplayWidth.columns(of: $0) }
-            let title = DisplayWidth.columns(of: definition.controls[$0].title)
-            return max(title + 3, min(subtitle ?? 0, 24))
+    private func environment(_ drawn: inout DrawnParts) -> StyleEnvironment {
+        let columns = drawn.labelColumns(of: mirror.definitions) {
+            mirror.definition.controls.map { control in
+                let subtitle = control.subtitle.map { DisplayWidth.columns(of: $0) }
+                return max(
+                    DisplayWidth.columns(of: control.title) + 3, min(subtitle ?? 0, 24))
+            }
         }
-        let longest = titles.max() ?? 14
+        let visible = columns.indices.lazy.filter { mirror.isVisible($0) }
+        let longest = visible.map { columns[$0] }.max() ?? 14
         return around.environment.with { $0.labelColumns = min(max(longest, 14), 27) }
     }
 
     private func screen(_ drawn: inout DrawnParts) -> LiveScreen {
-        let environment = environment
+        let environment = environment(&drawn)
         drawn.begin(size: size, definition: mirror.definitions, environment)
         var canvas = Canvas(columns: size.columns, lines: size.lines)
         let isRoomy = size.lines >= 16
@@ -55,10 +57,7 @@ extension LiveModel {
         let footerLines = isRoomy ? 3 : 1
         let window = Rect(
             x: 0, y: top, columns: size.columns, lines: max(0, size.lines - top - footerLines))
-        let hints = drawn.drawing(of: footerLook, columns: size.columns) {
-            footer(environment, isRoomy: isRoomy)
-        }
-        Picture(hints).render(
+        footer(environment, &drawn, isRoomy: isRoomy).render(
             into: &canvas,
             in: Rect(x: 0, y: window.maxY, columns: size.columns, lines: footerLines))
         var scroll = scroll
@@ -92,9 +91,8 @@ extension LiveModel {
         let isWide = window.columns >= 60
         let gap = isWide ? 1 : 0
         let width = max(0, window.columns - 1)
-        let content = Padding(
-            right: gap, content(environment, columns: max(0, width - gap), &drawn))
-        geometry.frames = Canvas.frames(of: content, width: width)
+        let content = content(environment, columns: max(0, width - gap), &drawn)
+        geometry.frames = content.frames
         geometry.contentLines = content.measure(width: width).lines
         if followsFocus, let focus {
             let shown = focusedLines(focus, environment, geometry, width)
@@ -170,39 +168,38 @@ extension LiveModel {
 
     private func content(
         _ environment: StyleEnvironment, columns: Int, _ drawn: inout DrawnParts
-    ) -> Column {
+    ) -> DrawnColumn {
         let definition = mirror.definition
-        var blocks: [any Block] = []
+        var column = DrawnColumn(columns: columns)
         func note(_ text: String) {
             let canvas = drawn.drawing(of: .note(text), columns: columns) {
                 Padding(left: 2, StyledText(text, environment.roles.dim))
             }
-            blocks.append(Picture(canvas))
+            column.append(canvas)
         }
         if size.lines >= 16, let subtitle = definition.subtitle { note(subtitle) }
         for (number, section) in definition.sections.enumerated() {
             let visible = section.fields.filter { mirror.isVisible($0) }
             if visible.isEmpty { continue }
-            if !blocks.isEmpty { blocks.append(StyledText("")) }
+            if !column.isEmpty { column.appendLine() }
             if section.title != nil || folded.contains(number) {
                 let look = PartLook.section(sectionLook(section, number))
                 let canvas = drawn.drawing(of: look, columns: columns) {
                     title(of: section, number, environment)
                 }
-                blocks.append(Owned(by: "#\(number)", Picture(canvas)))
+                column.append(canvas, of: "#\(number)")
             }
             if folded.contains(number) { continue }
             for index in visible {
-                let field = definition.controls[index].id
-                let look = PartLook.control(field, look(index))
+                let look = PartLook.control(index, look(index))
                 let canvas = drawn.drawing(of: look, columns: columns) {
                     AnyBlock(view(index, environment))
                 }
-                blocks.append(Owned(by: field, Picture(canvas)))
+                column.append(canvas, of: definition.controls[index].id)
             }
             if let footer = section.footer { note(footer) }
         }
-        return Column(blocks)
+        return column
     }
 
     private func title(
@@ -234,7 +231,8 @@ extension LiveModel {
     // MARK: Under the prompt
 
     private func prompt() -> LiveScreen {
-        let environment = environment
+        var drawn = DrawnParts()
+        let environment = environment(&drawn)
         guard let index = focusedIndex else {
             return LiveScreen(
                 canvas: Canvas(columns: size.columns, lines: 1), geometry: LiveGeometry(),
