@@ -83,11 +83,11 @@ final class Bench {
     /// Takes what is ready, as a socket does that is never full.
     private func write() -> Bool {
         let ready = engine.takeReady()
-        for id in ready {
-            guard let output = engine.nextOutput(id) else { continue }
+        for outbox in ready {
+            guard let output = engine.nextOutput(outbox) else { continue }
             check(output)
             bytesWritten += output.byteCount
-            engine.handle(.wrote(id), at: now, into: &effects)
+            engine.wrote(outbox, at: now, into: &effects)
         }
         return !ready.isEmpty
     }
@@ -115,6 +115,9 @@ final class Bench {
     }
 
     func set(_ count: Int) { run(count, Self.set) }
+
+    /// One change at a time, told to everybody before the next comes.
+    func tell(_ count: Int) { for _ in 0..<count { run(1, Self.set) } }
 
     func get(_ count: Int) {
         run(count) { _ in
@@ -186,6 +189,7 @@ let paths: [(name: String, run: (Int) throws -> Void)] = [
     ("set-durable", { try Bench(durability: .commit, subscribers: 0).set($0) }),
     ("get", { try Bench(durability: .memory, subscribers: 0).get($0) }),
     ("frame", frame),
+    ("tell", { try Bench(durability: .memory, subscribers: 100).tell($0) }),
     ("fan-out", { try Bench(durability: .memory, subscribers: 100).set($0) }),
 ]
 

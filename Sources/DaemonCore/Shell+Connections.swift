@@ -66,6 +66,7 @@ extension Shell {
         connection.pipe.gate = share.gate
         connection.pipe.reader = connection
         tell(.connected(connection.id, share.likeOthers(peer)))
+        engine.outbox(of: connection.id)?.owner = connection
         // The engine may have refused it.
         if case .open = connection.phase { resumeReading(connection.id) }
     }
@@ -131,24 +132,24 @@ extension Shell {
         repeat {
             let ready = engine.takeReady(atMost: Self.writesAtOnce)
             if ready.isEmpty { break }
-            for id in ready {
-                if let connection = connections[id.number] { write(connection) }
+            for outbox in ready {
+                if let connection = outbox.owner as? Connection { write(connection, outbox) }
             }
             // The rest comes in the next iteration: somebody else may have asked meanwhile.
         } while Loop.hrtimeNanoseconds &- began < Self.flushNanoseconds
-        for connection in finishing { write(connection) }
+        for connection in finishing { write(connection, engine.outbox(of: connection.id)) }
         finishing.removeAll { if case .closed = $0.phase { true } else { false } }
     }
 
-    private func write(_ connection: Connection) {
-        guard connection.isKnown, !connection.isWriting else { return }
+    private func write(_ connection: Connection, _ outbox: Outbox?) {
+        guard let outbox, connection.isKnown, !connection.isWriting else { return }
         let began = engine.isContended ? Loop.hrtimeNanoseconds : nil
         defer {
             if let began { engine.charge(Loop.hrtimeNanoseconds &- began, to: connection.id) }
         }
         guard
             let output = engine.nextOutput(
-                connection.id,
+                outbox,
                 bytesMax: began == nil ? Self.writeBytesMax : Share.contendedWriteBytes),
             output.byteCount > 0
         else {
@@ -157,7 +158,7 @@ extension Shell {
         }
         do throws(UVError) {
             let taken = try tryWrite(output, to: connection.pipe)
-            guard taken < output.byteCount else { return tell(.wrote(connection.id)) }
+            guard taken < output.byteCount else { return wrote(outbox) }
             connection.isWriting = true
             try connection.pipe.write(output.writeSegments.droppingFirst(bytes: taken)) {
                 [weak self] error in

@@ -134,6 +134,13 @@ final class Shell {
         runEffects()
     }
 
+    /// Tells the engine that a whole write has left, and does what it wants.
+    func wrote(_ outbox: Outbox) {
+        isDirty = true
+        engine.wrote(outbox, at: now, into: &effects)
+        runEffects()
+    }
+
     /// Lends the engine what a connection sent, and does what it wants.
     func received(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) {
         isDirty = true

@@ -188,7 +188,7 @@ public final class EngineHost {
         if engine.wantsTurn { run(.turn) }
         run(.iterationEnded)
         var didWrite = engine.wantsIteration
-        for id in engine.takeReady() where !stopped.contains(id) {
+        for id in engine.takeReady().map(\.id) where !stopped.contains(id) {
             didWrite = write(id) || didWrite
         }
         // What takes its place may all be gone, and others behind it not.
@@ -250,7 +250,7 @@ public final class EngineHost {
     }
 
     private func write(_ id: ConnectionID) -> Bool {
-        guard let output = engine.nextOutput(id) else {
+        guard let output = engine.outbox(of: id).flatMap({ engine.nextOutput($0) }) else {
             if closing.remove(id) != nil { finishClosing(id) }
             return false
         }

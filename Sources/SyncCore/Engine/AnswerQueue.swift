@@ -36,8 +36,8 @@ struct AnswerQueue {
     /// Whether an answer is still waited for.
     var isWaiting: Bool { hasSingle || head < slots.count }
 
-    /// Whether the answer of a place may be written, or was.
-    func isAnswered(_ slot: Slot) -> Bool { slot.number < firstNumber }
+    /// Whether the answer of a place may be written, or was; so it is where none is owed.
+    func isAnswered(_ slot: Slot?) -> Bool { slot.map { $0.number < firstNumber } ?? true }
 
     /// Keeps the next place for an answer that comes later.
     mutating func reserve() -> Slot {

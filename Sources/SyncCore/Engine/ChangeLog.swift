@@ -31,6 +31,9 @@ struct ChangeLog {
     private(set) var first: UInt64
     /// The revision that will be appended next.
     private(set) var next: UInt64
+    /// What was read last into an empty output, since the last revision: whoever stands where that
+    /// subscriber stood, nearly everybody, is given the same list.
+    private var lastRead: (from: UInt64, bytesMax: Int, next: UInt64, output: Output)?
 
     /// An empty log whose next revision is `next`.
     init(next: UInt64) {
@@ -42,6 +45,7 @@ struct ChangeLog {
     mutating func append(
         _ frame: [UInt8], touched: FieldNumbers?, bytesMax: Int, retained: RetainedBytes
     ) {
+        lastRead = nil
         let chunk = chunkWithRoom(for: frame.count, bytesMax: bytesMax)
         let range = chunk.append(frame)
         entries.append(
@@ -95,7 +99,7 @@ struct ChangeLog {
 
     /// Adds to `output` what a subscriber at `cursor` has not seen, to about `bytesMax` bytes in
     /// all, and moves the cursor. The cursor must not be older than `first`.
-    func read(
+    mutating func read(
         from cursor: inout UInt64, filter: FieldNumbers?, into output: inout Output, bytesMax: Int
     ) {
         precondition(cursor >= first, "a cursor off the end is brought up to date, not read")
@@ -103,6 +107,21 @@ struct ChangeLog {
             readFiltered(from: &cursor, filter: filter, into: &output, bytesMax: bytesMax)
             return
         }
+        guard output.byteCount == 0 else {
+            readAll(from: &cursor, into: &output, bytesMax: bytesMax)
+            return
+        }
+        if let lastRead, lastRead.from == cursor, lastRead.bytesMax == bytesMax {
+            output = lastRead.output
+            cursor = lastRead.next
+            return
+        }
+        let from = cursor
+        readAll(from: &cursor, into: &output, bytesMax: bytesMax)
+        lastRead = (from, bytesMax, cursor, output)
+    }
+
+    private func readAll(from cursor: inout UInt64, into output: inout Output, bytesMax: Int) {
         while cursor < next, output.byteCount < bytesMax {
             let entry = entries[index(of: cursor)]
             let end = lastIndex(inChunkOf: index(of: cursor))

@@ -29,10 +29,48 @@ final class Connection {
         case frameTooLarge(UInt32)
     }
 
-    let id: ConnectionID
-    let peer: Peer
+    // What a write looks at comes first, side by side: a fan-out finds none of it in the cache.
+    var isReady = false
+    var isWriting = false
+    /// The farewell stands in the write under way: nothing may follow it.
+    var hasLeave = false
+    /// Whether the engine has been told of its end.
+    var isGone = false
+    /// The peer will send no more, or nothing more can be read.
+    var isAtEnd = false
+    var isReadingPaused = false
+    /// Whether it stands among those whose turn is to come.
+    var isAwaitingTurn = false
+    /// Whether the log knows who this is.
+    var isIntroduced = false
     /// What its uid costs, all its connections together.
     let account: Account
+    /// See `Outbox.owner`.
+    var owner: AnyObject?
+    var subscriptions: [Subscription] = []
+    var progress = Progress.idle
+    var answers = AnswerQueue()
+    /// Bytes of the write under way that no other connection shares.
+    var writingBytes = 0
+    /// Bytes of pages of the store that wait to be written to its subscriptions.
+    var pageBytes = 0
+    /// What it holds of the daemon's memory, as charged to its account.
+    var heldBytes = 0
+    /// Bytes of answers that wait for a commit.
+    var pendingBytes = 0
+    private(set) var inboxBytes = 0
+    /// Calls whose turn comes before that of `arrived`; the next one is last.
+    private var calls: [Work] = []
+    /// Frames behind the request that waits, oldest first; those before `arrivedHead` are gone.
+    private var arrived: [Work] = []
+    private var arrivedHead = 0
+    /// Where this connection stands in the log of the forms; `nil` unless it watches them.
+    var catalogCursor: UInt64?
+    /// The goodbye that follows the last notification; nothing else is answered any more.
+    var farewell: [UInt8]?
+
+    let id: ConnectionID
+    let peer: Peer
     /// What the client calls itself (`hello`).
     var client: String? { didSet { knownAuthor = nil } }
     /// The terminal that it claims (`hello`).
@@ -44,31 +82,10 @@ final class Connection {
     var decoder: FrameDecoder
     /// Bytes of a frame that has not come whole, as charged to the uid.
     var unfinishedBytes = 0
-    var progress = Progress.idle
-    /// Calls whose turn comes before that of `arrived`; the next one is last.
-    private var calls: [Work] = []
-    /// Frames behind the request that waits, oldest first; those before `arrivedHead` are gone.
-    private var arrived: [Work] = []
-    private var arrivedHead = 0
-    private(set) var inboxBytes = 0
-    var answers = AnswerQueue()
     /// Edits of this connection that are not committed yet.
     var editsPending = 0
-    /// Bytes of answers that wait for a commit.
-    var pendingBytes = 0
-    var subscriptions: [Subscription] = []
-    /// Where this connection stands in the log of the forms; `nil` unless it watches them.
-    var catalogCursor: UInt64?
     /// The copy of the store that it is being given (`server.backup`).
     var backup: Int64?
-    /// The goodbye that follows the last notification; nothing else is answered any more.
-    var farewell: [UInt8]?
-    /// Bytes of the write under way that no other connection shares.
-    var writingBytes = 0
-    /// Bytes of pages of the store that wait to be written to its subscriptions.
-    var pageBytes = 0
-    /// What it holds of the daemon's memory, as charged to its account.
-    var heldBytes = 0
     /// The dots that this connection wrote itself, by form: it has seen them, whatever its token
     /// says.
     var ownDots: [FormKey: OwnDots] = [:]
@@ -76,18 +93,6 @@ final class Connection {
     var draftRate = RateWindow()
     /// Refusals told to the log within the current second.
     var refusalRate = RateWindow()
-    // Side by side, so that they share one word.
-    var isReadingPaused = false
-    /// The peer will send no more, or nothing more can be read.
-    var isAtEnd = false
-    /// The farewell stands in the write under way: nothing may follow it.
-    var hasLeave = false
-    var isWriting = false
-    /// Whether it stands among those whose turn is to come.
-    var isAwaitingTurn = false
-    var isReady = false
-    /// Whether the log knows who this is.
-    var isIntroduced = false
 
     /// Apart from the connection: most only watch.
     private final class KnownAuthor {

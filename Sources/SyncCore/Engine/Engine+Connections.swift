@@ -1,4 +1,4 @@
-// Connections come, send, take and go.
+// Connections come, send and go; what they take is in Engine+Writing.swift.
 
 extension Engine {
     // MARK: - Coming and going
@@ -46,6 +46,8 @@ extension Engine {
 
     func disconnect(_ id: ConnectionID, _ effects: inout [Effect]) {
         guard let connection = connections.removeValue(forKey: id) else { return }
+        connection.isGone = true
+        connection.owner = nil
         noteUnfinished(0, of: connection)
         _ = withdraw(connection)
         endBackup(of: connection, &effects)
@@ -266,7 +268,7 @@ extension Engine {
 
     /// Goes on with the requests behind the one that waited.
     func resume(_ connection: Connection, _ effects: inout [Effect]) {
-        while connection.progress == .idle, connection.account.unitsLeft > 0,
+        while connection.hasWork, connection.progress == .idle, connection.account.unitsLeft > 0,
             connection.owedBytes <= configuration.limits.answerBytesMax,
             let work = connection.dequeue()
         {
@@ -359,49 +361,6 @@ extension Engine {
             connection.answers.fill(batch.slot, with: frame)
         }
         markReady(connection)
-    }
-
-    // MARK: - Writing
-
-    /// The next write of a connection, of about `bytesMax` bytes; `nil` where there is nothing. A
-    /// write is under way from then until `Input.wrote`.
-    public func nextOutput(_ id: ConnectionID, bytesMax: Int = 256 << 10) -> Output? {
-        guard let connection = connections[id], !connection.isWriting else { return nil }
-        var output = Output()
-        connection.answers.take(into: &output)
-        for subscription in connection.subscriptions where subscription.isOpen {
-            collect(subscription, into: &output, bytesMax: bytesMax)
-        }
-        if var cursor = connection.catalogCursor {
-            collectCatalog(connection, &cursor, into: &output, bytesMax: bytesMax)
-            connection.catalogCursor = cursor
-        }
-        if let farewell = connection.farewell, !isBehind(connection) {
-            connection.farewell = nil
-            connection.hasLeave = true
-            output.append(FrameChunk(farewell), 0..<farewell.count)
-        }
-        guard output.byteCount > 0 else { return nil }
-        connection.isWriting = true
-        // What is left of the queue of answers is now in this write.
-        connection.writingBytes = output.privateBytes
-        chargeHeld(connection)
-        return output
-    }
-
-    func wrote(_ id: ConnectionID, _ effects: inout [Effect]) {
-        guard let connection = connections[id] else { return }
-        connection.isWriting = false
-        connection.writingBytes = 0
-        if connection.hasLeave { return end(connection, &effects) }
-        for subscription in connection.subscriptions { fetchNextPage(of: subscription, &effects) }
-        resume(connection, &effects)
-        if connection.answers.hasOutput || connection.subscriptions.contains(where: \.hasOutput)
-            || connection.catalogCursor.map({ $0 < catalog.next }) ?? false
-            || connection.farewell != nil
-        {
-            markReady(connection)
-        }
     }
 }
 

@@ -201,7 +201,8 @@ extension Engine {
 
     /// Whether notifications wait that can be written without the store.
     func isBehind(_ connection: Connection) -> Bool {
-        connection.subscriptions.contains { $0.isOpen && $0.hasOutput }
-            || connection.catalogCursor.map { $0 < catalog.next } ?? false
+        connection.subscriptions.contains {
+            connection.answers.isAnswered($0.answer) && $0.hasOutput
+        } || connection.catalogCursor.map { $0 < catalog.next } ?? false
     }
 }

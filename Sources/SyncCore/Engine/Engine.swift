@@ -59,10 +59,10 @@ public final class Engine {
     /// What stalled writes hold of the change logs.
     let retained = RetainedBytes()
     /// Forms with changes whose subscribers have not been marked as ready.
-    private var news: [LiveForm] = []
+    var news: [LiveForm] = []
     /// Accounts with connections that have something to be written, in the order in which they
     /// got it.
-    private(set) var readyAccounts: [Account] = []
+    var readyAccounts: [Account] = []
 
     var decoder: MessageDecoder
     var writer = JSONWriter()
@@ -170,7 +170,7 @@ public final class Engine {
         case .connected(let id, let peer): connect(id, peer, &effects)
         case .disconnected(let id): disconnect(id, &effects)
         case .endOfStream(let id): endOfStream(id, &effects)
-        case .wrote(let id): wrote(id, &effects)
+        case .wrote(let id): if let connection = connections[id] { wrote(connection, &effects) }
         case .committed(let batch): committed(batch, &effects)
         case .commitFailed(let batch, let reason): commitFailed(batch, reason, &effects)
         case .rebuilt(let replica): rebuilt(replica, &effects)
@@ -223,65 +223,6 @@ public final class Engine {
         guard self.form(named: form.name) === form else { return }
         // One that was to be deleted before this one was created has its name back.
         formsByName[FormName(name: form.name)] = forms.last { $0.name.isSameBytes(as: form.name) }
-    }
-
-    // MARK: - Readiness
-
-    /// Notes that there may be something to write to a connection.
-    func markReady(_ connection: Connection) {
-        guard !connection.isReady, !connection.isWriting else { return }
-        connection.isReady = true
-        let account = connection.account
-        if account.ready.isEmpty { readyAccounts.append(account) }
-        account.ready.append(connection)
-    }
-
-    /// Notes that there is something to write to all who watch a form: they are marked once for all
-    /// changes of an iteration, as the marking costs each of them for each change otherwise.
-    func noteNews(of form: LiveForm) {
-        guard !form.hasNews else { return }
-        form.hasNews = true
-        news.append(form)
-    }
-
-    /// The members of an audience have something to be written to them: at once where they are
-    /// few or alone, otherwise some in each turn of their uid.
-    private func tell(_ audience: Audience) {
-        if !isContended || audience.members.count <= Account.contendedWrites {
-            for subscription in audience.members { markReady(subscription.connection) }
-            return
-        }
-        if audience.unmarked == 0 { audience.account.audiences.append(audience) }
-        audience.hasNews()
-        noteSpent(audience.account)
-    }
-
-    /// The connections that have something to be written and no write under way; each is given
-    /// once. While more than one uid is at work, those of one that has had its writes of this turn
-    /// wait for the next.
-    ///
-    /// - Parameter most: connections of one uid at once; the others are given by the next call.
-    public func takeReady(atMost most: Int = .max) -> [ConnectionID] {
-        for form in news {
-            form.hasNews = false
-            for audience in form.audiences { tell(audience) }
-        }
-        news.removeAll(keepingCapacity: true)
-        var taking: [Account] = []
-        swap(&taking, &readyAccounts)
-        var ids: [ConnectionID] = []
-        for account in taking {
-            let count = isContended ? writesLeft(of: account) : min(most, account.ready.count)
-            noteSpent(account)
-            for connection in account.ready.take(count) {
-                connection.isReady = false
-                guard connections[connection.id] === connection else { continue }
-                account.writesLeft -= 1
-                ids.append(connection.id)
-            }
-            if !account.ready.isEmpty { readyAccounts.append(account) }
-        }
-        return ids
     }
 
     // MARK: - Log

@@ -50,9 +50,6 @@ final class Subscription {
         return chunks.reduce(0) { $0 + $1.count }
     }
 
-    /// Whether its first notification may leave.
-    var isOpen: Bool { answer.map(connection.answers.isAnswered) ?? true }
-
     /// Whether a write to it may hold what the form's log or board has dropped since.
     var holdsDropped: Bool {
         if let cursor = presenceCursor, cursor < form.presence.sequence { return true }

@@ -86,13 +86,21 @@ struct Transaction {
         _ action: Change.Action, to control: Int, seen: Seen,
         seal: (String, Int, Dot) -> [UInt8]?
     ) throws(WireError) {
+        let own: StoredEdit?
         let edits: [FieldEdit]
         do {
-            edits = try definition.edits(for: action, control: control) { value($0) }
+            own = try definition.ownEdit(for: action, control: control) { value($0) }
+            edits =
+                own == nil
+                ? try definition.edits(for: action, control: control) { value($0) } : []
         } catch {
             throw WireError(invalid: error, form: form.name)
         }
         named.append(control)
+        if let own {
+            let edit = FieldEdit(target: control, edit: own)
+            return try write(edit, withOwnDots(seen), seal)
+        }
         for edit in edits { try write(edit, withOwnDots(seen), seal) }
     }
 

@@ -80,6 +80,17 @@ extension FormDefinition {
         }
     }
 
+    /// The write that a new value of a control comes to where it is one, to the control itself, as
+    /// nearly always; otherwise `nil`, and `edits` lists what there is.
+    func ownEdit(
+        for action: Change.Action, control: Int, values: (Int) -> JSON
+    ) throws(InvalidValue) -> StoredEdit? {
+        guard case .value(let proposed) = action, targets[control].count == 1,
+            targets[control][0] == control
+        else { return nil }
+        return storedEdit(try admit(proposed, control: control, values: values), control)
+    }
+
     private func assignments(
         of proposed: JSON, control: Int, values: (Int) -> JSON
     ) throws(InvalidValue) -> [FieldEdit] {
