@@ -33,13 +33,14 @@ final class Connection {
         case ended
     }
 
-    let id: ConnectionID
+    // What a write looks at comes first.
     let pipe: Pipe
+    var phase = Phase.naming
+    var isWriting = false
+    var reading = Reading.paused
     /// The number of the socket, good while `pipe` is open: for poll(2) alone.
     let descriptor: CInt
-    var phase = Phase.naming
-    var reading = Reading.paused
-    var isWriting = false
+    let id: ConnectionID
     /// The share of its uid, while the engine knows it.
     var share: Share?
     /// Closes every connection before it goes.

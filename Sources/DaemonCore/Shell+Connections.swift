@@ -137,6 +137,7 @@ extension Shell {
             }
             // The rest comes in the next iteration: somebody else may have asked meanwhile.
         } while Loop.hrtimeNanoseconds &- began < Self.flushNanoseconds
+        if finishing.isEmpty { return }
         for connection in finishing { write(connection, engine.outbox(of: connection.id)) }
         finishing.removeAll { if case .closed = $0.phase { true } else { false } }
     }

@@ -88,9 +88,10 @@ final class Account {
 
     /// Takes the connection whose turn it is.
     func dequeue() -> Connection? {
-        guard let connection = waiting.take(1).first else { return nil }
-        connection.isAwaitingTurn = false
-        return connection
+        var next: Connection?
+        waiting.take(1) { next = $0 }
+        next?.isAwaitingTurn = false
+        return next
     }
 }
 
@@ -98,6 +99,7 @@ final class Account {
 struct ConnectionLine {
     private var connections: [Connection] = []
     private var head = 0
+    private static let keptMax = 128
 
     var isEmpty: Bool { head == connections.count }
 
@@ -105,18 +107,19 @@ struct ConnectionLine {
 
     mutating func append(_ connection: Connection) { connections.append(connection) }
 
-    /// Takes so many from the front, or as many as there are.
-    mutating func take(_ wanted: Int) -> ArraySlice<Connection> {
-        let taken = connections[head..<min(head + wanted, connections.count)]
-        head += taken.count
+    /// Takes so many from the front, or as many as there are, one after the other.
+    mutating func take(_ wanted: Int, _ body: (Connection) -> Void) {
+        let end = min(head + wanted, connections.count)
+        for place in head..<end { body(connections[place]) }
+        head = end
         if head == connections.count {
-            connections = []
+            // Nearly every turn needs room for a few; that for thousands is given back.
+            connections.removeAll(keepingCapacity: connections.capacity <= Self.keptMax)
             head = 0
         } else if head > 1024, head > connections.count / 2 {
             connections.removeFirst(head)
             head = 0
         }
-        return taken
     }
 }
 

@@ -189,6 +189,7 @@ extension Engine {
 
     /// Moves what was refused since the last call to the log.
     func flushRefusals(_ effects: inout [Effect]) {
+        if refusals.isEmpty { return }
         for entry in refusals { effects.append(.log(entry)) }
         refusals.removeAll(keepingCapacity: true)
     }

@@ -168,10 +168,10 @@ extension Engine {
     /// Everybody's next turn: units anew, and whoever waits goes on.
     func takeTurns(_ effects: inout [Effect]) {
         noteContention()
-        var taking: [Account] = []
-        swap(&taking, &spenders)
+        swap(&takingTurns, &spenders)
+        defer { takingTurns.removeAll(keepingCapacity: true) }
         let units = isContended ? Account.contendedUnits : Account.loneUnits
-        for account in taking {
+        for account in takingTurns {
             account.hasSpent = false
             account.writesLeft = Account.contendedWrites
             addCredit(account)
@@ -280,6 +280,7 @@ extension Engine {
     /// Where a uid holds more than it may, its connections that hold the most are cut off. They do
     /// not read, so they are not told.
     func cutOffOverfull(_ effects: inout [Effect]) {
+        if overfull.isEmpty { return }
         let accounts = overfull
         overfull.removeAll(keepingCapacity: true)
         for account in accounts

@@ -56,28 +56,28 @@ extension Engine {
     ///
     /// - Parameter most: connections of one uid at once; the others are given by the next call.
     public func takeReady(atMost most: Int = .max) -> [Outbox] {
-        for form in news {
-            form.hasNews = false
-            for audience in form.audiences { tell(audience) }
+        if !news.isEmpty {
+            for form in news {
+                form.hasNews = false
+                for audience in form.audiences { tell(audience) }
+            }
+            news.removeAll(keepingCapacity: true)
         }
-        news.removeAll(keepingCapacity: true)
         guard !readyAccounts.isEmpty else { return [] }
-        var taking: [Account] = []
-        swap(&taking, &readyAccounts)
         var ready: [Outbox] = []
-        for account in taking {
-            let count = isContended ? writesLeft(of: account) : min(most, account.ready.count)
+        for account in readyAccounts {
+            let count = min(
+                isContended ? writesLeft(of: account) : most, account.ready.count)
             noteSpent(account)
-            let connections = account.ready.take(count)
-            ready.reserveCapacity(ready.count + connections.count)
-            for connection in connections {
+            ready.reserveCapacity(ready.count + count)
+            account.ready.take(count) { connection in
                 connection.isReady = false
-                guard !connection.isGone else { continue }
+                guard !connection.isGone else { return }
                 account.writesLeft -= 1
                 ready.append(Outbox(connection: connection))
             }
-            if !account.ready.isEmpty { readyAccounts.append(account) }
         }
+        readyAccounts.removeAll { $0.ready.isEmpty }
         return ready
     }
 

@@ -39,6 +39,8 @@ public final class Engine {
     var contendedUntil: UInt64 = 0
     /// Accounts that have spent of this turn or are in debt, in the order in which they began to.
     var spenders: [Account] = []
+    /// Those whose turn it is; empty between turns, and kept for its room.
+    var takingTurns: [Account] = []
     /// Nanoseconds on a clock that only goes forward, read at each call: what work took. Without
     /// one, as in a simulation, nobody's time is measured and units alone count.
     public var stopwatch: (() -> UInt64)?

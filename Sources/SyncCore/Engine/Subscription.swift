@@ -14,23 +14,24 @@ final class Subscription {
         case ended
     }
 
-    /// Not to be asked of one that `ended`: the connection may be gone.
-    unowned let connection: Connection
+    /// Which lets go of its subscriptions as they end. Not `unowned`: a fan-out asks each, and that
+    /// would be a locked count of references each time.
+    let connection: Connection
     /// Kept alive for as long as its last revisions are to be written, though it was deleted.
     let form: LiveForm
     var position: Position
-    /// The globs of the fields asked for; `nil` for all.
-    let globs: [Glob]?
-    /// The fields that match, by their numbers; `nil` for all. Made anew when the form has new
-    /// names.
-    var filter: FieldNumbers?
     /// The newest presence that it has been sent; `nil` unless it asked for presence.
     var presenceCursor: UInt64?
-    /// Where it stands in its audience.
-    var index = 0
     /// The place of the answer to `state.subscribe`: nothing is told before it (PROTOCOL.md,
     /// Promises of the stream, 2). `nil` where none is owed.
     let answer: AnswerQueue.Slot?
+    /// The fields that match, by their numbers; `nil` for all. Made anew when the form has new
+    /// names.
+    var filter: FieldNumbers?
+    /// The globs of the fields asked for; `nil` for all.
+    let globs: [Glob]?
+    /// Where it stands in its audience.
+    var index = 0
 
     init(
         connection: Connection, form: LiveForm, position: Position, globs: [Glob]?,
