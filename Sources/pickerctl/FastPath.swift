@@ -24,6 +24,7 @@ enum FastPath {
         case "resolve": request = ResolveRequest(&words)
         case "who": request = WhoRequest(&words)
         case "status": request = StatusRequest(&words)
+        case "doctor": request = DoctorRequest(&words)
         case "dump": request = DumpRequest(&words)
         case "load": request = LoadRequest(&words)
         default: return nil

@@ -25,7 +25,7 @@ struct PlainWordsTests {
         (["conflicts"], ["-o", "--output"]), (["resolve"], []), (["who"], ["-o", "--output"]),
         (["status"], ["-o", "--output"]), (["dump"], ["-o", "--output", "--set-only"]),
         (["load"], ["--dry-run", "--context"]), (["form", "list"], ["-o", "--output"]),
-        (["form", "show"], ["-o", "--output"]), (["form", "check"], []),
+        (["form", "show"], ["-o", "--output"]), (["form", "check"], []), (["doctor"], []),
     ]
     private static let common = [
         "--socket", "--form", "--no-autostart", "--connect-timeout", "-q", "--quiet", "--color",
@@ -113,7 +113,7 @@ struct PlainWordsTests {
             "who --form deploy", "status -o prometheus", "dump --set-only", "dump -o json",
             "load --dry-run friday.yaml", "form list -o text", "form show deploy",
             "form check a.yaml b.yaml", "get --socket=/tmp/s --color=never flavor",
-            "get --connect-timeout 3 --no-autostart flavor",
+            "get --connect-timeout 3 --no-autostart flavor", "doctor", "doctor --socket /tmp/s",
         ])
     func usualLinesArePlain(_ line: String) {
         #expect(FastPath.request(line.split(separator: " ").map(String.init)) != nil)

@@ -12,7 +12,10 @@ struct Subscription: Sendable {
     var context: String?
     /// What is shown, in the order of the snapshot, fields that came later behind.
     private(set) var view: [NamedField] = []
-    private var places: [String: Int] = [:]
+    /// Where each field of `view` stands; `nil` until something changes. A process that makes its
+    /// first dictionary looks through all that the program declares, and a command that reads once
+    /// and ends spares it.
+    private var places: [String: Int]?
 
     init(_ request: StateSubscribe) {
         self.request = request
@@ -34,8 +37,7 @@ struct Subscription: Sendable {
         revision = result.revision
         context = result.context
         view = result.fields ?? []
-        places = [:]
-        for (place, field) in view.enumerated() { places[field.id] = place }
+        places = nil
     }
 
     /// The answer's revision is the form's, which the notifications that follow lead up to: ours
@@ -62,11 +64,21 @@ struct Subscription: Sendable {
     }
 
     private mutating func take(_ id: String, _ state: FieldState) {
+        var places = takePlaces()
         if let place = places[id] {
             if state.revision > view[place].state.revision { view[place].state = state }
         } else {
             places[id] = view.count
             view.append(NamedField(id: id, state: state))
         }
+        self.places = places
+    }
+
+    /// The places, taken out so that they are not copied when one is added.
+    private mutating func takePlaces() -> [String: Int] {
+        if let known = places.take() { return known }
+        var places: [String: Int] = [:]
+        for (place, field) in view.enumerated() { places[field.id] = place }
+        return places
     }
 }

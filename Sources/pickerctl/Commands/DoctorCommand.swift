@@ -7,7 +7,7 @@ internal import PickerClient
 internal import SyncCore
 
 /// `pickerctl doctor`.
-struct DoctorCommand: ParsableCommand {
+struct DoctorCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "doctor", abstract: "Find out why it does not work. Starts nothing.",
         discussion: """
@@ -17,13 +17,20 @@ struct DoctorCommand: ParsableCommand {
             """)
     @OptionGroup var common: CommonOptions
 
-    func run() throws {
-        let session = Session(common.settings)
+    var request: DoctorRequest { DoctorRequest(settings: common.settings) }
+}
+
+/// `pickerctl doctor` as it was asked for.
+struct DoctorRequest: PlainRequest {
+    let settings: Settings
+
+    func run() throws(Failure) {
+        let session = Session(settings)
         var examination = Examination()
         examination.socket(session.client.resolution)
         if !examination.isBlocked { examination.connection(session.client.resolution) }
         if examination.hasConnection {
-            examination.daemon(BlockingClient(Self.options(common.settings)))
+            examination.daemon(BlockingClient(Self.options(settings)))
         }
         for finding in examination.findings {
             try session.console.safeLine("\(finding.mark.rawValue)  \(finding.text)")
@@ -38,6 +45,12 @@ struct DoctorCommand: ParsableCommand {
         options.autostart = false
         options.answerSeconds = 5
         return options
+    }
+}
+
+extension DoctorRequest {
+    init(_ words: inout PlainWords) {
+        self.init(settings: words.settings())
     }
 }
 

@@ -73,7 +73,7 @@ struct HistoryRequest: PlainRequest {
     /// all of a form that is new.
     static func text(_ entry: HistoryPage.Entry) -> String {
         if entry.changes.isEmpty { return entry.kind }
-        let changes = entry.changes.map(text).joined(separator: ", ")
+        let changes = Table.joined(entry.changes.map(text), by: ", ")
         switch entry.kind {
         case "set": return changes
         case "apply" where entry.changes.count > 1:
