@@ -71,34 +71,28 @@ final class Connection {
 
     let id: ConnectionID
     let peer: Peer
-    /// What the client calls itself (`hello`).
-    var client: String? { didSet { knownAuthor = nil } }
-    /// The terminal that it claims (`hello`).
-    var tty: String? { didSet { knownAuthor = nil } }
-    private var knownAuthor: KnownAuthor?
-    /// Groups connections of one uid for undo (`hello`).
-    var session: String?
+    private var doings: Doings?
 
     var decoder: FrameDecoder
     /// Bytes of a frame that has not come whole, as charged to the uid.
     var unfinishedBytes = 0
     /// Edits of this connection that are not committed yet.
     var editsPending = 0
-    /// The copy of the store that it is being given (`server.backup`).
-    var backup: Int64?
     /// The dots that this connection wrote itself, by form: it has seen them, whatever its token
     /// says.
     var ownDots: [FormKey: OwnDots] = [:]
-    /// Drafts sent within the current second.
-    var draftRate = RateWindow()
-    /// Refusals told to the log within the current second.
-    var refusalRate = RateWindow()
 
-    /// Apart from the connection: most only watch.
-    private final class KnownAuthor {
-        let author: Author
-
-        init(_ author: Author) { self.author = author }
+    /// What those need who do more than watch: apart from the connection, as ten thousand may only
+    /// watch.
+    private final class Doings {
+        var client: String?
+        var tty: String?
+        var session: String?
+        /// Who writes, made once for what was said last.
+        var author: Author?
+        var backup: Int64?
+        var draftRate = RateWindow()
+        var refusalRate = RateWindow()
     }
 
     init(_ id: ConnectionID, peer: Peer, account: Account, frameBytesMax: Int) {
@@ -106,6 +100,46 @@ final class Connection {
         self.peer = peer
         self.account = account
         decoder = FrameDecoder(frameBytesMax: frameBytesMax)
+    }
+
+    private var active: Doings {
+        if let doings { return doings }
+        let made = Doings()
+        doings = made
+        return made
+    }
+
+    /// What the client calls itself (`hello`).
+    var client: String? { doings?.client }
+    /// The terminal that it claims (`hello`).
+    var tty: String? { doings?.tty }
+    /// Groups connections of one uid for undo (`hello`).
+    var session: String? { doings?.session }
+
+    /// Takes what the client says of itself.
+    func greet(client: String, tty: String?, session: String?) {
+        active.client = client
+        active.tty = tty
+        active.session = session
+        active.author = nil
+    }
+
+    /// The copy of the store that it is being given (`server.backup`).
+    var backup: Int64? {
+        get { doings?.backup }
+        set { active.backup = newValue }
+    }
+
+    /// Drafts sent within the current second.
+    var draftRate: RateWindow {
+        get { active.draftRate }
+        set { active.draftRate = newValue }
+    }
+
+    /// Refusals told to the log within the current second.
+    var refusalRate: RateWindow {
+        get { active.refusalRate }
+        set { active.refusalRate = newValue }
     }
 
     /// The subscription to a form, if there is one.
@@ -165,12 +199,12 @@ final class Connection {
 
     /// Who writes, for the dots and the history; made once for what was said last.
     func author(replica: ReplicaID) -> Author {
-        if let known = knownAuthor?.author, known.replica == replica { return known }
+        if let known = doings?.author, known.replica == replica { return known }
         let author = Author(
             user: peer.user, uid: peer.uid, client: client, tty: tty, connection: id.number,
             replica: replica
         ).withText()
-        knownAuthor = KnownAuthor(author)
+        active.author = author
         return author
     }
 }

@@ -338,9 +338,7 @@ extension Engine {
             end(connection, &effects)
             return
         }
-        connection.client = params.client
-        connection.tty = params.tty
-        connection.session = params.session
+        connection.greet(client: params.client, tty: params.tty, session: params.session)
         let limits = configuration.limits
         let result = HelloResult(
             server: configuration.serverName, replica: replica.description,
