@@ -41,10 +41,8 @@ struct LogTests {
 
     @Test("the journal is told what a line is about in fields, and no value can forge another")
     func journalFields() throws {
-        let folder = try #require(
-            mkdtemp(strdup("/tmp/journal-XXXXXX")).map { String(cString: $0) })
-        defer { rmdir(folder) }
-        let path = folder + "/socket"
+        let folder = try TemporaryFolder()
+        let path = folder("socket")
         let journald = try DatagramSocket(path)
         let recorded = Recorded()
         let log = Log(

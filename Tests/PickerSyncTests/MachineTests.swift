@@ -29,9 +29,17 @@ private final class Opened: Sendable {
     var value: FormSession? { session.withLock { try? $0?.get() } }
 }
 
+/// A machine that is stopped when nobody needs it any more: it and its forms hold each other.
+private final class StoppedMachine: Sendable {
+    let forms = FormMachine(wake: {})
+
+    deinit { forms.stop(.closed) }
+}
+
 /// A machine with an open ice-cream form at revision 1.
 private struct Story {
-    let machine = FormMachine(wake: {})
+    private let owner = StoppedMachine()
+    var machine: FormMachine { owner.forms }
     var port = PlayedPort()
     var tickets: [Ticket] = []
     let order = IceCream()
@@ -289,6 +297,7 @@ struct AdapterTests {
             let pipe = try Pipe(
                 loop: loop, adopting: OwnedDescriptor(adopting: dup(connection.number)))
             let forms = FormMachine(wake: {})
+            defer { forms.stop(.closed) }
             let order = IceCream()
             var wire = ClientMachine(configuration, at: MonotonicClock.now())
             var flavor: Flavor?
@@ -327,6 +336,7 @@ struct AdapterTests {
         let connection = try StreamSocket.connect(
             path: daemon.socket, deadline: MonotonicClock.now().adding(seconds: 10))
         let forms = FormMachine(wake: {}, isDrivenByCaller: true)
+        defer { forms.stop(.closed) }
         let order = IceCream()
         var wire = ClientMachine(
             ClientMachine.Configuration(client: "descriptor", keyPrefix: "fd", seed: 4),

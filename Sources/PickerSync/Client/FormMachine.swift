@@ -134,6 +134,9 @@ public final class FormMachine: Sendable {
     }
 
     /// Ends it: everything that waits is told why, and so is every form.
+    ///
+    /// A machine and its open forms hold each other, so that whoever drives one calls this at the
+    /// end.
     public func stop(_ error: FormError) {
         let (waiting, sessions) = state.withLock { state in
             defer { state.sessions = [] }

@@ -86,6 +86,13 @@ final class Account {
         waiting.append(connection)
     }
 
+    /// Lets go of the connections in its lines, which hold it: at the end of an engine.
+    func letGo() {
+        ready = ConnectionLine()
+        waiting = ConnectionLine()
+        audiences = []
+    }
+
     /// Takes the connection whose turn it is.
     func dequeue() -> Connection? {
         var next: Connection?

@@ -154,13 +154,15 @@ public final class Engine {
     }
 
     /// A form and its subscriptions hold each other, so that a deleted form lives until its last
-    /// revisions are written; an engine that is given up cuts them apart.
+    /// revisions are written, and so do a user and the connections that wait for a turn; an engine
+    /// that is given up cuts them apart.
     deinit {
         for connection in connections.values {
             for subscription in connection.subscriptions { subscription.form.removeSubscriptions() }
             connection.subscriptions = []
         }
         for form in forms { form.removeSubscriptions() }
+        for account in accounts.values { account.letGo() }
     }
 
     // MARK: - Events

@@ -43,6 +43,19 @@ import Testing
         #expect(!host.engine.wantsIteration)
     }
 
+    @Test("an engine that is given up lets go of the connections that wait for a turn")
+    func end() throws {
+        weak var connection: Connection?
+        do {
+            let host = try host()
+            let flooders = (0..<8).map { _ in host.connect(uid: 7, user: "mallory") }
+            for flooder in flooders { host.sendBytes(flooder, frames(2000) { _ in Self.ping }) }
+            connection = host.engine.connections[flooders[7]]
+            #expect(connection?.isAwaitingTurn == true)
+        }
+        #expect(connection == nil)
+    }
+
     @Test("a user whose turns take long has half of the time, and the others all that they want")
     func credit() throws {
         let host = try host()
