@@ -24,6 +24,9 @@ public final class Writer: Served {
     public private(set) var revision: Int64 = 0
     /// Answers `unavailable`.
     public private(set) var unavailable = 0
+    /// Edits that were refused while later ones were under way: where those were done, they come
+    /// after them when they are sent again.
+    public private(set) var mayComeLate: Set<Int64> = []
     /// Answers that a later retry contradicted, refusals that nobody expected.
     public private(set) var findings = Findings()
     /// Whether an answer that came is to be taken as lost: the edit is sent again.
@@ -126,6 +129,9 @@ public final class Writer: Served {
         }
         if message["error"]?["data"]?["kind"]?.stringValue == "unavailable" {
             unavailable += 1
+            if underWay.values.contains(where: { $0.number > edit.number }) {
+                mayComeLate.insert(edit.number)
+            }
             pausedUntil = monotonicNanoseconds() + 20_000_000
         } else {
             findings.add("writer \(index), edit \(edit.number): \(message.encodedText)")

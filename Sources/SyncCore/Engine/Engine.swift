@@ -162,7 +162,9 @@ public final class Engine {
             connection.subscriptions = []
         }
         for form in forms { form.removeSubscriptions() }
+        // Of those who are connected, and of those who went since the last turn.
         for account in accounts.values { account.letGo() }
+        for account in readyAccounts + spenders { account.letGo() }
     }
 
     // MARK: - Events

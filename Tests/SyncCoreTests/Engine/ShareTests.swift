@@ -43,8 +43,10 @@ import Testing
         #expect(!host.engine.wantsIteration)
     }
 
-    @Test("an engine that is given up lets go of the connections that wait for a turn")
-    func end() throws {
+    @Test(
+        "an engine that is given up lets go of the connections that wait for a turn",
+        arguments: [false, true])
+    func end(areGone: Bool) throws {
         weak var connection: Connection?
         do {
             let host = try host()
@@ -52,6 +54,7 @@ import Testing
             for flooder in flooders { host.sendBytes(flooder, frames(2000) { _ in Self.ping }) }
             connection = host.engine.connections[flooders[7]]
             #expect(connection?.isAwaitingTurn == true)
+            if areGone { for flooder in flooders { host.disconnect(flooder) } }
         }
         #expect(connection == nil)
     }
