@@ -12,6 +12,15 @@ public final class Crowd {
     public let watchers: [Watcher]
     /// What was wrong.
     public var findings = Findings()
+    /// What daemons held, to be judged once every edit was answered.
+    private var sights: [Sight] = []
+
+    private struct Sight {
+        let when: String
+        let revision: Int64
+        let counts: [Int64]
+        let notes: [Int64]
+    }
 
     /// So many writers with so many edits under way each, and so many watchers.
     public init(
@@ -82,6 +91,27 @@ public final class Crowd {
         for watcher in watchers { watcher.connect(nil) }
     }
 
+    /// Each daemon held the edits up to its revision and none else, and of those the last one's
+    /// note; known once every edit was answered. Edits sent together need not be done in their
+    /// order: each is refused or done for itself, so one that was refused as a store came back is
+    /// done after those behind it.
+    private func judgeSights() {
+        for (index, writer) in writers.enumerated() {
+            let done = writer.revisions.enumerated().filter { $0.element > 0 }
+                .map { (revision: $0.element, number: Int64($0.offset) + 1) }
+                .sorted { $0.revision < $1.revision }
+            for sight in sights {
+                let count = done.partitioningIndex { $0.revision > sight.revision }
+                let note = count > 0 ? done[count - 1].number : 0
+                findings.require(
+                    sight.counts[index] == count && sight.notes[index] == note,
+                    "\(sight.when): writer \(index): count \(sight.counts[index]), note "
+                        + "\(sight.notes[index]); by the answers \(count) and \(note)")
+            }
+        }
+        sights = []
+    }
+
     /// Looks at what a daemon holds after it was started again: nothing that was answered or shown
     /// may be missing, nothing may be there twice, and what was written together stands together.
     public func examine(_ peer: Peer, _ when: @autoclosure () -> String) throws {
@@ -95,19 +125,12 @@ public final class Crowd {
             findings.require(
                 count <= writer.begun,
                 "\(when()): writer \(index) made \(writer.begun) edits, \(count) are there")
-            // Of edits sent together each is refused or done for itself: one that was refused as
-            // the store came back is done after those behind it.
-            let note = now.notes[index]
-            let isLate =
-                note < count && count - note < Int64(writer.depth)
-                && writer.mayComeLate.contains(note)
-            findings.require(
-                count == note || isLate,
-                "\(when()): writer \(index): count \(count), note \(note)")
             findings.require(
                 now.revision >= writer.revision,
                 "\(when()): revision \(writer.revision) was answered, now it is \(now.revision)")
         }
+        sights.append(
+            Sight(when: when(), revision: now.revision, counts: now.counts, notes: now.notes))
         for watcher in watchers {
             findings.require(
                 now.revision >= watcher.revision || !watcher.mustResume,
@@ -133,7 +156,21 @@ public final class Crowd {
                 now.counts[index] == writer.begun,
                 "\(when()): writer \(index) made \(writer.begun) edits, \(now.counts[index]) count")
         }
+        judgeSights()
         for writer in writers { for line in writer.findings.lines { findings.add(line) } }
         for writer in writers { writer.isOpen = true }
+    }
+}
+
+extension Array {
+    /// The first index whose element is beyond, of elements of which no later one is not.
+    fileprivate func partitioningIndex(_ isBeyond: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if isBeyond(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

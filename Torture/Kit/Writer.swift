@@ -24,9 +24,9 @@ public final class Writer: Served {
     public private(set) var revision: Int64 = 0
     /// Answers `unavailable`.
     public private(set) var unavailable = 0
-    /// Edits that were refused while later ones were under way: where those were done, they come
-    /// after them when they are sent again.
-    public private(set) var mayComeLate: Set<Int64> = []
+    /// The revision of each edit that was answered with a result, by the edit's number less 1; 0
+    /// where it was not.
+    public private(set) var revisions: [Int64] = []
     /// Answers that a later retry contradicted, refusals that nobody expected.
     public private(set) var findings = Findings()
     /// Whether an answer that came is to be taken as lost: the edit is sent again.
@@ -113,25 +113,35 @@ public final class Writer: Served {
         }
     }
 
+    /// An edit that is sent again under its key is answered as it was.
+    private func note(_ answered: Int64, of edit: Edit) {
+        let index = Int(edit.number) - 1
+        while revisions.count <= index { revisions.append(0) }
+        if revisions[index] != 0, revisions[index] != answered {
+            findings.add(
+                "writer \(self.index), edit \(edit.number): revision \(revisions[index]), then "
+                    + "\(answered)")
+        }
+        revisions[index] = answered
+        revision = max(revision, answered)
+    }
+
     private func answered(_ message: JSON) {
         guard let id = message["id"]?.integerValue, let edit = underWay[id] else { return }
         underWay[id] = nil
         order.removeAll { $0 == id }
         if let result = message["result"] {
+            note(result["revision"]?.integerValue ?? 0, of: edit)
             if loses?() ?? false {
                 lost += 1
                 waiting.insert(edit, at: 0)
                 return
             }
             acknowledged += 1
-            revision = max(revision, result["revision"]?.integerValue ?? 0)
             return
         }
         if message["error"]?["data"]?["kind"]?.stringValue == "unavailable" {
             unavailable += 1
-            if underWay.values.contains(where: { $0.number > edit.number }) {
-                mayComeLate.insert(edit.number)
-            }
             pausedUntil = monotonicNanoseconds() + 20_000_000
         } else {
             findings.add("writer \(index), edit \(edit.number): \(message.encodedText)")
