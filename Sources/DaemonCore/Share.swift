@@ -15,6 +15,11 @@ final class Share {
     static let contendedReadBytes = 8192
     /// Bytes of one write while somebody else is at work.
     static let contendedWriteBytes = 16384
+    /// Connections of each uid written to between two looks at the clock, and how long the writes
+    /// of one iteration may take, while somebody else is at work: who catches up is written some
+    /// tens of microseconds at a time.
+    static let contendedWritesAtOnce = 1
+    static let contendedFlushNanoseconds: UInt64 = 150_000
     /// Connections accepted in one iteration while several users are at work.
     static let contendedAccepts = 2
 

@@ -129,14 +129,17 @@ extension Shell {
 
     func flush() {
         let began = Loop.hrtimeNanoseconds
+        let isContended = engine.isContended
+        let most = isContended ? Share.contendedWritesAtOnce : Self.writesAtOnce
+        let limit = isContended ? Share.contendedFlushNanoseconds : Self.flushNanoseconds
         repeat {
-            let ready = engine.takeReady(atMost: Self.writesAtOnce)
+            let ready = engine.takeReady(atMost: most)
             if ready.isEmpty { break }
             for outbox in ready {
                 if let connection = outbox.owner as? Connection { write(connection, outbox) }
             }
             // The rest comes in the next iteration: somebody else may have asked meanwhile.
-        } while Loop.hrtimeNanoseconds &- began < Self.flushNanoseconds
+        } while Loop.hrtimeNanoseconds &- began < limit
         if finishing.isEmpty { return }
         for connection in finishing { write(connection, engine.outbox(of: connection.id)) }
         finishing.removeAll { if case .closed = $0.phase { true } else { false } }

@@ -23,6 +23,15 @@ final class Account {
     static let contendedWrites = 6
     /// Subscribers of a form marked in a turn while somebody else is at work.
     static let contendedMarks = 128
+    /// Reads of the store under way at once, for who is alone: one that the store does while the
+    /// loop looks at another, and no queue that somebody who comes would have to wait for.
+    static let fetchesMax = 2
+    /// Bytes of notifications that are looked through for a page of history at once while somebody
+    /// else is at work: reading them takes some fifty microseconds, as a turn does, and the others
+    /// have theirs between.
+    static let contendedHistoryBytes = 1 << 10
+    /// Bytes of one page while several uids are at work: no commit of another waits for more.
+    static let contendedPageBytes = 16 << 10
     /// Credit that a uid may save up (nanoseconds): what it may take at once, in turns.
     static let creditMax: Int64 = 1_000_000
     /// Debt beyond which no time is owed (nanoseconds): one mistake is not paid for ever.
@@ -59,12 +68,12 @@ final class Account {
     /// Audiences whose members are to be marked as ready.
     var audiences: [Audience] = []
     /// Reads of the store that wait for a turn, and how many are under way.
-    var fetchesWaiting: [(id: FetchID, query: StoreQuery)] = []
+    var fetchesWaiting = WaitingLine<(id: FetchID, query: StoreQuery)>()
     var fetchesUnderWay = 0
     /// Connections that have something to be written.
-    var ready = ConnectionLine()
+    var ready = WaitingLine<Connection>()
     /// Connections with a request whose turn it is not, in their order.
-    private var waiting = ConnectionLine()
+    private var waiting = WaitingLine<Connection>()
 
     init(uid: UInt32) {
         self.uid = uid
@@ -88,45 +97,51 @@ final class Account {
 
     /// Lets go of the connections in its lines, which hold it: at the end of an engine.
     func letGo() {
-        ready = ConnectionLine()
-        waiting = ConnectionLine()
+        ready = WaitingLine()
+        waiting = WaitingLine()
         audiences = []
     }
 
     /// Takes the connection whose turn it is.
     func dequeue() -> Connection? {
-        var next: Connection?
-        waiting.take(1) { next = $0 }
+        let next = waiting.takeFirst()
         next?.isAwaitingTurn = false
         return next
     }
 }
 
-/// Connections in their order, taken from the front.
-struct ConnectionLine {
-    private var connections: [Connection] = []
+/// What waits for its turn, in its order, taken from the front.
+struct WaitingLine<Element> {
+    private var elements: [Element] = []
     private var head = 0
-    private static let keptMax = 128
+    private static var keptMax: Int { 128 }
 
-    var isEmpty: Bool { head == connections.count }
+    var isEmpty: Bool { head == elements.count }
 
-    var count: Int { connections.count - head }
+    var count: Int { elements.count - head }
 
-    mutating func append(_ connection: Connection) { connections.append(connection) }
+    mutating func append(_ element: Element) { elements.append(element) }
 
     /// Takes so many from the front, or as many as there are, one after the other.
-    mutating func take(_ wanted: Int, _ body: (Connection) -> Void) {
-        let end = min(head + wanted, connections.count)
-        for place in head..<end { body(connections[place]) }
+    mutating func take(_ wanted: Int, _ body: (Element) -> Void) {
+        let end = min(head + wanted, elements.count)
+        for place in head..<end { body(elements[place]) }
         head = end
-        if head == connections.count {
+        if head == elements.count {
             // Nearly every turn needs room for a few; that for thousands is given back.
-            connections.removeAll(keepingCapacity: connections.capacity <= Self.keptMax)
+            elements.removeAll(keepingCapacity: elements.capacity <= Self.keptMax)
             head = 0
-        } else if head > 1024, head > connections.count / 2 {
-            connections.removeFirst(head)
+        } else if head > 1024, head > elements.count / 2 {
+            elements.removeFirst(head)
             head = 0
         }
+    }
+
+    /// Takes the first.
+    mutating func takeFirst() -> Element? {
+        var first: Element?
+        take(1) { first = $0 }
+        return first
     }
 }
 

@@ -25,10 +25,6 @@ extension Engine {
 
     /// Bytes of notifications that one page of history tells.
     fileprivate static var historyBytesMax: Int { 64 << 10 }
-    /// Bytes of notifications that are looked through at once while several uids are at work:
-    /// reading them takes some fifty microseconds, as a turn does, and the others have theirs
-    /// between.
-    private static var contendedHistoryBytes: Int { 1 << 10 }
     /// Revisions that are looked through at once for those of one field.
     private static var historyRowsMax: Int { 512 }
 
@@ -52,7 +48,7 @@ extension Engine {
         _ search: inout HistorySearch, after: UInt64, _ account: Account
     ) -> Bool {
         guard configuration.durability != .commit else { return false }
-        let bytesMax = isContended ? Self.contendedHistoryBytes : Self.historyBytesMax
+        let bytesMax = isContended ? Account.contendedHistoryBytes : Self.historyBytesMax
         var left = bytesMax
         batches.scanRevisions(of: search.form, after: after, before: search.before) { row in
             guard !search.isFull, left > 0 else { return false }
@@ -71,7 +67,7 @@ extension Engine {
             ? search.limit - search.entries.count + 1 : Self.historyRowsMax
         let query = StoreQuery.history(
             form: search.form.key, before: search.before, rowsMax: rows,
-            bytesMax: isContended ? Self.contendedHistoryBytes : Self.historyBytesMax)
+            bytesMax: Self.historyBytesMax)
         fetch(query, for: .history(call, search), call.connection, &effects)
     }
 

@@ -47,7 +47,7 @@ extension Engine {
             mayWork(account)
                 && (account.isBehind && !isHeldBack(account) || !account.ready.isEmpty
                     || !account.audiences.isEmpty
-                    || !account.fetchesWaiting.isEmpty && account.fetchesUnderWay == 0)
+                    || !account.fetchesWaiting.isEmpty && mayFetch(account))
         }
     }
 
@@ -116,16 +116,22 @@ extension Engine {
 
     // MARK: - Fetches
 
-    /// Asks the store for an account, at once where it may: of several uids each has one read under
-    /// way, so that a commit never waits for a queue of them.
+    /// Whether the store may be asked once more for an account: of several uids each has one read
+    /// under way, so that a commit never waits for a queue of them.
+    private func mayFetch(_ account: Account) -> Bool {
+        account.fetchesUnderWay < (isContended ? 1 : Account.fetchesMax) && mayWork(account)
+    }
+
+    /// Asks the store for an account, at once where it may, and for as much as is good then: who
+    /// waited may not be alone any more.
     func send(_ id: FetchID, _ query: StoreQuery, _ account: Account, _ effects: inout [Effect]) {
         fetchers[id] = account
-        if stopwatch != nil, isContended, account.fetchesUnderWay > 0 || !mayWork(account) {
+        if account.fetchesWaiting.isEmpty, mayFetch(account) {
+            account.fetchesUnderWay += 1
+            effects.append(.fetch(id, isContended ? query.inPieces : query))
+        } else {
             account.fetchesWaiting.append((id, query))
             noteSpent(account)
-        } else {
-            account.fetchesUnderWay += 1
-            effects.append(.fetch(id, query))
         }
     }
 
@@ -137,19 +143,15 @@ extension Engine {
     }
 
     private func sendWaiting(_ account: Account, _ effects: inout [Effect]) {
-        var sent = 0
-        for fetch in account.fetchesWaiting {
-            guard account.fetchesUnderWay == 0 || !isContended else { break }
-            sent += 1
+        while mayFetch(account), let fetch = account.fetchesWaiting.takeFirst() {
             guard fetches[fetch.id] != nil else {
                 // Whoever asked is gone.
                 fetchers[fetch.id] = nil
                 continue
             }
             account.fetchesUnderWay += 1
-            effects.append(.fetch(fetch.id, fetch.query))
+            effects.append(.fetch(fetch.id, isContended ? fetch.query.inPieces : fetch.query))
         }
-        account.fetchesWaiting.removeFirst(sent)
     }
 
     /// Connections of an account that may be written to now, while somebody else is at work.
@@ -322,5 +324,22 @@ extension Engine {
         }
         let most = stalled.max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }
         stalledOff += most?.value ?? []
+    }
+}
+
+extension StoreQuery {
+    /// What is asked for while somebody else is at work, where the rest can be asked for later.
+    fileprivate var inPieces: StoreQuery {
+        switch self {
+        case .revisions(let form, let from, let rowsMax, let bytesMax):
+            .revisions(
+                form: form, from: from, rowsMax: rowsMax,
+                bytesMax: min(bytesMax, Account.contendedPageBytes))
+        case .history(let form, let before, let rowsMax, let bytesMax) where bytesMax < .max:
+            .history(
+                form: form, before: before, rowsMax: rowsMax,
+                bytesMax: min(bytesMax, Account.contendedHistoryBytes))
+        case .history, .key, .backup, .backupPiece, .backupEnd: self
+        }
     }
 }

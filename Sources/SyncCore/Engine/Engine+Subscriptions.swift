@@ -4,8 +4,6 @@ extension Engine {
     /// Revisions and bytes of one page from the store.
     private static var pageRowsMax: Int { 512 }
     private static var pageBytesMax: Int { 256 << 10 }
-    /// Bytes of one page while several uids are at work: no commit of another waits for more.
-    private static var contendedPageBytes: Int { 16 << 10 }
 
     // MARK: - Subscribing
 
@@ -189,7 +187,7 @@ extension Engine {
         }
         let query = StoreQuery.revisions(
             form: subscription.form.key, from: next, rowsMax: Self.pageRowsMax,
-            bytesMax: isContended ? Self.contendedPageBytes : Self.pageBytesMax)
+            bytesMax: Self.pageBytesMax)
         let id = request(query, for: .page(subscription), subscription.connection, &effects)
         subscription.position = .fetching(next: next, id)
     }

@@ -64,10 +64,11 @@ extension Engine {
             news.removeAll(keepingCapacity: true)
         }
         guard !readyAccounts.isEmpty else { return [] }
+        let isContended = isContended
         var ready: [Outbox] = []
         for account in readyAccounts {
             let count = min(
-                isContended ? writesLeft(of: account) : most, account.ready.count)
+                isContended ? min(most, writesLeft(of: account)) : most, account.ready.count)
             noteSpent(account)
             ready.reserveCapacity(ready.count + count)
             account.ready.take(count) { connection in

@@ -92,6 +92,65 @@ import Testing
         #expect(before + done + rest == 16_000)
     }
 
+    @Test("reads of who is alone are no queue at the store that somebody who comes must wait for")
+    func loneFetches() throws {
+        let host = try host()
+        host.engine.stopwatch = { 0 }
+        let readers = (0..<8).map { _ in host.connect(uid: 7, user: "mallory") }
+        host.ask(readers[0], Self.ping)
+        _ = host.take(readers[0])
+        host.pass(milliseconds: 100)
+        host.holdsFetches = true
+        let text =
+            #"{"jsonrpc":"2.0","id":1,"method":"state.history","params":{"form":"f"}}"#
+        for reader in readers { host.send(reader, text) }
+        var answered = 0
+        for _ in 0..<8 / Account.fetchesMax {
+            host.settle()
+            host.answerFetches()
+            host.settle()
+            let done = readers.reduce(0) { $0 + (host.received[$1]?.count ?? 0) }
+            #expect(done == answered + Account.fetchesMax)
+            answered = done
+        }
+        #expect(answered == 8)
+        #expect(!host.engine.wantsIteration)
+    }
+
+    @Test("a read that waited is in pieces where somebody has come meanwhile")
+    func pieces() throws {
+        let host = try host()
+        host.engine.stopwatch = { 0 }
+        let reader = host.connect(uid: 7, user: "mallory")
+        let other = host.connect(uid: 8, user: "bob")
+        let text = String(repeating: "x", count: 1000)
+        for number in 0..<50 {
+            host.ask(
+                reader,
+                #"{"jsonrpc":"2.0","id":1,"method":"state.set","params":{"form":"f","changes":"#
+                    + #"[{"field":"t","value":"\#(number)\#(text)"}]}}"#)
+        }
+        let readers = (0..<3).map { _ in host.connect(uid: 7, user: "mallory") }
+        host.ask(readers[0], Self.ping)
+        _ = host.take(readers[0])
+        host.pass(milliseconds: 100)
+        host.holdsFetches = true
+        for reader in readers {
+            host.send(
+                reader, #"{"jsonrpc":"2.0","id":1,"method":"state.history","params":{"form":"f"}}"#)
+        }
+        var rounds = 0
+        while host.received[readers[2]]?.isEmpty ?? true, rounds < 1000 {
+            rounds += 1
+            host.send(other, Self.ping)
+            host.settle()
+            host.answerFetches()
+            host.settle()
+        }
+        #expect(host.received[readers[0]]?.count == 1 && host.received[readers[1]]?.count == 1)
+        #expect((20..<1000).contains(rounds), "\(rounds) reads for fifty revisions")
+    }
+
     @Test("reads of the store take turns with another user's commits, one under way at a time")
     func fetches() throws {
         let host = try host()
