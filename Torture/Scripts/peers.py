@@ -281,13 +281,6 @@ def goes_first(pid):
     return True
 
 
-def goes_last():
-    """Gives this process the processor after all others, the kernel's own threads among them: a
-    disk's thread that waits for the end of a flood's slice makes a commit longer by milliseconds.
-    """
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
 def awake():
     """Keeps the processors awake with work that goes last; gives the pids that do it.
 
@@ -296,7 +289,7 @@ def awake():
     """
 
     def spin():
-        goes_last()
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
         while True:
             pass
 
