@@ -89,24 +89,28 @@ struct Carrying {
     ///
     /// - Throws: where it cannot be written, which is no reason to leave it behind.
     func carry(_ image: StoreImage) throws(StoreError) {
-        for form in image.forms {
-            guard let read = try? revisions(of: form) else { continue }
-            // The image may bring some itself.
-            let write = try target.prepare(
-                "INSERT OR IGNORE INTO revision (form, revision, at, frame, record) "
-                    + "VALUES (?1, ?2, ?3, ?4, ?5)")
-            while (try? read.step()) == true {
-                try write.bind(read.revisionRow)
-                try write.run()
+        for table in ["revision", "older"] {
+            for form in image.forms {
+                guard let read = try? revisions(of: form, in: table) else { continue }
+                // The image may bring some itself.
+                let write = try target.prepare(
+                    "INSERT OR IGNORE INTO \(table) (\(Query.columns)) "
+                        + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+                while (try? read.step()) == true {
+                    try write.bind(read.revisionRow)
+                    try write.run()
+                }
             }
         }
         try carryKeys(but: Set(image.failedKeys.map { KeyName(uid: $0.uid, key: $0.key) }))
     }
 
-    private func revisions(of form: FormRow) throws(StoreError) -> Statement {
+    private func revisions(
+        of form: FormRow, in table: String
+    ) throws(StoreError) -> Statement {
         let read = try source.prepare(
             """
-            SELECT form, revision, at, frame, record FROM revision \
+            SELECT \(Query.columns) FROM \(table) \
             WHERE form = ?1 AND revision <= ?2 ORDER BY revision DESC
             """)
         try read.bind(1, form.key)

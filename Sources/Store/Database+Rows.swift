@@ -13,7 +13,9 @@ extension Database {
                 throw .failed(file: file, reason: "a revision of form \(form), which is not there")
             }
         case .deleteForm(let form):
-            let deletions: [Query] = [.deleteForm, .deleteHead, .deleteFields, .deleteRevisions]
+            let deletions: [Query] = [
+                .deleteForm, .deleteHead, .deleteFields, .deleteRevisions, .deleteOlder,
+            ]
             for query in deletions { try run(query, form) }
         case .putField(let row):
             let statement = try statement(.putField)
@@ -30,9 +32,12 @@ extension Database {
             let statement = try statement(.appendRevision)
             try statement.bind(row)
             try statement.run()
-        case .pruneRevisions(let form, let through, let before):
-            try run(.pruneRevisionsThrough, form, Int64(clamping: through))
+        case .pruneRevisions(let form, let through, let before, let kept):
+            let through = Int64(clamping: through)
+            try keep(kept, of: form, through: through)
+            try run(.pruneRevisionsThrough, form, through)
             try run(.pruneRevisionsBefore, form, before)
+            try run(.pruneOlderBefore, form, before)
         case .putKey(let row): try put(row)
         case .pruneKeys(let before): try run(.pruneKeys, before)
         case .putClock(let clock):
@@ -76,6 +81,18 @@ extension Database {
         }
         try put(image)
         for answer in image.answers { try apply(.putKey(answer)) }
+    }
+
+    /// Moves what is kept of revisions that are about to be pruned to where it is kept.
+    private func keep(
+        _ kept: KeptHistory, of form: FormKey, through: Int64
+    ) throws(StoreError) {
+        let perUser = Int64(kept.revisionsPerUser)
+        try run(.dropTakenBack, form, through)
+        if perUser > 0 {
+            try run(.keepRevisions, form, through, perUser, kept.busy.map(Int64.init) ?? -1)
+        }
+        try run(.pruneOlder, form, perUser, Int64(kept.bytesPerUser), Int64(kept.bytes))
     }
 
     private func run(_ query: Query, _ values: Int64...) throws(StoreError) {
@@ -136,6 +153,8 @@ extension Statement {
         try bind(3, row.at)
         try bind(4, row.frame)
         try bind(5, row.record)
+        try bind(6, row.uid.map(Int64.init))
+        try bind(7, row.takesBack.map(Int64.init(clamping:)))
     }
 
     /// The present row, read as the answer under a key.
@@ -148,7 +167,9 @@ extension Statement {
     /// The present row, read as a revision.
     var revisionRow: RevisionRow {
         RevisionRow(
-            form: integer(0), revision: count(1), at: integer(2), frame: blob(3), record: blob(4))
+            form: integer(0), revision: count(1), at: integer(2), frame: blob(3), record: blob(4),
+            uid: optionalInteger(5).map(UInt32.init(truncatingIfNeeded:)),
+            takesBack: optionalInteger(6).map(UInt64.init(clamping:)))
     }
 
     /// The present row, read as a form with its head.

@@ -4,15 +4,20 @@
 enum Query: Int, CaseIterable {
     case begin, commit
     case putForm, putHead, moveHead, deleteForm, deleteHead, deleteFields, deleteRevisions
-    case deleteRevisionsAfter, deleteRevision, deleteKey
+    case deleteRevisionsAfter, deleteRevision, deleteOlder, deleteKey
     case putField, removeField
     case appendRevision, pruneRevisionsThrough, pruneRevisionsBefore
+    case keepRevisions, dropTakenBack, pruneOlder, pruneOlderBefore
     case putKey, pruneKeys, putMeta
     case allForms, allFields, newestRevisions, keysSince
-    case revisionsFrom, history, key, allKeys, meta, metaAll, nameLog
+    case revisionsFrom, history, older, journal, key, allKeys, meta, metaAll, nameLog
 
-    private static let revision =
-        "SELECT form, revision, at, frame, record FROM revision WHERE form = ?1"
+    /// All columns of a revision, of the newest and of what is kept beyond them.
+    static let columns = "form, revision, at, frame, record, uid, back"
+    private static let revision = "SELECT \(columns) FROM revision WHERE form = ?1"
+    /// What was taken back by revisions up to the second value.
+    private static let takenBack =
+        "SELECT back FROM revision WHERE form = ?1 AND revision <= ?2 AND back IS NOT NULL"
 
     /// The SQL text. A table: it has as many lines as there are queries.
     var sql: String {
@@ -38,6 +43,7 @@ enum Query: Int, CaseIterable {
         case .deleteRevisions: "DELETE FROM revision WHERE form = ?1"
         case .deleteRevisionsAfter: "DELETE FROM revision WHERE form = ?1 AND revision > ?2"
         case .deleteRevision: "DELETE FROM revision WHERE form = ?1 AND revision = ?2"
+        case .deleteOlder: "DELETE FROM older WHERE form = ?1"
         case .deleteKey: "DELETE FROM idempotency WHERE uid = ?1 AND key = ?2"
         case .putField:
             """
@@ -47,9 +53,30 @@ enum Query: Int, CaseIterable {
         case .removeField: "DELETE FROM field WHERE form = ?1 AND field = ?2"
         case .appendRevision:
             """
-            INSERT INTO revision (form, revision, at, frame, record) \
-            VALUES (?1, ?2, ?3, ?4, ?5)
+            INSERT INTO revision (\(Self.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """
+        case .keepRevisions:
+            // Windows go over what is about to be deleted, which is read for that anyway.
+            """
+            INSERT OR REPLACE INTO older (\(Self.columns)) SELECT \(Self.columns) FROM revision \
+            WHERE form = ?1 AND revision IN (SELECT revision FROM (SELECT revision, \
+            row_number() OVER (PARTITION BY uid ORDER BY revision DESC) AS place FROM revision \
+            WHERE form = ?1 AND revision <= ?2 AND uid IS NOT NULL AND uid <> ?4) \
+            WHERE place <= ?3) AND revision NOT IN (\(Self.takenBack))
+            """
+        case .dropTakenBack:
+            "DELETE FROM older WHERE form = ?1 AND revision IN (\(Self.takenBack))"
+        case .pruneOlder:
+            """
+            DELETE FROM older WHERE form = ?1 AND revision NOT IN (SELECT revision FROM (\
+            SELECT revision, sum(bytes) OVER (ORDER BY place, revision DESC) AS together FROM (\
+            SELECT revision, length(frame) + length(record) AS bytes, \
+            row_number() OVER user AS place, \
+            sum(length(frame) + length(record)) OVER user AS theirs \
+            FROM older WHERE form = ?1 WINDOW user AS (PARTITION BY uid ORDER BY revision DESC)) \
+            WHERE place <= ?2 AND theirs <= ?3) WHERE together <= ?4)
+            """
+        case .pruneOlderBefore: "DELETE FROM older WHERE form = ?1 AND at < ?2"
         case .pruneRevisionsThrough: "DELETE FROM revision WHERE form = ?1 AND revision <= ?2"
         // Up to the first that is young enough: a clock that went back must not make a gap.
         case .pruneRevisionsBefore:
@@ -79,6 +106,24 @@ enum Query: Int, CaseIterable {
         case .keysSince: "SELECT uid, key, at FROM idempotency WHERE at >= ?1 ORDER BY number"
         case .revisionsFrom: Self.revision + " AND revision >= ?2 ORDER BY revision LIMIT ?3"
         case .history: Self.revision + " AND revision < ?2 ORDER BY revision DESC LIMIT ?3"
+        case .older:
+            "SELECT \(Self.columns) FROM older WHERE form = ?1 AND revision < ?2 "
+                + "ORDER BY revision DESC LIMIT ?3"
+        case .journal:
+            """
+            WITH kept AS MATERIALIZED (SELECT revision, uid, back FROM revision WHERE form = ?1 \
+            UNION ALL SELECT revision, uid, back FROM older WHERE form = ?1), \
+            takenBack AS (SELECT old.revision FROM kept AS new JOIN kept AS old \
+            ON old.revision = new.back WHERE new.back IS NOT NULL AND new.uid IS NOT old.uid), \
+            ranked AS (SELECT revision, row_number() OVER (PARTITION BY uid \
+            ORDER BY revision DESC) AS place FROM kept \
+            WHERE revision NOT IN (SELECT revision FROM takenBack) \
+            ORDER BY place, revision DESC LIMIT ?2) \
+            SELECT ?1, revision, 0, x'', coalesce((SELECT record FROM revision WHERE form = ?1 \
+            AND revision = ranked.revision), (SELECT record FROM older WHERE form = ?1 \
+            AND revision = ranked.revision)), NULL, NULL FROM ranked \
+            ORDER BY place, revision DESC
+            """
         case .key:
             "SELECT uid, key, at, digest, result FROM idempotency WHERE uid = ?1 AND key = ?2"
         case .allKeys: "SELECT uid, key, at, digest, result FROM idempotency ORDER BY number"

@@ -17,7 +17,7 @@ struct Schema {
     /// The version after all steps.
     var version: Int { steps.count }
 
-    static let current = Schema(steps: [version1, version2])
+    static let current = Schema(steps: [version1, version2, version3])
 
     /// The row of `meta` that says which program wrote the file, for who cannot read it: it stays
     /// what it is in every version.
@@ -61,6 +61,19 @@ struct Schema {
     /// From version 2 on a file says which program wrote it last.
     private static let version2 = """
         INSERT INTO meta (name, value) VALUES ('\(writer)', '');
+        """
+
+    /// From version 3 on a revision says whose it is and what it took back, and `older` has what
+    /// is kept of each user beyond the newest revisions of a form. Rows of before say neither:
+    /// they are nobody's until they expire.
+    private static let version3 = """
+        ALTER TABLE revision ADD COLUMN uid INTEGER;
+        ALTER TABLE revision ADD COLUMN back INTEGER;
+        CREATE TABLE older (
+            form INTEGER NOT NULL, revision INTEGER NOT NULL, at INTEGER NOT NULL,
+            frame BLOB NOT NULL, record BLOB NOT NULL, uid INTEGER, back INTEGER,
+            PRIMARY KEY (form, revision)
+        ) STRICT, WITHOUT ROWID;
         """
 
     /// Refuses a file of a newer version; changes nothing.

@@ -27,6 +27,11 @@ final class Statement {
         try check(unsafe sqlite3_bind_int64(handle, index, value))
     }
 
+    func bind(_ index: Int32, _ value: Int64?) throws(StoreError) {
+        guard let value else { return try check(unsafe sqlite3_bind_null(handle, index)) }
+        try bind(index, value)
+    }
+
     /// A count that SQLite's 63 bits hold for the next million years.
     func bind(_ index: Int32, count: UInt64) throws(StoreError) {
         try bind(index, Int64(clamping: count))
@@ -91,6 +96,12 @@ final class Statement {
 
     func integer(_ column: Int32) -> Int64 {
         unsafe sqlite3_column_int64(handle, column)
+    }
+
+    /// `nil` where the column is NULL.
+    func optionalInteger(_ column: Int32) -> Int64? {
+        let isNull = unsafe sqlite3_column_type(handle, column) == SQLITE_NULL
+        return isNull ? nil : integer(column)
     }
 
     func count(_ column: Int32) -> UInt64 {

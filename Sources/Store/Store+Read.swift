@@ -30,7 +30,8 @@ extension Store {
     /// Answers the engine from committed rows.
     ///
     /// Revisions come without a gap from the first one on: pruning takes the oldest, up to one that
-    /// is to be kept. Whoever asked from an older one sees that in the first row's number.
+    /// is to be kept. Whoever asked from an older one sees that in the first row's number. What is
+    /// kept beyond them is history alone.
     public func answer(_ query: StoreQuery) -> StoreAnswer {
         exclusively {
             do throws(StoreError) {
@@ -43,9 +44,11 @@ extension Store {
                             bytesMax: bytesMax))
                 case .history(let form, let before, let rowsMax, let bytesMax):
                     return .revisions(
-                        try database.revisions(
-                            .history, form: form, bound: before, rowsMax: rowsMax,
-                            bytesMax: bytesMax))
+                        try database.history(
+                            of: form, before: before, rowsMax: rowsMax, bytesMax: bytesMax))
+                case .journal(let form, let rowsMax, let bytesMax):
+                    return .revisions(
+                        try database.journal(of: form, rowsMax: rowsMax, bytesMax: bytesMax))
                 case .key(let uid, let key):
                     return .key(try database.key(uid: uid, key: key))
                 case .backup:
@@ -67,23 +70,23 @@ extension Store {
         }
     }
 
-    /// The store's figures; two look-ups a form.
+    /// The store's figures; two look-ups a form, and a count of what is kept beyond the newest.
     public func statistics() throws(StoreError) -> StoreStatistics {
         try exclusively { () throws(StoreError) in
             let database = try readable()
+            // Without gaps: what lies between the first and the last is all there.
+            let newest = try database.integer(
+                """
+                SELECT total(newest - oldest + 1) FROM (SELECT
+                (SELECT max(revision) FROM revision WHERE form = key) AS newest,
+                (SELECT min(revision) FROM revision WHERE form = key) AS oldest FROM form)
+                """)
+            let older = try database.integer("SELECT count(*) FROM older")
             return StoreStatistics(
                 bytes: try POSIX.size(files.database),
                 pages: Int(try database.integer("PRAGMA page_count")),
                 freePages: Int(try database.integer("PRAGMA freelist_count")),
-                walBytes: try POSIX.size(files.wal),
-                // Without gaps: what lies between the first and the last is all there.
-                revisions: Int(
-                    try database.integer(
-                        """
-                        SELECT total(newest - oldest + 1) FROM (SELECT
-                        (SELECT max(revision) FROM revision WHERE form = key) AS newest,
-                        (SELECT min(revision) FROM revision WHERE form = key) AS oldest FROM form)
-                        """)))
+                walBytes: try POSIX.size(files.wal), revisions: Int(newest + older))
         }
     }
 }
@@ -125,6 +128,29 @@ extension Database {
         return image
     }
 
+    /// Rows of one form below a revision: of the newest, and where there are no more, of what is
+    /// kept beyond them.
+    fileprivate func history(
+        of form: FormKey, before: UInt64, rowsMax: Int, bytesMax: Int
+    ) throws(StoreError) -> [RevisionRow] {
+        for query in [Query.history, .older] {
+            let rows = try revisions(
+                query, form: form, bound: before, rowsMax: rowsMax, bytesMax: bytesMax)
+            if !rows.isEmpty { return rows }
+        }
+        return []
+    }
+
+    /// What can be taken back in a form, by the order of the statement.
+    fileprivate func journal(
+        of form: FormKey, rowsMax: Int, bytesMax: Int
+    ) throws(StoreError) -> [RevisionRow] {
+        let statement = try statement(.journal)
+        try statement.bind(1, form)
+        try statement.bind(2, Int64(max(1, rowsMax)))
+        return try statement.rows(bytesMax: bytesMax) { $0.record.count }
+    }
+
     /// Rows of one form from or below a bound; at least one where there is one.
     fileprivate func revisions(
         _ query: Query, form: FormKey, bound: UInt64, rowsMax: Int, bytesMax: Int
@@ -133,12 +159,21 @@ extension Database {
         try statement.bind(1, form)
         try statement.bind(2, count: bound)
         try statement.bind(3, Int64(max(1, rowsMax)))
-        defer { statement.reset() }
+        return try statement.rows(bytesMax: bytesMax) { $0.frame.count }
+    }
+}
+
+extension Statement {
+    /// Revisions until they take `bytesMax`; at least one where there is one.
+    fileprivate func rows(
+        bytesMax: Int, size: (RevisionRow) -> Int
+    ) throws(StoreError) -> [RevisionRow] {
+        defer { reset() }
         var rows: [RevisionRow] = []
         var bytes = 0
-        while try statement.step() {
-            let row = statement.revisionRow
-            bytes += row.frame.count
+        while try step() {
+            let row = revisionRow
+            bytes += size(row)
             if bytes > bytesMax && !rows.isEmpty { break }
             rows.append(row)
         }

@@ -29,7 +29,11 @@ public struct StoreExamination: Sendable, Hashable {
         replica = meta.replica
         wasClosed = meta.clean
         forms = Int(try database.integer("SELECT count(*) FROM form"))
-        revisions = Int(try database.integer("SELECT count(*) FROM revision"))
+        let tables = version < 3 ? ["revision"] : ["revision", "older"]
+        revisions = 0
+        for table in tables {
+            revisions += Int(try database.integer("SELECT count(*) FROM \(table)"))
+        }
         bytes =
             Int(try database.integer("PRAGMA page_count"))
             * Int(try database.integer("PRAGMA page_size"))

@@ -29,6 +29,12 @@ public struct Limits: Sendable, Hashable {
     public var historyRevisionsMax = 10_000
     /// Bytes that they take: large texts fall out sooner than small edits.
     public var historyBytesMax = 64 << 20
+    /// Bytes of the revisions of all forms that one uid created: the form with most of them drops
+    /// its oldest.
+    public var historyBytesPerUserMax = 1 << 30
+    /// Revisions of each user that the store keeps of a form beyond those: who writes much pushes
+    /// nobody else out of its history and undo.
+    public var historyRevisionsPerUser = 100
     /// Days that the store keeps them.
     public var historyDaysMax = 7
     /// Forms in the daemon.
@@ -54,7 +60,7 @@ public struct Limits: Sendable, Hashable {
     public var keysPerUserMax = 250_000
     /// Bytes that the answers under them take in the store.
     public var keyBytesPerUserMax = 256 << 20
-    /// Transactions of a form that can be undone.
+    /// Transactions of a form that can be undone: beyond them whoever has most loses its oldest.
     public var undoDepthMax = 500
     /// Milliseconds between two writes with `durability = interval`.
     public var intervalMilliseconds = 100
@@ -116,6 +122,12 @@ extension Limits {
         .init(
             "historyBytesMax", "bytes", "size of the store, a form", 65_536...(1 << 40),
             \.historyBytesMax),
+        .init(
+            "historyBytesPerUserMax", "bytes", "size of the store, a user's forms",
+            65_536...(1 << 40), \.historyBytesPerUserMax),
+        .init(
+            "historyRevisionsPerUser", "revisions", "no user pushes another out", 0...10_000,
+            \.historyRevisionsPerUser),
         .init("historyDaysMax", "days", "age of the history", 1...36_500, \.historyDaysMax),
         .init("formsMax", "forms", "memory of the daemon", 1...1_000_000, \.formsMax),
         .init(

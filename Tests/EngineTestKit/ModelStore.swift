@@ -6,6 +6,8 @@ public struct ModelStore {
     public private(set) var forms: [FormKey: FormRow] = [:]
     public private(set) var fields: [FormKey: [String: FieldRow]] = [:]
     public private(set) var revisions: [FormKey: [UInt64: RevisionRow]] = [:]
+    /// What is kept of each uid beyond the newest revisions.
+    public private(set) var older: [FormKey: [UInt64: RevisionRow]] = [:]
     public private(set) var keys: [String: KeyRow] = [:]
     /// What this store calls a copy of itself.
     private static let copy = Array("a copy of the store".utf8)
@@ -32,15 +34,57 @@ public struct ModelStore {
             forms[key] = nil
             fields[key] = nil
             revisions[key] = nil
+            older[key] = nil
         case .putField(let row): fields[row.form, default: [:]][row.field] = row
         case .removeField(let form, let field): fields[form]?[field] = nil
         case .appendRevision(let row): revisions[row.form, default: [:]][row.revision] = row
-        case .pruneRevisions(let form, let through, let before):
+        case .pruneRevisions(let form, let through, let before, let kept):
+            keep(kept, of: form, through: through)
             revisions[form] = revisions[form]?.filter { $0.key > through && $0.value.at >= before }
+            older[form] = older[form]?.filter { $0.value.at >= before }
         case .putKey(let row): keys["\(row.uid)/\(row.key)"] = row
         case .pruneKeys(let before): keys = keys.filter { $0.value.at >= before }
         case .putClock(let bytes): clock = bytes
         }
+    }
+
+    private mutating func keep(_ kept: KeptHistory, of form: FormKey, through: UInt64) {
+        let pruned = (revisions[form] ?? [:]).values.filter { $0.revision <= through }
+        let takenBack = Set(pruned.compactMap(\.takesBack))
+        var rows = Array((older[form] ?? [:]).values)
+        rows += pruned.filter { $0.uid != nil && $0.uid != kept.busy }
+        rows = rows.filter { !takenBack.contains($0.revision) }
+        var bytesOf: [UInt32: Int] = [:]
+        var bytes = 0
+        older[form] = [:]
+        for (place, row) in Self.dealt(rows) {
+            let size = row.frame.count + row.record.count
+            bytesOf[row.uid ?? 0, default: 0] += size
+            guard place < kept.revisionsPerUser, bytesOf[row.uid ?? 0] ?? 0 <= kept.bytesPerUser
+            else { continue }
+            bytes += size
+            if bytes <= kept.bytes { older[form]?[row.revision] = row }
+        }
+    }
+
+    /// The newest of each uid, then the second newest of each, and so on, each with its place.
+    private static func dealt(_ rows: [RevisionRow]) -> [(place: Int, row: RevisionRow)] {
+        var places: [UInt32?: Int] = [:]
+        return rows.sorted { $0.revision > $1.revision }
+            .map { row in
+                defer { places[row.uid, default: 0] += 1 }
+                return (places[row.uid, default: 0], row)
+            }
+            .sorted { ($0.0, $1.1.revision) < ($1.0, $0.1.revision) }
+    }
+
+    private func journal(of form: FormKey) -> [RevisionRow] {
+        let rows = Array((revisions[form] ?? [:]).values) + Array((older[form] ?? [:]).values)
+        let takenBack = Set(
+            rows.compactMap { new in
+                rows.first { $0.revision == new.takesBack && $0.uid != new.uid }?.revision
+            })
+        return Self.dealt(rows.filter { !takenBack.contains($0.revision) }).map(\.row)
     }
 
     /// Replaces everything but the history, as `Effect.rebuild` asks.
@@ -75,11 +119,12 @@ public struct ModelStore {
 
     /// The first rows, and at least one where there is one.
     private static func first(
-        of rows: [RevisionRow], rowsMax: Int, bytesMax: Int
+        of rows: [RevisionRow], rowsMax: Int, bytesMax: Int,
+        size: (RevisionRow) -> Int = { $0.frame.count }
     ) -> [RevisionRow] {
         var bytes = 0
         let whole = rows.prefix(rowsMax).prefix { row in
-            bytes += row.frame.count
+            bytes += size(row)
             return bytes <= bytesMax
         }
         return Array(whole.isEmpty ? rows.prefix(1) : whole)
@@ -93,9 +138,19 @@ public struct ModelStore {
                 .sorted { $0.key < $1.key }.map(\.value)
             return .revisions(Self.first(of: rows, rowsMax: rowsMax, bytesMax: bytesMax))
         case .history(let form, let before, let rowsMax, let bytesMax):
-            let rows = (revisions[form] ?? [:]).filter { $0.key < before }
-                .sorted { $0.key > $1.key }.map(\.value)
-            return .revisions(Self.first(of: rows, rowsMax: rowsMax, bytesMax: bytesMax))
+            for table in [revisions, older] {
+                let rows = (table[form] ?? [:]).filter { $0.key < before }
+                    .sorted { $0.key > $1.key }.map(\.value)
+                guard rows.isEmpty else {
+                    return .revisions(Self.first(of: rows, rowsMax: rowsMax, bytesMax: bytesMax))
+                }
+            }
+            return .revisions([])
+        case .journal(let form, let rowsMax, let bytesMax):
+            return .revisions(
+                Self.first(of: journal(of: form), rowsMax: rowsMax, bytesMax: bytesMax) {
+                    $0.record.count
+                })
         case .key(let uid, let key): return .key(keys["\(uid)/\(key)"])
         case .backup: return .backup(1, bytes: Int64(Self.copy.count))
         case .backupPiece(1, let offset, let bytesMax):

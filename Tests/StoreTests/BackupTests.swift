@@ -122,9 +122,7 @@ struct BackupTests {
     @Test("a store that the first schema wrote is brought to the present one with all its rows")
     func upgrade() throws {
         let scratch = try Scratch()
-        let fixture = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "Fixtures/schema-1.db")
-        let bytes = [UInt8](try Data(contentsOf: fixture))
+        let bytes = try fixture(1)
         try scratch.write(scratch.database, bytes)
         let seen = try #require(try Store.examine(directory: scratch.path))
         #expect(seen.schema == 1)
@@ -143,6 +141,38 @@ struct BackupTests {
         #expect(image.keys.count == 5)
         try store.close()
         #expect(try Store.examine(directory: scratch.path)?.schema == Schema.current.version)
+    }
+
+    private func fixture(_ schema: Int) throws -> [UInt8] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        return [UInt8](
+            try Data(contentsOf: folder.appending(path: "Fixtures/schema-\(schema).db")))
+    }
+
+    @Test("history that the second schema wrote is read, taken back, added to and pruned")
+    func upgradeOfHistory() throws {
+        let scratch = try Scratch()
+        try scratch.write(scratch.database, fixture(2))
+        #expect(try Store.examine(directory: scratch.path)?.revisions == 5)
+        let store = try scratch.open().store
+        let rows = try store.all().revisions
+        #expect(rows.map(\.revision) == [1, 2, 3, 4, 5])
+        #expect(rows.allSatisfy { $0.uid == nil && $0.takesBack == nil && !$0.record.isEmpty })
+        let query = StoreQuery.journal(form: 1, rowsMax: 500, bytesMax: .max)
+        guard case .revisions(let journal) = store.answer(query) else {
+            Issue.record("no journal")
+            return
+        }
+        #expect(journal.map(\.revision) == [5, 4, 3, 2, 1])
+        #expect(journal.map(\.record) == rows.reversed().map(\.record))
+        let added = RevisionRow.sample(6, uid: 1000, takesBack: 5)
+        try store.put(
+            .putHead(form: 1, revision: 6, context: []), .appendRevision(added),
+            .pruneRevisions(
+                form: 1, through: 5, before: 0,
+                keeping: KeptHistory(revisionsPerUser: 9, bytesPerUser: 1 << 20, bytes: 1 << 20)))
+        #expect(try store.all().revisions == [added])
+        try store.close()
     }
 
     @Test("an examination changes nothing, after a clean stop and after a kill")

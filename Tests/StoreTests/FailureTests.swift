@@ -39,7 +39,7 @@ struct FailureTests {
         #expect(refused == .full(file: store.path))
         #expect(try store.revisions().last == last)
         #expect(try store.all().forms[0].revision == last)
-        try store.put(.pruneRevisions(form: 1, through: last - 5, before: 0))
+        try store.put(.pruneRevisions(form: 1, through: last - 5, before: 0, keeping: .none))
         try store.edit(last + 1)
         #expect(try store.revisions() == Array((last - 4)...(last + 1)))
         try store.close()

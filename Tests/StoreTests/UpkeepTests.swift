@@ -88,15 +88,15 @@ struct UpkeepTests {
                 .appendRevision(.sample(UInt64(number), form: 1, at: Int64(at))),
                 .appendRevision(.sample(UInt64(number), form: 2, at: Int64(at))))
         }
-        try store.put(.pruneRevisions(form: 1, through: 1, before: 0))
+        try store.put(.pruneRevisions(form: 1, through: 1, before: 0, keeping: .none))
         #expect(try store.revisions() == [2, 3, 4, 5, 6])
-        try store.put(.pruneRevisions(form: 1, through: 0, before: 50))
+        try store.put(.pruneRevisions(form: 1, through: 0, before: 50, keeping: .none))
         #expect(try store.revisions() == [4, 5, 6])
         #expect(try store.revisions(form: 2) == [1, 2, 3, 4, 5, 6])
-        try store.put(.pruneRevisions(form: 2, through: 0, before: .max))
+        try store.put(.pruneRevisions(form: 2, through: 0, before: .max, keeping: .none))
         #expect(try store.revisions(form: 2).isEmpty)
         #expect(try store.statistics().revisions == 3)
-        try store.put(.pruneRevisions(form: 1, through: .max, before: 0))
+        try store.put(.pruneRevisions(form: 1, through: .max, before: 0, keeping: .none))
         #expect(try store.statistics().revisions == 0)
         try store.close()
     }
@@ -125,7 +125,9 @@ struct UpkeepTests {
                     operations: [
                         .putHead(form: 1, revision: revision, context: []),
                         .appendRevision(.sample(revision, bytes: 500)),
-                        .pruneRevisions(form: 1, through: revision - min(revision, 50), before: 0),
+                        .pruneRevisions(
+                            form: 1, through: revision - min(revision, 50), before: 0,
+                            keeping: .none),
                         .putKey(.sample("k\(revision)", at: Int64(revision))),
                         .pruneKeys(before: Int64(revision) - 50),
                     ]))

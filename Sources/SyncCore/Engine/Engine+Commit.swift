@@ -109,10 +109,34 @@ extension Engine {
         let limits = configuration.limits
         let kept = UInt64(limits.historyRevisionsMax)
         let revision = form.working.revision
+        let author = form.lastAuthor
         batches.gathering.chores.append(
             .pruneRevisions(
                 form: form.key, through: max(dropped, revision > kept ? revision - kept : 0),
-                before: steadyMilliseconds &- Int64(limits.historyDaysMax) * 86_400_000))
+                before: steadyMilliseconds &- Int64(limits.historyDaysMax) * 86_400_000,
+                keeping: KeptHistory(
+                    revisionsPerUser: limits.historyRevisionsPerUser,
+                    bytesPerUser: limits.historyBytesMax / 64,
+                    bytes: limits.historyBytesMax / 4,
+                    busy: author.revisions > limits.historyRevisionsPerUser ? author.uid : nil)))
+    }
+
+    /// Bounds the history of a form that has grown by a piece: by the form, and by the uid whose
+    /// form it is, of whose forms the one with most of it pays.
+    private func boundHistory(of form: LiveForm) {
+        let limits = configuration.limits
+        if let dropped = form.historyBytes.drop(to: limits.historyBytesMax) {
+            prune(form, through: dropped)
+        }
+        let theirs = forms.filter { $0.owner == form.owner }
+        var bytes = theirs.reduce(0) { $0 + $1.historyBytes.bytes }
+        while bytes > limits.historyBytesPerUserMax,
+            let largest = theirs.max(by: { $0.historyBytes.bytes < $1.historyBytes.bytes }),
+            let dropped = largest.historyBytes.dropOldest()
+        {
+            bytes -= dropped.bytes
+            prune(largest, through: dropped.through)
+        }
     }
 
     // MARK: - Publishing
@@ -150,10 +174,11 @@ extension Engine {
         counters.transactions += 1
         form.revisionsSincePruning += 1
         if let row {
-            let dropped = form.historyBytes.append(
+            form.note(author: row.uid)
+            let isPiece = form.historyBytes.append(
                 row.revision, bytes: row.bytesEstimate,
-                max: configuration.limits.historyBytesMax)
-            if let dropped { prune(form, through: dropped) }
+                pieceBytes: configuration.limits.historyBytesMax / 64)
+            if isPiece { boundHistory(of: form) }
         }
         if form.revisionsSincePruning >= Self.pruningPeriod { prune(form) }
         if configuration.durability == .commit {

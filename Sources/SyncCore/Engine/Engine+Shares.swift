@@ -339,7 +339,8 @@ extension StoreQuery {
             .history(
                 form: form, before: before, rowsMax: rowsMax,
                 bytesMax: min(bytesMax, Account.contendedHistoryBytes))
-        case .history, .key, .backup, .backupPiece, .backupEnd: self
+        // A journal is made of all of it or is no journal.
+        case .history, .journal, .key, .backup, .backupPiece, .backupEnd: self
         }
     }
 }

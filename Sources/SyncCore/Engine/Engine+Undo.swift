@@ -1,7 +1,7 @@
 // `state.undo` and `state.redo`.
 
 extension Engine {
-    /// Bytes of notifications of the revisions that a journal is made of.
+    /// Bytes of records of the revisions that a journal is made of.
     private static var undoBytesMax: Int { 8 << 20 }
 
     func takeBack(
@@ -20,8 +20,8 @@ extension Engine {
             ? UndoJournal.Owner(uid: connection.peer.uid, session: connection.session) : nil
         spend(4, connection.account)
         guard !form.isUndoStored else {
-            let query = StoreQuery.history(
-                form: form.key, before: .max, rowsMax: configuration.limits.undoDepthMax,
+            let query = StoreQuery.journal(
+                form: form.key, rowsMax: configuration.limits.undoDepthMax,
                 bytesMax: Self.undoBytesMax)
             return fetch(query, for: .undo(call, request, form), connection, &effects)
         }
@@ -66,18 +66,20 @@ extension Engine {
             seen: CausalContext(), skipped: skipped, takesBack: target.revision, call, &effects)
     }
 
-    /// Makes the journal of a form: of the newest revisions that the store has, newest first, and
-    /// of those on their way to it. No batch was committed since the store answered.
+    /// Makes the journal of a form: of revisions that the store has, the newest of each uid, and of
+    /// those on their way to it. No batch was committed since the store answered.
     func makeUndo(of form: LiveForm, _ stored: [RevisionRow]) {
         guard form.isUndoStored else { return }
         form.isUndoStored = false
         form.undo = UndoJournal()
-        var rows: [RevisionRow] = []
-        batches.scanRevisions(of: form, after: stored.first?.revision ?? 0, before: .max) { row in
-            rows.append(row)
+        var rows = stored.sorted { $0.revision < $1.revision }
+        var unsaved: [RevisionRow] = []
+        batches.scanRevisions(of: form, after: rows.last?.revision ?? 0, before: .max) { row in
+            unsaved.append(row)
             return true
         }
-        for row in (rows + stored).reversed() {
+        rows += unsaved.reversed()
+        for row in rows {
             guard let record = RevisionRecord(row.record) else { continue }
             form.undo.append(
                 record, bytes: record.bytesEstimate, revision: row.revision,

@@ -1,8 +1,8 @@
-/// How many bytes the kept revisions of a form take, in sixteen pieces or so, so that the oldest
-/// can be dropped by their bytes.
+/// How many bytes the kept revisions of a form take, in pieces, so that the oldest can be dropped
+/// by their bytes.
 ///
-/// What was there before this run counts as nothing and is dropped first: a form takes at most
-/// twice its bound.
+/// What was there before this run counts as nothing and is dropped first: a form, and a uid, takes
+/// at most twice its bound.
 struct HistoryBytes {
     private struct Piece {
         var through: UInt64
@@ -11,23 +11,32 @@ struct HistoryBytes {
 
     /// Oldest first.
     private var pieces: [Piece] = []
-    private var bytes = 0
+    private(set) var bytes = 0
 
-    /// Adds a revision; gives the one up to which the store is to drop them, where they have become
-    /// more than `max`.
-    mutating func append(_ revision: UInt64, bytes count: Int, max: Int) -> UInt64? {
-        if let last = pieces.last, last.bytes < max / 16 {
-            pieces[pieces.count - 1] = Piece(through: revision, bytes: last.bytes + count)
-        } else {
-            pieces.append(Piece(through: revision, bytes: count))
-        }
+    /// Adds a revision; whether a piece begins with it, which is when bounds are looked at.
+    mutating func append(_ revision: UInt64, bytes count: Int, pieceBytes: Int) -> Bool {
         bytes += count
-        var dropped: UInt64?
-        while bytes > max, pieces.count > 1 {
-            let oldest = pieces.removeFirst()
-            bytes -= oldest.bytes
-            dropped = oldest.through
+        if let last = pieces.last, last.bytes < pieceBytes {
+            pieces[pieces.count - 1] = Piece(through: revision, bytes: last.bytes + count)
+            return false
         }
-        return dropped
+        pieces.append(Piece(through: revision, bytes: count))
+        return true
+    }
+
+    /// Drops the oldest pieces until so many bytes are left; gives the revision up to which the
+    /// store is to drop them, where there are any.
+    mutating func drop(to max: Int) -> UInt64? {
+        var through: UInt64?
+        while bytes > max, let dropped = dropOldest() { through = dropped.through }
+        return through
+    }
+
+    /// Drops the oldest piece, never the one that is being added to.
+    mutating func dropOldest() -> (through: UInt64, bytes: Int)? {
+        guard pieces.count > 1 else { return nil }
+        let oldest = pieces.removeFirst()
+        bytes -= oldest.bytes
+        return (oldest.through, oldest.bytes)
     }
 }

@@ -47,6 +47,8 @@ final class LiveForm {
     var revisionsSincePruning = 0
     /// Bytes of the revisions that the store keeps, as far as this run added them.
     var historyBytes = HistoryBytes()
+    /// Who made the newest revision, and how many in a row.
+    private(set) var lastAuthor: (uid: UInt32?, revisions: Int) = (nil, 0)
 
     init(
         key: FormKey, name: String, owner: UInt32, log: String, state: FormState,
@@ -89,6 +91,11 @@ final class LiveForm {
 
     /// Takes all subscriptions out.
     func removeSubscriptions() { audiences = [] }
+
+    /// A revision of that uid was added.
+    func note(author uid: UInt32?) {
+        lastAuthor = uid == lastAuthor.uid ? (uid, lastAuthor.revisions + 1) : (uid, 1)
+    }
 
     /// Works out which fields a subscription's globs match now: those that are gone too, since the
     /// change log may still tell of them.

@@ -5,7 +5,8 @@
 /// - a *form* is named by a dense `key` that is never used again within one store;
 /// - a *field* is one control's dot store with the metadata of its last change;
 /// - a *revision* is one transaction of one form: the notification as it went out, and a record of
-///   who did it and how it is undone;
+///   who did it and how it is undone; whose it is and what it takes back stand beside them, since
+///   retention and undo go by them;
 /// - an *idempotency key* keeps the answer of one request of one uid.
 
 /// Names a form inside one store.
@@ -76,12 +77,13 @@ public struct FieldRow: Sendable, Hashable {
 /// A row is handed on several times, so each case is one object: a copy is one retain.
 private enum Blob: Sendable {
     case bytes([UInt8])
+    indirect case stored([UInt8], uid: UInt32?, takesBack: UInt64?)
     indirect case cell(CellRow)
     case record(RevisionRecord)
 
     var bytes: [UInt8] {
         switch self {
-        case .bytes(let bytes): bytes
+        case .bytes(let bytes), .stored(let bytes, _, _): bytes
         case .cell(let cell): cell.encoded
         case .record(let record): record.encoded()
         }
@@ -109,13 +111,34 @@ public struct RevisionRow: Sendable, Hashable {
     /// JSON text: author, kind, touched fields and how to undo it. Work at each call.
     public var record: [UInt8] { content.bytes }
 
+    /// Whose it is; `nil` in a row that a store of an earlier schema has.
+    public var uid: UInt32? {
+        switch content {
+        case .stored(_, let uid, _): uid
+        case .record(let record): record.by.uid
+        case .bytes, .cell: nil
+        }
+    }
+
+    /// The revision that it took back, as an undo or redo does.
+    public var takesBack: UInt64? {
+        switch content {
+        case .stored(_, _, let takesBack): takesBack
+        case .record(let record): record.takesBack
+        case .bytes, .cell: nil
+        }
+    }
+
     /// A row of the given columns.
-    public init(form: FormKey, revision: UInt64, at: Int64, frame: [UInt8], record: [UInt8]) {
+    public init(
+        form: FormKey, revision: UInt64, at: Int64, frame: [UInt8], record: [UInt8],
+        uid: UInt32? = nil, takesBack: UInt64? = nil
+    ) {
         self.form = form
         self.revision = revision
         self.at = at
         self.frame = frame
-        content = .bytes(record)
+        content = .stored(record, uid: uid, takesBack: takesBack)
         bytesEstimate = frame.count + record.count
     }
 
@@ -135,6 +158,7 @@ public struct RevisionRow: Sendable, Hashable {
     public static func == (left: RevisionRow, right: RevisionRow) -> Bool {
         left.form == right.form && left.revision == right.revision && left.at == right.at
             && left.frame == right.frame && left.content == right.content
+            && left.uid == right.uid && left.takesBack == right.takesBack
     }
 
     /// Hashes what tells rows apart.
@@ -166,6 +190,31 @@ public struct KeyRow: Sendable, Hashable {
     }
 }
 
+/// What the store keeps of the revisions of a form beyond its newest: of each uid the newest, so
+/// that whoever writes much pushes nobody else out of the history, nor out of undo.
+///
+/// One that another took back is not kept beyond that other: it would look as if it still stood.
+public struct KeptHistory: Sendable, Hashable {
+    /// Revisions of each uid, and bytes that they take.
+    public var revisionsPerUser: Int
+    public var bytesPerUser: Int
+    /// Bytes of all together: the newest of each come before the second newest of anybody.
+    public var bytes: Int
+    /// A uid that is known to have as many among the newest: none of its own need be kept.
+    public var busy: UInt32?
+
+    /// Bounds of what is kept.
+    public init(revisionsPerUser: Int, bytesPerUser: Int, bytes: Int, busy: UInt32? = nil) {
+        self.revisionsPerUser = revisionsPerUser
+        self.bytesPerUser = bytesPerUser
+        self.bytes = bytes
+        self.busy = busy
+    }
+
+    /// Nothing.
+    public static let none = KeptHistory(revisionsPerUser: 0, bytesPerUser: 0, bytes: 0)
+}
+
 /// One step of a batch. Steps apply in order.
 public enum StoreOperation: Sendable, Hashable {
     /// Inserts a form, or replaces all columns of the one with that key.
@@ -180,8 +229,9 @@ public enum StoreOperation: Sendable, Hashable {
     case removeField(form: FormKey, field: String)
     /// Adds a revision.
     case appendRevision(RevisionRow)
-    /// Drops revisions of a form up to `through`, and all of it older than `before` (milliseconds).
-    case pruneRevisions(form: FormKey, through: UInt64, before: Int64)
+    /// Drops revisions of a form up to `through` but for those that are kept, and all of it older
+    /// than `before` (milliseconds). What is left of the others has no gap.
+    case pruneRevisions(form: FormKey, through: UInt64, before: Int64, keeping: KeptHistory)
     /// Adds an idempotency key.
     case putKey(KeyRow)
     /// Drops keys used before that moment (milliseconds).
@@ -255,11 +305,15 @@ public struct KeyDigest: Sendable, Hashable {
 /// A read that needs the store: what the engine does not keep in memory.
 public enum StoreQuery: Sendable, Hashable {
     /// Revisions from `from` on, ascending, until `rowsMax` rows or `bytesMax` bytes of frames
-    /// (at least one row).
+    /// (at least one row); never those that are kept beyond the newest.
     case revisions(form: FormKey, from: UInt64, rowsMax: Int, bytesMax: Int)
     /// Revisions below `before`, descending, until `rowsMax` rows or `bytesMax` bytes of frames (at
     /// least one row).
     case history(form: FormKey, before: UInt64, rowsMax: Int, bytesMax: Int = .max)
+    /// What can be taken back: the newest of each uid, then the second newest of each, and so on,
+    /// until `rowsMax` rows or `bytesMax` bytes of records (at least one row); without frames, and
+    /// without what another uid took back.
+    case journal(form: FormKey, rowsMax: Int, bytesMax: Int)
     /// The answer that was given under a key.
     case key(uid: UInt32, key: String)
     /// A copy of the whole store as it is now, which ends the one before it.

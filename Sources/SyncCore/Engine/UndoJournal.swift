@@ -2,7 +2,8 @@
 ///
 /// *Mine* is the same uid and the same `session` (PROTOCOL.md, Methods). Undo takes back the newest
 /// transaction of mine that was not taken back yet, and is itself a transaction that redo takes
-/// back. A new edit of mine ends redo. Bounded: the oldest transactions fall out.
+/// back. A new edit of mine ends redo. Bounded: where there are too many, whoever has most of them
+/// loses its oldest, so that nobody's edits push another's out.
 struct UndoJournal {
     /// Whose transaction it is.
     struct Owner: Hashable {
@@ -44,17 +45,100 @@ struct UndoJournal {
         }
     }
 
-    /// Oldest first; those before `head` have fallen out. An edit adds one and drops one, so that
-    /// neither may cost what the depth is.
-    private var kept: [Transaction] = []
-    private var head = 0
-    /// Bytes of the records of all transactions.
-    private var heldBytes = 0
-    /// Transactions of kind `undo`: what an edit ends, nearly always none.
-    private var undoCount = 0
+    /// What one uid can take back.
+    private struct Line {
+        let uid: UInt32
+        /// Oldest first; those before `head` have fallen out. An edit adds one and another drops
+        /// one, so that neither may cost what the depth is.
+        private var kept: [Transaction] = []
+        private var head = 0
+        /// Bytes of the records of all transactions.
+        private(set) var bytes = 0
+        /// Transactions of kind `undo`: what an edit ends, nearly always none.
+        private var undoCount = 0
 
-    /// Oldest first.
-    var transactions: ArraySlice<Transaction> { kept[head...] }
+        init(uid: UInt32) {
+            self.uid = uid
+        }
+
+        var count: Int { kept.count - head }
+
+        /// The revision of the oldest.
+        var oldest: UInt64 { transactions.first?.revision ?? .max }
+
+        /// Oldest first.
+        var transactions: ArraySlice<Transaction> { kept[head...] }
+
+        mutating func append(_ transaction: Transaction) {
+            kept.append(transaction)
+            count(transaction, 1)
+        }
+
+        mutating func dropOldest() {
+            count(kept[head], -1)
+            // What fell out is let go of now, its place later.
+            kept[head].steps = []
+            head += 1
+            if head > max(64, kept.count / 4) {
+                kept.removeFirst(head)
+                head = 0
+            }
+        }
+
+        /// An edit of `owner` ends its redo.
+        mutating func endRedo(of owner: Owner) {
+            if undoCount > 0 { removeAll { $0.kind == .undo && owner.includes($0.owner) } }
+        }
+
+        /// Takes steps out of a transaction; whether it is here.
+        mutating func consume(_ revision: UInt64, fields: [String]) -> Bool {
+            guard let index = transactions.lastIndex(where: { $0.revision == revision }) else {
+                return false
+            }
+            kept[index].steps.removeAll { step in
+                fields.contains { $0.isSameBytes(as: step.field) }
+            }
+            if kept[index].steps.isEmpty { removeAll { $0.revision == revision } }
+            return true
+        }
+
+        mutating func note(_ restoration: UndoStep.Restoration) {
+            for place in head..<kept.count {
+                for step in kept[place].steps.indices { kept[place].steps[step].note(restoration) }
+            }
+        }
+
+        private mutating func count(_ transaction: Transaction, _ sign: Int) {
+            bytes += sign * transaction.bytes
+            if transaction.kind == .undo { undoCount += sign }
+        }
+
+        private mutating func removeAll(where isGone: (Transaction) -> Bool) {
+            for transaction in transactions where isGone(transaction) { count(transaction, -1) }
+            kept.removeFirst(head)
+            head = 0
+            kept.removeAll(where: isGone)
+        }
+    }
+
+    /// In the order in which the uids came; none is empty.
+    private var lines: [Line] = []
+    /// Transactions that can be taken back, and bytes of their records, of all uids.
+    private(set) var count = 0
+    private var bytes = 0
+
+    /// The one way in which lines change: the sums follow.
+    private mutating func change<Result>(
+        at place: Int, _ body: (inout Line) -> Result
+    ) -> Result {
+        count -= lines[place].count
+        bytes -= lines[place].bytes
+        let result = body(&lines[place])
+        count += lines[place].count
+        bytes += lines[place].bytes
+        if lines[place].count == 0 { lines.remove(at: place) }
+        return result
+    }
 
     /// Notes a transaction that was done.
     ///
@@ -69,66 +153,62 @@ struct UndoJournal {
         for step in record.undo {
             for restoration in step.restorations { note(restoration) }
         }
-        if record.kind == .set, undoCount > 0 {
-            removeAll { $0.kind == .undo && owner.includes($0.owner) }
+        let place = lines.firstIndex { $0.uid == owner.uid }
+        if place == nil, record.undo.isEmpty { return }
+        if place == nil { lines.append(Line(uid: owner.uid)) }
+        change(at: place ?? lines.count - 1) { line in
+            if record.kind == .set { line.endRedo(of: owner) }
+            guard !record.undo.isEmpty else { return }
+            line.append(
+                Transaction(
+                    revision: revision, owner: owner, kind: record.kind, steps: record.undo,
+                    bytes: bytes))
         }
-        guard !record.undo.isEmpty else { return }
-        kept.append(
-            Transaction(
-                revision: revision, owner: owner, kind: record.kind, steps: record.undo,
-                bytes: bytes))
-        count(kept[kept.count - 1], 1)
-        while kept.count - head > depthMax || (heldBytes > Self.bytesMax && kept.count - head > 1) {
-            count(kept[head], -1)
-            // What fell out is let go of now, its place later.
-            kept[head].steps = []
-            head += 1
-        }
-        if head > max(64, depthMax / 4) {
-            kept.removeFirst(head)
-            head = 0
-        }
+        while count > depthMax { dropOldest { $0.count } }
+        while self.bytes > Self.bytesMax, count > 1 { dropOldest { $0.bytes } }
     }
 
-    private mutating func count(_ transaction: Transaction, _ sign: Int) {
-        heldBytes += sign * transaction.bytes
-        if transaction.kind == .undo { undoCount += sign }
-    }
-
-    private mutating func removeAll(where isGone: (Transaction) -> Bool) {
-        for transaction in transactions where isGone(transaction) { count(transaction, -1) }
-        kept.removeFirst(head)
-        head = 0
-        kept.removeAll(where: isGone)
+    /// Whoever has most loses its oldest (McKenney, "Stochastic Fairness Queueing", INFOCOM 1990);
+    /// of two who have as much, the one whose is older.
+    private mutating func dropOldest(ofMost size: (Line) -> Int) {
+        guard var most = lines.indices.first else { return }
+        for place in lines.indices.dropFirst() {
+            let (more, oldest) = (size(lines[place]), lines[place].oldest)
+            if (more, lines[most].oldest) > (size(lines[most]), oldest) { most = place }
+        }
+        change(at: most) { $0.dropOldest() }
     }
 
     /// The newest transaction that `direction` may take back: of `owner`, or of anyone where `nil`;
     /// with a field, the newest that touched it, cut to that field.
     func newest(_ direction: Direction, owner: Owner?, field: String?) -> Transaction? {
-        for transaction in transactions.reversed() where direction.takesBack(transaction.kind) {
-            guard owner?.includes(transaction.owner) ?? true else { continue }
-            guard let field else { return transaction }
-            let steps = transaction.steps.filter { $0.field.isSameBytes(as: field) }
-            guard !steps.isEmpty else { continue }
-            var cut = transaction
-            cut.steps = steps
-            return cut
+        func newest(in line: Line) -> Transaction? {
+            for transaction in line.transactions.reversed()
+            where direction.takesBack(transaction.kind) {
+                guard owner?.includes(transaction.owner) ?? true else { continue }
+                guard let field else { return transaction }
+                let steps = transaction.steps.filter { $0.field.isSameBytes(as: field) }
+                guard !steps.isEmpty else { continue }
+                var cut = transaction
+                cut.steps = steps
+                return cut
+            }
+            return nil
         }
-        return nil
+        guard let owner else {
+            return lines.compactMap { newest(in: $0) }.max { $0.revision < $1.revision }
+        }
+        return lines.first { $0.uid == owner.uid }.flatMap { newest(in: $0) }
     }
 
     /// Steps of a transaction that cannot be taken back any more, or have been.
     mutating func consume(_ revision: UInt64, fields: [String]) {
-        guard let index = transactions.lastIndex(where: { $0.revision == revision }) else { return }
-        kept[index].steps.removeAll { step in
-            fields.contains { $0.isSameBytes(as: step.field) }
+        for place in lines.indices {
+            if change(at: place, { $0.consume(revision, fields: fields) }) { return }
         }
-        if kept[index].steps.isEmpty { removeAll { $0.revision == revision } }
     }
 
     private mutating func note(_ restoration: UndoStep.Restoration) {
-        for place in head..<kept.count {
-            for step in kept[place].steps.indices { kept[place].steps[step].note(restoration) }
-        }
+        for place in lines.indices { lines[place].note(restoration) }
     }
 }

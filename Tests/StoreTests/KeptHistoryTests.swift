@@ -1,0 +1,167 @@
+import SyncCore
+import Testing
+
+@testable import Store
+
+/// What the store keeps of each user beyond the newest revisions of a form.
+@Suite("History that another's flood does not push out")
+struct KeptHistoryTests {
+    private let scratch = try? Scratch()
+
+    private static func kept(
+        _ perUser: Int, bytesPerUser: Int = 1 << 20, bytes: Int = 1 << 24, busy: UInt32? = nil
+    ) -> KeptHistory {
+        KeptHistory(
+            revisionsPerUser: perUser, bytesPerUser: bytesPerUser, bytes: bytes, busy: busy)
+    }
+
+    /// Three revisions of uid 1, then 47 of uid 2.
+    private func flooded(_ change: (UInt64) -> RevisionRow? = { _ in nil }) throws -> Store {
+        let store = try #require(scratch).open().store
+        try store.put(.putForm(.sample(revision: 50)), .putForm(.sample(2, revision: 1)))
+        for revision in 1...50 as ClosedRange<UInt64> {
+            let row = change(revision) ?? .sample(revision, uid: revision <= 3 ? 1 : 2)
+            try store.put(.appendRevision(row))
+        }
+        return store
+    }
+
+    private func prune(_ store: Store, through: UInt64, _ kept: KeptHistory) throws {
+        try store.put(.pruneRevisions(form: 1, through: through, before: 0, keeping: kept))
+    }
+
+    /// The whole history as the engine asks for it, newest first.
+    private func history(_ store: Store, form: FormKey = 1) throws -> [UInt64] {
+        var found: [UInt64] = []
+        var before = UInt64.max
+        while case .revisions(let rows) = store.answer(
+            .history(form: form, before: before, rowsMax: 4)), let last = rows.last
+        {
+            found += rows.map(\.revision)
+            before = last.revision
+        }
+        return found
+    }
+
+    private func journal(_ store: Store, _ rowsMax: Int, bytesMax: Int = .max) throws -> [UInt64] {
+        guard
+            case .revisions(let rows) = store.answer(
+                .journal(form: 1, rowsMax: rowsMax, bytesMax: bytesMax))
+        else { return [] }
+        return rows.map(\.revision)
+    }
+
+    private static func descending(_ range: ClosedRange<UInt64>) -> [UInt64] {
+        range.reversed()
+    }
+
+    @Test("of each user the newest stay, and nothing of whoever is known to have many")
+    func newest() throws {
+        let store = try flooded()
+        try prune(store, through: 40, Self.kept(2))
+        #expect(try history(store) == Self.descending(41...50) + [40, 39, 3, 2])
+        // What comes behind takes the place of what it is newer than.
+        try prune(store, through: 45, Self.kept(2))
+        #expect(try history(store) == Self.descending(46...50) + [45, 44, 3, 2])
+        try prune(store, through: 48, Self.kept(1, busy: 2))
+        #expect(try history(store) == [50, 49, 45, 3])
+        try prune(store, through: 48, .none)
+        #expect(try history(store) == [50, 49])
+        try store.close()
+    }
+
+    @Test("who watches from an older revision never gets what is kept beyond the newest")
+    func watchers() throws {
+        let store = try flooded()
+        try prune(store, through: 40, Self.kept(2))
+        for from in [1, 2, 3, 39, 40, 41] as [UInt64] {
+            let query = StoreQuery.revisions(form: 1, from: from, rowsMax: 3, bytesMax: .max)
+            guard case .revisions(let rows) = store.answer(query) else {
+                Issue.record("not answered")
+                return
+            }
+            #expect(rows.map(\.revision) == [41, 42, 43])
+        }
+        #expect(try store.revisions() == Array(41...50))
+        try store.close()
+    }
+
+    @Test("bytes bound what is kept: of a user, and of all the newest of each first")
+    func bytes() throws {
+        // Each row takes 100 bytes and a record of 11.
+        let store = try flooded()
+        try prune(store, through: 40, Self.kept(9, bytesPerUser: 250))
+        #expect(try history(store).dropFirst(10) == [40, 39, 3, 2])
+        try prune(store, through: 40, Self.kept(9, bytes: 340))
+        #expect(try history(store).dropFirst(10) == [40, 39, 3])
+        try prune(store, through: 40, Self.kept(9, bytes: 110))
+        #expect(try history(store).count == 10)
+        try store.close()
+    }
+
+    @Test("what another took back goes with it, before, with and after it")
+    func takenBack() throws {
+        let store = try flooded { revision in
+            switch revision {
+            // 1 by a neighbour that goes with it, 2 by one that goes later, 3 not at all.
+            case 20: .sample(20, uid: 2, takesBack: 1)
+            case 45: .sample(45, uid: 2, takesBack: 2)
+            default: nil
+            }
+        }
+        try prune(store, through: 40, Self.kept(3, busy: 2))
+        #expect(try history(store).dropFirst(10) == [3, 2])
+        try prune(store, through: 46, Self.kept(3, busy: 2))
+        #expect(try history(store).dropFirst(4) == [3])
+        try store.close()
+    }
+
+    @Test("a journal has the newest of each user first, and nothing that another user took back")
+    func journal() throws {
+        let store = try flooded { revision in
+            switch revision {
+            case 44: .sample(44, uid: 2, takesBack: 2)
+            case 50: .sample(50, uid: 2, takesBack: 49)
+            default: nil
+            }
+        }
+        #expect(try journal(store, 5) == [50, 3, 49, 1, 48])
+        try prune(store, through: 40, Self.kept(3, busy: 2))
+        #expect(try journal(store, 5) == [50, 3, 49, 1, 48])
+        #expect(try journal(store, 5, bytesMax: 22) == [50, 3])
+        #expect(try journal(store, 5, bytesMax: 1) == [50])
+        #expect(try journal(store, 500).count == 12)
+        try store.close()
+    }
+
+    @Test("what is kept outlives a restart and a store written anew, and goes with age and form")
+    func lives() throws {
+        var store = try flooded()
+        try store.put(.appendRevision(.sample(1, form: 2, uid: 1)))
+        try prune(store, through: 40, Self.kept(2, busy: 2))
+        let all = Self.descending(41...50) + [3, 2]
+        #expect(try store.statistics().revisions == 13)
+        try store.close()
+        store = try #require(scratch).open().store
+        #expect(try history(store) == all)
+        var image = try store.all()
+        image.revisions = []
+        _ = try store.rebuild(image)
+        #expect(try history(store) == all)
+        #expect(try history(store, form: 2) == [1])
+        try store.put(.pruneRevisions(form: 1, through: 0, before: 3, keeping: Self.kept(2)))
+        #expect(try history(store) == all.dropLast())
+        try store.put(.deleteForm(1))
+        #expect(try history(store) == [])
+        #expect(try store.readable().integer("SELECT count(*) FROM older") == 0)
+        try store.close()
+    }
+
+    @Test("rows of an earlier schema are nobody's, and go as they went then")
+    func nobody() throws {
+        let store = try flooded { $0 <= 20 ? .sample($0) : nil }
+        try prune(store, through: 40, Self.kept(2))
+        #expect(try history(store).dropFirst(10) == [40, 39])
+        try store.close()
+    }
+}
