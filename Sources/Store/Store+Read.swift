@@ -70,7 +70,8 @@ extension Store {
         }
     }
 
-    /// The store's figures; two look-ups a form, and a count of what is kept beyond the newest.
+    /// The store's figures; two look-ups a form. What is kept beyond the newest revisions is not
+    /// counted: that would read all of it, every few seconds.
     public func statistics() throws(StoreError) -> StoreStatistics {
         try exclusively { () throws(StoreError) in
             let database = try readable()
@@ -81,12 +82,11 @@ extension Store {
                 (SELECT max(revision) FROM revision WHERE form = key) AS newest,
                 (SELECT min(revision) FROM revision WHERE form = key) AS oldest FROM form)
                 """)
-            let older = try database.integer("SELECT count(*) FROM older")
             return StoreStatistics(
                 bytes: try POSIX.size(files.database),
                 pages: Int(try database.integer("PRAGMA page_count")),
                 freePages: Int(try database.integer("PRAGMA freelist_count")),
-                walBytes: try POSIX.size(files.wal), revisions: Int(newest + older))
+                walBytes: try POSIX.size(files.wal), revisions: Int(newest))
         }
     }
 }
