@@ -10,15 +10,15 @@ internal import SyncCore
 // of none that never left `naming`; at most one write is under way.
 
 /// A connection, owned by the shell.
-final class Connection {
+final class Connection: ConnectionKeeper {
     /// Where its life stands.
     enum Phase {
         /// Its peer's names are being looked up; the engine does not know it.
         case naming
         /// In use.
         case open
-        /// Closed as soon as everything has left, or at the given monotonic time.
-        case finishing(until: UInt64)
+        /// Closed as soon as everything has left, or when its time is over (`Finishing`).
+        case finishing
         /// Nothing is called any more.
         case closed
     }
@@ -33,18 +33,18 @@ final class Connection {
         case ended
     }
 
-    // What a write looks at comes first.
+    // What a write looks at comes first. The order leaves no room between the members.
     let pipe: Pipe
-    var phase = Phase.naming
-    var isWriting = false
-    var reading = Reading.paused
-    /// The number of the socket, good while `pipe` is open: for poll(2) alone.
-    let descriptor: CInt
     let id: ConnectionID
     /// The share of its uid, while the engine knows it.
     var share: Share?
     /// Closes every connection before it goes.
     private unowned let shell: Shell
+    var phase = Phase.naming
+    var isWriting = false
+    var reading = Reading.paused
+    /// The number of the socket, good while `pipe` is open: for poll(2) alone.
+    let descriptor: CInt
 
     init(id: ConnectionID, pipe: Pipe, descriptor: CInt, of shell: Shell) {
         self.id = id
@@ -60,6 +60,14 @@ final class Connection {
         case .naming, .closed: false
         }
     }
+}
+
+/// A connection that is closed once all has left, or at a monotonic time.
+struct Finishing {
+    let connection: Connection
+    let until: UInt64
+
+    var isClosed: Bool { if case .closed = connection.phase { true } else { false } }
 }
 
 extension Connection: PipeReader {

@@ -31,23 +31,19 @@ final class Share {
     /// Whether it stands among those that the shell looks after each iteration.
     var isWatched = false
 
-    /// The last peer of the uid.
-    private var peer: Peer?
+    /// That of the last peer of the uid.
+    private var identity: Peer.Identity?
 
     init(uid: UInt32) {
         self.uid = uid
     }
 
-    /// The peer with the lists of the one before it where they are equal, as they nearly always
-    /// are: two allocations less a connection.
-    func likeOthers(_ new: Peer) -> Peer {
-        var new = new
-        if let peer, peer.groups == new.groups, peer.groupNames == new.groupNames {
-            new.groups = peer.groups
-            new.groupNames = peer.groupNames
-        }
-        peer = new
-        return new
+    /// The peer with the identity of the one before it where they are equal, as they nearly always
+    /// are.
+    func likeOthers(_ peer: Peer) -> Peer {
+        if let identity, identity == peer.identity { return Peer(pid: peer.pid, identity) }
+        identity = peer.identity
+        return peer
     }
 }
 

@@ -32,7 +32,7 @@ extension Shell {
             lastConnection += 1
             let connection = Connection(
                 id: ConnectionID(lastConnection), pipe: pipe, descriptor: descriptor, of: self)
-            connections[connection.id.number] = connection
+            connections.insert(connection)
             name(connection, credentials, groups)
         } catch {
             log.write(.warning, "cannot take a connection: \(error)")
@@ -74,7 +74,7 @@ extension Shell {
     // MARK: Reading
 
     func pauseReading(_ id: ConnectionID) {
-        guard let connection = connections[id.number] else { return }
+        guard let connection = connections[id] else { return }
         switch connection.reading {
         case .active: connection.pipe.readStop()
         // It is stopped already, and is forgotten when its turn comes.
@@ -85,7 +85,7 @@ extension Shell {
     }
 
     func resumeReading(_ id: ConnectionID) {
-        guard let connection = connections[id.number] else { return }
+        guard let connection = connections[id] else { return }
         guard case .open = connection.phase, case .paused = connection.reading else { return }
         do throws(UVError) {
             try connection.pipe.readStart()
@@ -118,10 +118,8 @@ extension Shell {
             return true
         }
         let now = Loop.hrtimeNanoseconds
-        for connection in finishing {
-            if case .finishing(let until) = connection.phase, until <= now { close(connection) }
-        }
-        finishing.removeAll { if case .closed = $0.phase { true } else { false } }
+        for one in finishing where one.until <= now { close(one.connection) }
+        finishing.removeAll(where: \.isClosed)
         if !lingering.isEmpty || !finishing.isEmpty { lingerTimer.start(after: .seconds(1)) }
     }
 
@@ -141,8 +139,8 @@ extension Shell {
             // The rest comes in the next iteration: somebody else may have asked meanwhile.
         } while Loop.hrtimeNanoseconds &- began < limit
         if finishing.isEmpty { return }
-        for connection in finishing { write(connection, engine.outbox(of: connection.id)) }
-        finishing.removeAll { if case .closed = $0.phase { true } else { false } }
+        for one in finishing { write(one.connection, engine.outbox(of: one.connection.id)) }
+        finishing.removeAll(where: \.isClosed)
     }
 
     private func write(_ connection: Connection, _ outbox: Outbox?) {
@@ -192,11 +190,13 @@ extension Shell {
     // MARK: Closing
 
     func finish(_ id: ConnectionID) {
-        guard let connection = connections[id.number], case .open = connection.phase else { return }
+        guard let connection = connections[id], case .open = connection.phase else { return }
         pauseReading(id)
-        connection.phase = .finishing(
-            until: now.monotonicNanoseconds &+ Self.finishNanoseconds)
-        finishing.append(connection)
+        connection.phase = .finishing
+        finishing.append(
+            Finishing(
+                connection: connection,
+                until: now.monotonicNanoseconds &+ Self.finishNanoseconds))
         isDirty = true
         if !lingerTimer.isRunning { lingerTimer.start(after: .seconds(1)) }
     }
@@ -206,7 +206,7 @@ extension Shell {
         if case .closed = connection.phase { return }
         leaveShare(connection)
         connection.phase = .closed
-        connections[connection.id.number] = nil
+        connections.remove(connection.id)
         connection.pipe.close { [weak self] in self?.descriptorIsFree() }
         if wasKnown { tell(.disconnected(connection.id)) }
     }

@@ -49,8 +49,7 @@ final class Shell {
     let descriptorsMax: Int
     var idleExit: Duration?
 
-    /// By number; listed only in order (`sortedConnections`).
-    var connections: [UInt64: Connection] = [:]
+    var connections = ConnectionTable<Connection>()
     var lastConnection: UInt64 = 0
     var listeners: [UnixListener] = []
     /// By uid.
@@ -58,7 +57,7 @@ final class Shell {
     /// Those with a closed gate or with connections held back.
     var watchedShares: [Share] = []
     /// Connections that close once their output has left.
-    var finishing: [Connection] = []
+    var finishing: [Finishing] = []
     /// Connections whose peer has ended its side and may be gone altogether.
     var lingering: [Connection] = []
 
@@ -174,7 +173,7 @@ final class Shell {
         case .pauseReading(let id): pauseReading(id)
         case .resumeReading(let id): resumeReading(id)
         case .closeAfterOutput(let id): finish(id)
-        case .close(let id): if let connection = connections[id.number] { close(connection) }
+        case .close(let id): if let connection = connections[id] { close(connection) }
         case .log(let entry): log.write(entry)
         case .drained: drained()
         }
@@ -261,14 +260,14 @@ final class Shell {
         limit.onFire = { [unowned self] in drainLimitPassed() }
         limit.start(after: Self.drainLimit)
         // Who is still nameless was never heard of.
-        for connection in sortedConnections() where !connection.isKnown { close(connection) }
+        for connection in connections.inOrder where !connection.isKnown { close(connection) }
         tell(.stop(reason))
     }
 
     private func drained() {
         guard life == .draining else { return }
         life = .drained
-        for connection in sortedConnections() { finish(connection.id) }
+        for connection in connections.inOrder { finish(connection.id) }
         isDirty = true
     }
 
@@ -281,7 +280,7 @@ final class Shell {
         switch life {
         case .serving, .ended: return
         case .drained:
-            for connection in sortedConnections() { close(connection) }
+            for connection in connections.inOrder { close(connection) }
             end(isClean: store.isIdle && !store.isSuspect)
         case .draining:
             log.write(.error, "not everything could be written within \(Self.drainLimit)")
@@ -297,10 +296,6 @@ final class Shell {
         store.report = nil
         onEnd?(isClean)
         loop.stop()
-    }
-
-    private func sortedConnections() -> [Connection] {
-        connections.values.sorted { $0.id < $1.id }
     }
 
     // MARK: Idleness

@@ -19,8 +19,9 @@ internal import CUV
     public let loop: Loop
 
     private let storage: UnsafeMutableRawPointer
-    private(set) var phase = Phase.idle
     private var closeCompletions: [() -> Void] = []
+    // Last, so that the small members of a subclass stand beside it.
+    private(set) var phase = Phase.idle
 
     /// Takes over zeroed memory for the handle's C struct; `activate` follows a successful init.
     init(loop: Loop, storage: UnsafeMutableRawPointer) {

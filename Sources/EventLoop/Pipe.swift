@@ -21,7 +21,6 @@ public protocol PipeReader: AnyObject {
 
 /// A connected stream socket on the loop: `uv_pipe_t`.
 @safe public final class Pipe: Handle {
-    private let pipe: UnsafeMutablePointer<uv_pipe_t>
     private var isReading = false
     /// While it is closed, what has come stays in the kernel: `pipeHeldBack` is called instead.
     public var gate: ReadGate?
@@ -33,7 +32,7 @@ public protocol PipeReader: AnyObject {
     /// The descriptor is closed with the pipe, or at once when this throws.
     /// Calls `uv_pipe_init` and `uv_pipe_open`.
     public init(loop: Loop, adopting descriptor: consuming OwnedDescriptor) throws(UVError) {
-        unsafe pipe = .allocate(capacity: 1)
+        let pipe = UnsafeMutablePointer<uv_pipe_t>.allocate(capacity: 1)
         unsafe pipe.initialize(to: uv_pipe_t())
         unsafe super.init(loop: loop, storage: UnsafeMutableRawPointer(pipe))
         let initialised = unsafe uv_pipe_init(loop.raw, pipe, 0)
@@ -49,7 +48,7 @@ public protocol PipeReader: AnyObject {
     }
 
     private var stream: UnsafeMutablePointer<uv_stream_t> {
-        unsafe UnsafeMutableRawPointer(pipe).assumingMemoryBound(to: uv_stream_t.self)
+        unsafe UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_stream_t.self)
     }
 
     override func dropCallbacks() {

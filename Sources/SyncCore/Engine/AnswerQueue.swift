@@ -8,6 +8,9 @@ struct AnswerQueue {
     /// Names the place of one answer.
     struct Slot: Hashable {
         fileprivate let number: UInt64
+
+        /// Where no answer is owed: it counts as given.
+        static let unowed = Slot(number: 0)
     }
 
     private enum State {
@@ -15,29 +18,46 @@ struct AnswerQueue {
         case ready([UInt8])
     }
 
+    /// What more than one answer needs: there while it is needed, and let go of with the last.
+    private final class Line {
+        /// Places whose answers have not been moved to the chunks, from `head` on; the first one of
+        /// them is still waited for.
+        var places: [State] = []
+        var head = 0
+        /// Behind the first chunk.
+        var chunks: [FrameChunk] = []
+        /// Bytes of answers in places and in chunks.
+        var bytes = 0
+
+        var waitingCount: Int { places.count - head }
+        var isEmpty: Bool { waitingCount == 0 && chunks.isEmpty }
+    }
+
+    /// The number of the next place whose answer has not been moved to the chunks.
+    private var firstNumber: UInt64 = 1
+    /// What may leave: nearly always one chunk.
+    private var chunk: FrameChunk?
+    private var line: Line?
     /// Whether the place `firstNumber` is kept and no other: what a request needs that is answered
     /// at once, and the only one that takes no memory.
     private var hasSingle = false
-    /// Places whose answers have not been moved to `chunks`, from `head` on; the first one of them
-    /// is still waited for.
-    private var slots: [State] = []
-    private var head = 0
-    /// The number of the place at `head`.
-    private var firstNumber: UInt64 = 0
-    private var chunks: [FrameChunk] = []
-    /// Bytes that wait to be written or to be allowed to.
-    private(set) var bytes = 0
 
     private static let chunkBytes = 16 << 10
 
+    /// Bytes that wait to be written or to be allowed to.
+    var bytes: Int { (chunk?.count ?? 0) + (line?.bytes ?? 0) }
+
+    /// Whether nothing is owed and nothing waits to be written.
+    var isEmpty: Bool { chunk == nil && line == nil && !hasSingle }
+
     /// Whether something may be written.
-    var hasOutput: Bool { !chunks.isEmpty }
+    var hasOutput: Bool { chunk != nil }
 
     /// Whether an answer is still waited for.
-    var isWaiting: Bool { hasSingle || head < slots.count }
+    var isWaiting: Bool { hasSingle || line.map { $0.waitingCount > 0 } ?? false }
 
-    /// Whether the answer of a place may be written, or was; so it is where none is owed.
-    func isAnswered(_ slot: Slot?) -> Bool { slot.map { $0.number < firstNumber } ?? true }
+    /// Whether the answer of a place may be written, or was.
+    func isAnswered(_ slot: Slot) -> Bool { slot.number < firstNumber }
 
     /// Keeps the next place for an answer that comes later.
     mutating func reserve() -> Slot {
@@ -45,31 +65,33 @@ struct AnswerQueue {
             hasSingle = true
             return Slot(number: firstNumber)
         }
-        spread()
-        slots.append(.waiting)
-        return Slot(number: firstNumber + UInt64(slots.count - head) - 1)
+        let line = spread()
+        line.places.append(.waiting)
+        return Slot(number: firstNumber + UInt64(line.waitingCount) - 1)
     }
 
     /// Puts an answer in its place; an empty one says that nothing is answered there.
     mutating func fill(_ slot: Slot, with frame: [UInt8]) {
         guard slot.number >= firstNumber else { return }
-        spread()
-        let index = head + Int(slot.number - firstNumber)
-        bytes += frame.count
-        slots[index] = .ready(frame)
-        guard index == head else { return }
-        while head < slots.count, case .ready(let frame) = slots[head] {
+        let line = spread()
+        let index = line.head + Int(slot.number - firstNumber)
+        line.bytes += frame.count
+        line.places[index] = .ready(frame)
+        guard index == line.head else { return }
+        while line.head < line.places.count, case .ready(let frame) = line.places[line.head] {
+            line.bytes -= frame.count
             write(frame)
-            slots[head] = .waiting
-            head += 1
+            line.places[line.head] = .waiting
+            line.head += 1
             firstNumber += 1
         }
-        if head == slots.count {
-            slots = []
-            head = 0
-        } else if head > 1024 {
-            slots.removeFirst(head)
-            head = 0
+        if line.head == line.places.count {
+            line.places = []
+            line.head = 0
+            if line.isEmpty { self.line = nil }
+        } else if line.head > 1024 {
+            line.places.removeFirst(line.head)
+            line.head = 0
         }
     }
 
@@ -81,48 +103,63 @@ struct AnswerQueue {
         }
         hasSingle = false
         firstNumber += 1
-        bytes += Frame.headerBytes + text.count
-        chunk(for: Frame.headerBytes + text.count).append(frameOf: text)
-    }
-
-    /// Several places stand in the list, the first of them too.
-    private mutating func spread() {
-        guard hasSingle else { return }
-        hasSingle = false
-        slots.append(.waiting)
+        let count = Frame.headerBytes + text.count
+        withRoom(for: count) { $0.append(frameOf: text) }
     }
 
     /// Answers at once, behind what is there already.
     mutating func append(_ frame: [UInt8]) {
-        bytes += frame.count
-        if !isWaiting {
-            write(frame)
-        } else {
-            spread()
-            slots.append(.ready(frame))
-        }
+        guard isWaiting else { return write(frame) }
+        let line = spread()
+        line.bytes += frame.count
+        line.places.append(.ready(frame))
     }
 
     /// Moves what may be written to `output`.
     mutating func take(into output: inout Output) {
-        for chunk in chunks {
+        guard let chunk else { return }
+        output.append(own: chunk)
+        self.chunk = nil
+        guard let line else { return }
+        for chunk in line.chunks {
             output.append(own: chunk)
-            bytes -= chunk.count
+            line.bytes -= chunk.count
         }
-        chunks = []
+        line.chunks = []
+        if line.isEmpty { self.line = nil }
+    }
+
+    /// Several places stand in the line, the first of them too.
+    private mutating func spread() -> Line {
+        let line = line ?? Line()
+        self.line = line
+        if hasSingle {
+            hasSingle = false
+            line.places.append(.waiting)
+        }
+        return line
     }
 
     private mutating func write(_ frame: [UInt8]) {
         guard !frame.isEmpty else { return }
-        _ = chunk(for: frame.count).append(frame)
+        withRoom(for: frame.count) { _ = $0.append(frame) }
     }
 
-    /// The last chunk, or a new one where it has no room.
-    private mutating func chunk(for count: Int) -> FrameChunk {
-        if let last = chunks.last, last.room >= count { return last }
-        // The first chunk of a quiet connection is as small as its one answer.
-        let chunk = FrameChunk(capacity: chunks.isEmpty ? count : max(Self.chunkBytes, count))
-        chunks.append(chunk)
-        return chunk
+    /// Appends so many bytes to the last chunk, or to a new one where it has no room.
+    private mutating func withRoom(for count: Int, _ append: (FrameChunk) -> Void) {
+        guard let chunk else {
+            // The first chunk of a quiet connection is as small as its one answer.
+            let chunk = FrameChunk(capacity: count)
+            self.chunk = chunk
+            return append(chunk)
+        }
+        if line?.chunks.isEmpty ?? true, chunk.room >= count { return append(chunk) }
+        let line = line ?? Line()
+        self.line = line
+        line.bytes += count
+        if let last = line.chunks.last, last.room >= count { return append(last) }
+        let next = FrameChunk(capacity: max(Self.chunkBytes, count))
+        line.chunks.append(next)
+        append(next)
     }
 }

@@ -12,19 +12,19 @@ final class Audience {
     }
 
     func add(_ subscription: Subscription) {
-        subscription.index = members.count
+        subscription.index = UInt32(members.count)
         members.append(subscription)
     }
 
     /// Takes a member out; the last one takes its place, and is marked once more where it might
     /// have been passed over.
     func remove(_ subscription: Subscription) {
-        let index = subscription.index
+        let index = Int(subscription.index)
         guard index < members.count, members[index] === subscription else { return }
         let last = members.removeLast()
         if last !== subscription {
             members[index] = last
-            last.index = index
+            last.index = UInt32(index)
         }
         if unmarked > 0 { unmarked = members.count }
     }

@@ -7,14 +7,14 @@
 ///     idle ──read behind an edit of its own──▶ awaitingCommit ──committed──▶ idle
 ///     idle ──history, old `since`, old key──▶ awaitingFetch ──fetched──▶ idle
 ///     any ──frame too large, other protocol──▶ ending (nothing more is read)
-final class Connection {
+final class Connection: ConnectionKeeper {
     /// What keeps the next request from being looked at.
-    enum Progress: Equatable {
+    enum Progress {
         case idle
         /// Until the connection's own edits are committed.
         case awaitingCommit
-        /// Until the store has answered.
-        case awaitingFetch(FetchID)
+        /// Until the store has answered `awaitedFetch`.
+        case awaitingFetch
         /// What was answered leaves, then the connection is closed.
         case ending
     }
@@ -29,7 +29,20 @@ final class Connection {
         case frameTooLarge(UInt32)
     }
 
-    // What a write looks at comes first, side by side: a fan-out finds none of it in the cache.
+    // What a write looks at comes first, side by side: a fan-out finds none of it in the cache. The
+    // order leaves no room between the members: there may be ten thousand (IdleConnectionTests).
+
+    /// What its uid costs, all its connections together.
+    let account: Account
+    /// See `Outbox.owner`.
+    var owner: AnyObject?
+    var subscriptions = SubscriptionList.none
+    var decoder: FrameDecoder
+    private(set) var progress = Progress.idle
+    /// Whether the log knows who this is.
+    var isIntroduced = false
+    private let pid: Int32
+    var answers = AnswerQueue()
     var isReady = false
     var isWriting = false
     /// The farewell stands in the write under way: nothing may follow it.
@@ -41,171 +54,95 @@ final class Connection {
     var isReadingPaused = false
     /// Whether it stands among those whose turn is to come.
     var isAwaitingTurn = false
-    /// Whether the log knows who this is.
-    var isIntroduced = false
-    /// What its uid costs, all its connections together.
-    let account: Account
-    /// See `Outbox.owner`.
-    var owner: AnyObject?
-    var subscriptions: [Subscription] = []
-    var progress = Progress.idle
-    var answers = AnswerQueue()
     /// Bytes of the write under way that no other connection shares.
     var writingBytes = 0
-    /// Bytes of pages of the store that wait to be written to its subscriptions.
-    var pageBytes = 0
     /// What it holds of the daemon's memory, as charged to its account.
     var heldBytes = 0
-    /// Bytes of answers that wait for a commit.
-    var pendingBytes = 0
-    private(set) var inboxBytes = 0
-    /// Calls whose turn comes before that of `arrived`; the next one is last.
-    private var calls: [Work] = []
-    /// Frames behind the request that waits, oldest first; those before `arrivedHead` are gone.
-    private var arrived: [Work] = []
-    private var arrivedHead = 0
-    /// Where this connection stands in the log of the forms; `nil` unless it watches them.
-    var catalogCursor: UInt64?
-    /// The goodbye that follows the last notification; nothing else is answered any more.
-    var farewell: [UInt8]?
-
     let id: ConnectionID
-    let peer: Peer
-    private var doings: Doings?
-
-    var decoder: FrameDecoder
-    /// Bytes of a frame that has not come whole, as charged to the uid.
-    var unfinishedBytes = 0
-    /// Edits of this connection that are not committed yet.
-    var editsPending = 0
-    /// The dots that this connection wrote itself, by form: it has seen them, whatever its token
-    /// says.
-    var ownDots: [FormKey: OwnDots] = [:]
-
-    /// What those need who do more than watch: apart from the connection, as ten thousand may only
-    /// watch.
-    private final class Doings {
-        var client: String?
-        var tty: String?
-        var session: String?
-        /// Who writes, made once for what was said last.
-        var author: Author?
-        var backup: Int64?
-        var draftRate = RateWindow()
-        var refusalRate = RateWindow()
-    }
+    private let identity: Peer.Identity
+    var doings: Doings?
 
     init(_ id: ConnectionID, peer: Peer, account: Account, frameBytesMax: Int) {
         self.id = id
-        self.peer = peer
         self.account = account
+        pid = peer.pid
+        identity = peer.identity
         decoder = FrameDecoder(frameBytesMax: frameBytesMax)
     }
 
-    private var active: Doings {
-        if let doings { return doings }
-        let made = Doings()
-        doings = made
-        return made
+    /// Who is at the other end.
+    var peer: Peer { Peer(pid: pid, identity) }
+
+    /// What it waits for is there, or it begins to wait for another thing.
+    func goOn(to next: Progress) {
+        progress = next
+        doings?.business?.awaitedFetch = nil
     }
 
-    /// What the client calls itself (`hello`).
-    var client: String? { doings?.client }
-    /// The terminal that it claims (`hello`).
-    var tty: String? { doings?.tty }
-    /// Groups connections of one uid for undo (`hello`).
-    var session: String? { doings?.session }
-
-    /// Takes what the client says of itself.
-    func greet(client: String, tty: String?, session: String?) {
-        active.client = client
-        active.tty = tty
-        active.session = session
-        active.author = nil
+    /// The next request waits for the store.
+    func await(_ fetch: FetchID) {
+        progress = .awaitingFetch
+        business.awaitedFetch = fetch
     }
 
-    /// The copy of the store that it is being given (`server.backup`).
-    var backup: Int64? {
-        get { doings?.backup }
-        set { active.backup = newValue }
-    }
-
-    /// Drafts sent within the current second.
-    var draftRate: RateWindow {
-        get { active.draftRate }
-        set { active.draftRate = newValue }
-    }
-
-    /// Refusals told to the log within the current second.
-    var refusalRate: RateWindow {
-        get { active.refusalRate }
-        set { active.refusalRate = newValue }
-    }
+    /// The answer of the store that its next request waits for.
+    var awaitedFetch: FetchID? { doings?.business?.awaitedFetch }
 
     /// The subscription to a form, if there is one.
     func subscription(to form: LiveForm) -> Subscription? {
         subscriptions.first { $0.form === form }
     }
 
+    /// Whether nothing waits, nothing is held for it and nothing is to be done but to tell it what
+    /// it watches: a fan-out to thousands asks no more.
+    var isAtRest: Bool {
+        writingBytes | heldBytes == 0 && answers.isEmpty && !isReadingPaused && !isAtEnd
+            && doings?.business == nil
+    }
+
     /// Whether requests wait.
-    var hasWork: Bool { !calls.isEmpty || arrivedHead < arrived.count }
+    @inline(__always) var hasWork: Bool { doings?.business?.inbox.isEmpty == false }
 
     /// Whether a request whose turn it is may be looked at.
     var takesTurns: Bool { progress == .idle && !hasWork }
 
+    /// Bytes of requests that wait.
+    @inline(__always) var inboxBytes: Int { doings?.business?.inbox.bytes ?? 0 }
+
     /// Bytes of answers that the client has not taken, or that are still to become durable.
-    var owedBytes: Int { answers.bytes + pendingBytes }
+    @inline(__always) var owedBytes: Int { answers.bytes + (doings?.business?.pendingBytes ?? 0) }
 
     /// Puts a frame behind everything that waits.
     func enqueue(frame: [UInt8]) {
-        inboxBytes += frame.count
-        arrived.append(.frame(frame))
+        business.inbox.append(.frame(frame))
     }
 
     /// Puts work that is no frame behind everything that waits.
     func enqueueLast(_ work: Work) {
-        arrived.append(work)
+        business.inbox.append(work)
     }
 
     /// Puts work before everything that waits.
     func enqueueFirst(_ work: [Work]) {
-        calls += work.reversed()
+        business.inbox.prepend(work)
     }
 
     /// Takes the work whose turn it is.
     func dequeue() -> Work? {
-        if let call = calls.popLast() { return call }
-        guard arrivedHead < arrived.count else { return nil }
-        let work = arrived[arrivedHead]
-        arrivedHead += 1
-        if arrivedHead == arrived.count || arrivedHead > 1024 {
-            arrived.removeFirst(arrivedHead)
-            arrivedHead = 0
-        }
-        if case .frame(let bytes) = work { inboxBytes -= bytes.count }
+        guard let business = doings?.business else { return nil }
+        let work = business.inbox.takeFirst()
+        if business.inbox.isEmpty { tidy() }
         return work
     }
 
     /// Forgets all that waits; gives the calls among it, next first.
     func dropInbox() -> [Work] {
+        guard let business = doings?.business else { return [] }
         defer {
-            calls = []
-            arrived = []
-            arrivedHead = 0
-            inboxBytes = 0
+            business.inbox = Inbox()
+            tidy()
         }
-        return calls.reversed()
-    }
-
-    /// Who writes, for the dots and the history; made once for what was said last.
-    func author(replica: ReplicaID) -> Author {
-        if let known = doings?.author, known.replica == replica { return known }
-        let author = Author(
-            user: peer.user, uid: peer.uid, client: client, tty: tty, connection: id.number,
-            replica: replica
-        ).withText()
-        active.author = author
-        return author
+        return business.inbox.nextCalls
     }
 }
 
@@ -245,39 +182,5 @@ final class BatchAnswer {
         }
         text.append(UInt8(ascii: "]"))
         return Frame.encode(text: text)
-    }
-}
-
-/// The writes of one connection to one form.
-struct OwnDots {
-    private(set) var context = CausalContext()
-    /// Loose dots from which on those that nothing holds any more are looked for: that look is work
-    /// for every field, so it comes once in as many writes as were kept by the last.
-    private var pruneAt = 64
-
-    /// Adds fresh writes. `held` gives what the form's stores hold.
-    mutating func insert(_ dots: [Dot], held: () -> Set<Dot>) {
-        for dot in dots { context.insert(dot) }
-        guard context.loose.count >= pruneAt else { return }
-        let held = held()
-        context = context.prunedLoose(where: held.contains)
-        pruneAt = max(64, 2 * context.loose.count)
-    }
-}
-
-/// Counts events within a second of the monotonic clock.
-struct RateWindow {
-    private var startNanoseconds: UInt64 = 0
-    private var count = 0
-
-    /// Whether one more event stays within `max` a second; counts it where it does.
-    mutating func admits(max: Int, at now: Moment) -> Bool {
-        if now.monotonicNanoseconds &- startNanoseconds >= 1_000_000_000 {
-            startNanoseconds = now.monotonicNanoseconds
-            count = 0
-        }
-        guard count < max else { return false }
-        count += 1
-        return true
     }
 }

@@ -219,8 +219,7 @@ extension Engine {
     /// An edit is no longer on its way; its connection, where that is still there.
     func settled(_ waiter: BatchQueue.Waiter) -> Connection? {
         guard let connection = connections[waiter.connection] else { return nil }
-        connection.editsPending -= 1
-        connection.pendingBytes -= waiter.response.count
+        connection.editSettled(answerBytes: waiter.response.count)
         return connection
     }
 
@@ -232,7 +231,7 @@ extension Engine {
             if connection.editsPending > 0 {
                 awaitingCommit.append(connection)
             } else if connection.progress == .awaitingCommit {
-                connection.progress = .idle
+                connection.goOn(to: .idle)
                 resume(connection, &effects)
             }
         }

@@ -7,7 +7,7 @@ extension Engine {
         let account = account(of: peer.uid)
         let connection = Connection(
             id, peer: peer, account: account, frameBytesMax: configuration.limits.maxFrame)
-        connections[id] = connection
+        connections.insert(connection)
         account.connections += 1
         counters.connections += 1
         let limits = configuration.limits
@@ -45,10 +45,10 @@ extension Engine {
     }
 
     func disconnect(_ id: ConnectionID, _ effects: inout [Effect]) {
-        guard let connection = connections.removeValue(forKey: id) else { return }
+        guard let connection = connections.remove(id) else { return }
         connection.isGone = true
         connection.owner = nil
-        noteUnfinished(0, of: connection)
+        connection.account.unfinishedBytes -= connection.decoder.gatheredBytes
         _ = withdraw(connection)
         endBackup(of: connection, &effects)
         let account = connection.account
@@ -84,7 +84,7 @@ extension Engine {
     func end(_ connection: Connection, _ effects: inout [Effect]) {
         guard connection.progress != .ending else { return }
         let calls = withdraw(connection)
-        connection.progress = .ending
+        connection.goOn(to: .ending)
         // Each place in the order of answers is filled, or nothing behind it would ever leave. What
         // a daemon that goes has not begun is left to the next one, unanswered.
         for call in calls {
@@ -101,16 +101,14 @@ extension Engine {
     /// Takes a connection out of every list; gives the calls that were not answered.
     private func withdraw(_ connection: Connection) -> [PendingCall] {
         var calls: [PendingCall] = []
-        if case .awaitingFetch(let id) = connection.progress,
-            let call = fetches.removeValue(forKey: id)?.call
-        {
+        if let id = connection.awaitedFetch, let call = fetches.removeValue(forKey: id)?.call {
             calls.append(call)
         }
         for case .call(_, let id, let target) in connection.dropInbox() {
             calls.append(PendingCall(connection: connection, id: id, target: target))
         }
-        for subscription in connection.subscriptions { leave(subscription) }
-        connection.subscriptions = []
+        connection.subscriptions.forEach { leave($0) }
+        connection.subscriptions = .none
         if connection.catalogCursor != nil {
             connection.catalogCursor = nil
             catalogWatchers.removeAll { $0 === connection }
@@ -159,6 +157,7 @@ extension Engine {
         else { return }
         let began = workBegins()
         defer { workEnded(began, connection.account) }
+        let gathered = connection.decoder.gatheredBytes
         let outcome = connection.decoder.feed(bytes) { text in
             receive(text, from: connection, &effects)
             return connection.progress != .ending
@@ -168,21 +167,23 @@ extension Engine {
             connection.enqueueLast(.frameTooLarge(length))
             resume(connection, &effects)
         }
-        chargeUnfinished(connection, &effects)
+        let more = connection.decoder.gatheredBytes - gathered
+        if more != 0 { chargeUnfinished(more, connection, &effects) }
         throttle(connection, &effects)
         chargeHeld(connection)
     }
 
     /// Charges the bytes of a frame that has not come whole to the uid that holds it open; whoever
     /// goes beyond the bound is let go, as half a frame cannot be put off.
-    private func chargeUnfinished(_ connection: Connection, _ effects: inout [Effect]) {
-        let bytes = connection.decoder.gatheredBytes
-        guard bytes != connection.unfinishedBytes else { return }
-        noteUnfinished(bytes, of: connection)
+    private func chargeUnfinished(
+        _ more: Int, _ connection: Connection, _ effects: inout [Effect]
+    ) {
+        let account = connection.account
+        account.unfinishedBytes += more
         let max = configuration.limits.unfinishedBytesPerUserMax
-        guard bytes > 0, connection.account.unfinishedBytes > max else { return }
+        guard connection.decoder.gatheredBytes > 0, account.unfinishedBytes > max else { return }
+        account.unfinishedBytes -= connection.decoder.gatheredBytes
         connection.decoder = FrameDecoder(frameBytesMax: configuration.limits.maxFrame)
-        noteUnfinished(0, of: connection)
         counters.refused += 1
         log(
             .warning,
@@ -195,11 +196,6 @@ extension Engine {
                     "unfinishedBytesPerUserMax", max: Int64(max),
                     "your connections hold too many frames half sent; finish some, try again")))
         sayGoodbye(connection, .policy, retryAfterMilliseconds: 1000, &effects)
-    }
-
-    private func noteUnfinished(_ bytes: Int, of connection: Connection) {
-        connection.account.unfinishedBytes += bytes - connection.unfinishedBytes
-        connection.unfinishedBytes = bytes
     }
 
     private func receive(

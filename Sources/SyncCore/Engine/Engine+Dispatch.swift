@@ -10,11 +10,11 @@ struct PendingCall {
     var key: KeyUse?
 
     /// The place of its answer in the connection's order.
-    var slot: AnswerQueue.Slot? {
+    var slot: AnswerQueue.Slot {
         switch target {
         case .slot(let slot): slot
         case .batch(let batch): batch.slot
-        case .nowhere: nil
+        case .nowhere: .unowed
         }
     }
 
@@ -33,7 +33,7 @@ extension Engine {
     ) {
         if request.waitsForOwnEdits, connection.editsPending > 0 {
             connection.enqueueFirst([.call(request, id, target)])
-            connection.progress = .awaitingCommit
+            connection.goOn(to: .awaitingCommit)
             awaitingCommit.append(connection)
             return
         }
@@ -171,7 +171,7 @@ extension Engine {
         // Names alone, since what was refused may be a secret; few a second, since the log is
         // everybody's. What is forbidden has been told with its reason already.
         guard error.kind != .forbidden,
-            call.connection.refusalRate.admits(max: Self.refusalsLoggedASecondMax, at: now)
+            call.connection.admitsRefusal(max: Self.refusalsLoggedASecondMax, at: now)
         else { return }
         let place = [error.form, error.field].compactMap(\.self).joined(separator: "/")
         refusals.append(
@@ -272,8 +272,7 @@ extension Engine {
             connection: call.connection.id, target: call.target, id: call.id,
             response: [UInt8](response[...]))
         guard batches.wait(for: number, waiter) else { return false }
-        call.connection.editsPending += 1
-        call.connection.pendingBytes += response.count
+        call.connection.editBegan(answerBytes: response.count)
         return true
     }
 

@@ -177,10 +177,7 @@ extension Engine {
             batches.gathering.isEmpty || health != .healthy
         else { return }
         life = .stopped(reason)
-        for id in connections.keys.sorted() {
-            guard let connection = connections[id] else { continue }
-            bidFarewell(connection, reason, &effects)
-        }
+        for connection in connections.inOrder { bidFarewell(connection, reason, &effects) }
         effects.append(.drained)
     }
 

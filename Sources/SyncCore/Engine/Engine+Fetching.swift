@@ -20,8 +20,7 @@ extension Engine {
         _ query: StoreQuery, for purpose: Fetch, _ connection: Connection,
         _ effects: inout [Effect]
     ) {
-        connection.progress = .awaitingFetch(
-            request(query, for: purpose, connection, &effects))
+        connection.await(request(query, for: purpose, connection, &effects))
     }
 
     func request(
@@ -64,12 +63,12 @@ extension Engine {
             .undo(let call, _, _), .backup(let call, _):
             let connection = call.connection
             guard connections[connection.id] === connection,
-                connection.progress == .awaitingFetch(id)
+                connection.awaitedFetch == id
             else {
                 if case .backup(let number, _) = answer { giveUp(backup: number, &effects) }
                 return
             }
-            connection.progress = .idle
+            connection.goOn(to: .idle)
             do {
                 try proceed(purpose, answer, &effects)
             } catch {

@@ -40,7 +40,7 @@ extension Engine {
         }
         let id = state.definition.controls[focus].id
         let max = configuration.limits.draftsPerSecondMax
-        guard connection.draftRate.admits(max: max, at: now) else {
+        guard connection.admitsDraft(max: max, at: now) else {
             throw .limit(
                 "draftsPerSecondMax", max: Int64(max), "more than \(max) drafts a second; wait")
         }

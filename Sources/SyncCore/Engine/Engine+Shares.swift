@@ -294,7 +294,7 @@ extension Engine {
     /// Down to three quarters, so that the look at all connections is rare.
     private func cutOffGreatest(of account: Account, _ effects: inout [Effect]) {
         let max = configuration.limits.heldBytesPerUserMax
-        let greatest = connections.values.filter { $0.account === account && $0.heldBytes > 0 }
+        let greatest = connections.inOrder.filter { $0.account === account && $0.heldBytes > 0 }
             .sorted { ($1.heldBytes, $0.id) < ($0.heldBytes, $1.id) }
         var rest = account.heldBytes
         for connection in greatest where rest > max / 4 * 3 && connection.progress != .ending {

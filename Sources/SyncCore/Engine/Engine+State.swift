@@ -266,7 +266,7 @@ extension Engine {
     ) throws(WireError) -> Seen {
         guard let token else { return .present }
         var context = try parse(token, path: path).clipped(to: form.working.context)
-        if let own = connection.ownDots[form.key] { context.formUnion(own.context) }
+        if let own = connection.ownContext(of: form.key) { context.formUnion(own) }
         return .context(context)
     }
 
@@ -356,9 +356,7 @@ extension Engine {
     /// A connection has seen what it wrote itself.
     private func note(_ dots: [Dot], _ form: LiveForm, _ connection: Connection) {
         guard !dots.isEmpty else { return }
-        connection.ownDots[form.key, default: OwnDots()].insert(dots) {
-            form.working.heldDots
-        }
+        connection.note(dots, in: form.key) { form.working.heldDots }
     }
 }
 

@@ -87,7 +87,7 @@ extension Engine {
 
     /// Ends a subscription: nothing more of the form is written to its connection.
     func end(_ subscription: Subscription) {
-        subscription.connection.subscriptions.removeAll { $0 === subscription }
+        subscription.connection.subscriptions.remove(subscription)
         leave(subscription)
     }
 
@@ -95,7 +95,7 @@ extension Engine {
     func leave(_ subscription: Subscription) {
         let form = subscription.form
         form.remove(subscription)
-        subscription.connection.pageBytes -= subscription.pageBytes
+        subscription.connection.addPageBytes(-subscription.pageBytes)
         subscription.position = .ended
         subscription.connection.account.subscriptions -= 1
         if form.presence.remove(subscription.connection.id) { notifyPresence(of: form) }
@@ -109,7 +109,7 @@ extension Engine {
         if case .page(let chunks, let next) = subscription.position {
             for chunk in chunks { output.append(own: chunk) }
             // From here on they are bytes of the write.
-            subscription.connection.pageBytes -= subscription.pageBytes
+            subscription.connection.addPageBytes(-subscription.pageBytes)
             subscription.position = .stored(next: next)
         }
         if case .live(var next) = subscription.position {
@@ -128,7 +128,7 @@ extension Engine {
         if var cursor = subscription.presenceCursor, output.byteCount < bytesMax {
             form.presence.read(
                 from: &cursor, form: form.name, into: &output, retained: retained)
-            subscription.presenceCursor = cursor
+            subscription.sentPresence(upTo: cursor)
         }
     }
 
@@ -210,7 +210,7 @@ extension Engine {
             fetchNextPage(of: subscription, &effects)
         } else {
             subscription.position = .page(chunks, next: last + 1)
-            subscription.connection.pageBytes += subscription.pageBytes
+            subscription.connection.addPageBytes(subscription.pageBytes)
             chargeHeld(subscription.connection)
         }
         markReady(subscription.connection)

@@ -96,10 +96,25 @@ extension Engine {
         guard !connection.isGone, !connection.isWriting else { return nil }
         var output = Output()
         if connection.answers.hasOutput { connection.answers.take(into: &output) }
-        for subscription in connection.subscriptions
-        where connection.answers.isAnswered(subscription.answer) {
+        connection.subscriptions.forEach { subscription in
+            guard connection.answers.isAnswered(subscription.answer) else { return }
             collect(subscription, into: &output, bytesMax: bytesMax)
         }
+        let isAtRest = connection.isAtRest && output.privateBytes == 0
+        if !isAtRest { collectRest(connection, into: &output, bytesMax: bytesMax) }
+        guard output.byteCount > 0 else { return nil }
+        connection.isWriting = true
+        if isAtRest { return output }
+        // What is left of the queue of answers is now in this write.
+        connection.writingBytes = output.privateBytes
+        chargeHeld(connection)
+        return output
+    }
+
+    /// Adds to a write what few are owed.
+    private func collectRest(
+        _ connection: Connection, into output: inout Output, bytesMax: Int
+    ) {
         if var cursor = connection.catalogCursor {
             collectCatalog(connection, &cursor, into: &output, bytesMax: bytesMax)
             connection.catalogCursor = cursor
@@ -109,12 +124,6 @@ extension Engine {
             connection.hasLeave = true
             output.append(FrameChunk(farewell), 0..<farewell.count)
         }
-        guard output.byteCount > 0 else { return nil }
-        connection.isWriting = true
-        // What is left of the queue of answers is now in this write.
-        connection.writingBytes = output.privateBytes
-        chargeHeld(connection)
-        return output
     }
 
     /// The write that `nextOutput` gave has left, and the next may be asked for: `Input.wrote`.
@@ -128,7 +137,11 @@ extension Engine {
         connection.isWriting = false
         connection.writingBytes = 0
         if connection.hasLeave { return end(connection, &effects) }
-        for subscription in connection.subscriptions { fetchNextPage(of: subscription, &effects) }
+        connection.subscriptions.forEach { fetchNextPage(of: $0, &effects) }
+        if connection.isAtRest {
+            if connection.subscriptions.contains(where: \.hasOutput) { markReady(connection) }
+            return
+        }
         resume(connection, &effects)
         if connection.answers.hasOutput || connection.subscriptions.contains(where: \.hasOutput)
             || connection.catalogCursor.map({ $0 < catalog.next }) ?? false

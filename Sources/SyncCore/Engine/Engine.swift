@@ -29,7 +29,7 @@ public final class Engine {
     var catalog = Catalog()
     var catalogWatchers: [Connection] = []
 
-    var connections: [ConnectionID: Connection] = [:]
+    var connections = ConnectionTable<Connection>()
     /// By uid; of those who are connected.
     var accounts: [UInt32: Account] = [:]
     /// Whose request was done last, and until when more than one uid counts as at work (monotonic
@@ -157,9 +157,9 @@ public final class Engine {
     /// revisions are written, and so do a user and the connections that wait for a turn; an engine
     /// that is given up cuts them apart.
     deinit {
-        for connection in connections.values {
-            for subscription in connection.subscriptions { subscription.form.removeSubscriptions() }
-            connection.subscriptions = []
+        for connection in connections.inOrder {
+            connection.subscriptions.forEach { $0.form.removeSubscriptions() }
+            connection.subscriptions = .none
         }
         for form in forms { form.removeSubscriptions() }
         // Of those who are connected, and of those who went since the last turn.

@@ -102,7 +102,7 @@ final class LiveForm {
     func refreshFilter(of subscription: Subscription) {
         guard let globs = subscription.globs else { return }
         for control in committed.definition.controls { _ = names.number(of: control.id) }
-        subscription.filter = names.numbers(matching: globs)
+        subscription.select(names.numbers(matching: globs))
     }
 
     /// The numbers of controls of the definition that edits see, by index.

@@ -38,15 +38,48 @@ public struct ConnectionID: Hashable, Comparable, Sendable {
 /// Who is at the other end, as the kernel says (SO_PEERCRED, SO_PEERGROUPS: socket(7), unix(7)),
 /// read once when the connection is accepted.
 public struct Peer: Sendable, Hashable {
-    public var pid: Int32
-    public var uid: UInt32
-    public var gid: UInt32
+    public let pid: Int32
+    public let identity: Identity
+
+    /// All but the process: one object serves all connections of a user, as they nearly always have
+    /// the same groups.
+    public final class Identity: Sendable, Hashable {
+        public let uid: UInt32
+        public let gid: UInt32
+        public let groups: [UInt32]
+        public let user: String
+        public let groupNames: [String]
+
+        init(
+            uid: UInt32, gid: UInt32, groups: [UInt32], user: String, groupNames: [String]
+        ) {
+            self.uid = uid
+            self.gid = gid
+            self.groups = groups
+            self.user = user
+            self.groupNames = groupNames
+        }
+
+        public static func == (left: Identity, right: Identity) -> Bool {
+            left === right
+                || left.uid == right.uid && left.gid == right.gid && left.user == right.user
+                    && left.groups == right.groups && left.groupNames == right.groupNames
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(uid)
+            hasher.combine(gid)
+        }
+    }
+
+    public var uid: UInt32 { identity.uid }
+    public var gid: UInt32 { identity.gid }
     /// Supplementary groups, `gid` not necessarily among them.
-    public var groups: [UInt32]
+    public var groups: [UInt32] { identity.groups }
     /// The login name; the uid in digits where the system knows no name.
-    public var user: String
+    public var user: String { identity.user }
     /// Names of `gid` and of `groups`, as far as the system knows them.
-    public var groupNames: [String]
+    public var groupNames: [String] { identity.groupNames }
 
     /// A peer with the given credentials.
     public init(
@@ -54,10 +87,12 @@ public struct Peer: Sendable, Hashable {
         groupNames: [String] = []
     ) {
         self.pid = pid
-        self.uid = uid
-        self.gid = gid
-        self.groups = groups
-        self.user = user
-        self.groupNames = groupNames
+        identity = Identity(uid: uid, gid: gid, groups: groups, user: user, groupNames: groupNames)
+    }
+
+    /// Another process of the same.
+    public init(pid: Int32, _ identity: Identity) {
+        self.pid = pid
+        self.identity = identity
     }
 }

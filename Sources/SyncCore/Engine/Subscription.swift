@@ -6,10 +6,10 @@ final class Subscription {
         case live(next: UInt64)
         /// The next revision is older than the change log: it comes from the store, page by page.
         case stored(next: UInt64)
-        /// A page of the store is on its way.
-        case fetching(next: UInt64, FetchID)
+        /// A page of the store is on its way. Few are, so that it is kept apart.
+        indirect case fetching(next: UInt64, FetchID)
         /// A page of the store is to be written; `next` is the revision behind it.
-        case page([FrameChunk], next: UInt64)
+        indirect case page([FrameChunk], next: UInt64)
         /// Nothing more is written to it.
         case ended
     }
@@ -20,29 +20,56 @@ final class Subscription {
     /// Kept alive for as long as its last revisions are to be written, though it was deleted.
     let form: LiveForm
     var position: Position
-    /// The newest presence that it has been sent; `nil` unless it asked for presence.
-    var presenceCursor: UInt64?
-    /// The place of the answer to `state.subscribe`: nothing is told before it (PROTOCOL.md,
-    /// Promises of the stream, 2). `nil` where none is owed.
-    let answer: AnswerQueue.Slot?
-    /// The fields that match, by their numbers; `nil` for all. Made anew when the form has new
-    /// names.
-    var filter: FieldNumbers?
-    /// The globs of the fields asked for; `nil` for all.
-    let globs: [Glob]?
     /// Where it stands in its audience.
-    var index = 0
+    var index: UInt32 = 0
+    /// The place of the answer to `state.subscribe`: nothing is told before it (PROTOCOL.md,
+    /// Promises of the stream, 2).
+    let answer: AnswerQueue.Slot
+    /// The fields asked for; `nil` for all.
+    private let selection: Selection?
+    /// See `presenceCursor`; `.max` stands for `nil`.
+    private var presenceAt: UInt64
+
+    /// Some fields of a form.
+    private final class Selection {
+        let globs: [Glob]
+        /// Those that match, by their numbers. Made anew when the form has new names.
+        var numbers: FieldNumbers?
+
+        init(_ globs: [Glob]) {
+            self.globs = globs
+        }
+    }
 
     init(
         connection: Connection, form: LiveForm, position: Position, globs: [Glob]?,
-        presence: Bool, answer: AnswerQueue.Slot?
+        presence: Bool, answer: AnswerQueue.Slot
     ) {
         self.connection = connection
         self.form = form
         self.position = position
-        self.globs = globs
-        presenceCursor = presence ? 0 : nil
+        selection = globs.map { Selection($0) }
+        presenceAt = presence ? 0 : .max
         self.answer = answer
+    }
+
+    /// The newest presence that it has been sent; `nil` unless it asked for presence.
+    var presenceCursor: UInt64? { presenceAt == .max ? nil : presenceAt }
+
+    /// It has been sent presence up to there.
+    func sentPresence(upTo cursor: UInt64) {
+        presenceAt = cursor
+    }
+
+    /// The globs of the fields asked for; `nil` for all.
+    var globs: [Glob]? { selection?.globs }
+
+    /// The fields that match, by their numbers; `nil` for all.
+    var filter: FieldNumbers? { selection?.numbers }
+
+    /// The fields that match now.
+    func select(_ numbers: FieldNumbers) {
+        selection?.numbers = numbers
     }
 
     /// Bytes of the page that waits to be written.

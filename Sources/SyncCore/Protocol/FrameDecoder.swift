@@ -8,9 +8,6 @@
 ///     length ──4 bytes──> text ──all of it──> length
 ///        └──0, or over frameBytesMax──> refused (for ever)
 public struct FrameDecoder: Sendable {
-    /// The most bytes of text that a frame may have.
-    public let frameBytesMax: Int
-
     /// What came of feeding a piece.
     public enum Outcome: Hashable, Sendable {
         /// All was taken in; the next piece may come.
@@ -24,20 +21,26 @@ public struct FrameDecoder: Sendable {
 
     private enum State: Sendable {
         case length
-        case text(Int)
+        case text(UInt32)
         case refused(UInt32)
     }
 
-    private var state = State.length
+    // Of ten thousand connections each has one: no wider than a length on the wire.
+
     /// Of a frame that is split, the bytes of its length and text that came so far.
     private var gathered: [UInt8] = []
+    private let lengthMax: UInt32
+    private var state = State.length
     /// A buffer beyond this many bytes is given back when its frame is done.
     private static let keptBytesMax = 1024
 
     /// A decoder at the beginning of a stream.
     public init(frameBytesMax: Int = 1 << 20) {
-        self.frameBytesMax = frameBytesMax
+        lengthMax = UInt32(clamping: frameBytesMax)
     }
+
+    /// The most bytes of text that a frame may have.
+    public var frameBytesMax: Int { Int(lengthMax) }
 
     /// How many bytes of an unfinished frame are kept.
     public var gatheredBytes: Int { gathered.count }
@@ -61,14 +64,14 @@ public struct FrameDecoder: Sendable {
                 return .frameTooLarge(length: length)
             case .length:
                 guard let length = takeLength(piece, &position) else { return .needsMore }
-                if length == 0 || Int(length) > frameBytesMax {
+                if length == 0 || length > lengthMax {
                     gathered = []
                     state = .refused(length)
                 } else {
-                    state = .text(Int(length))
+                    state = .text(length)
                 }
             case .text(let length):
-                guard let goesOn = takeText(length, piece, &position, receive) else {
+                guard let goesOn = takeText(Int(length), piece, &position, receive) else {
                     return .needsMore
                 }
                 if !goesOn { return .stopped(consumed: position) }
