@@ -245,4 +245,41 @@ struct UserTests {
         let requests = (status["counters"] as? Object)?["requests"] as? Int ?? 0
         #expect(requests < 40 * 400, "the bystander was served before the flood was over")
     }
+
+    @Test("a flood of edits leaves another's history and undo, over a kill as well")
+    func history() throws {
+        let scene = try Scene(["--limit", "historyRevisionsMax=200", "--limit", "undoDepthMax=50"])
+        try WireClient(scene.folder("open")).apply()
+        var alice = try scene.client(Self.alice)
+        for flavor in ["vanilla", "strawberry"] { try alice.set("flavor", flavor) }
+        let mallory = try scene.client(Self.mallory)
+        // The store is asked to prune each thousand revisions.
+        for _ in 0..<1_200 { try mallory.increment("scoops") }
+        try scene.daemon.killHard()
+        unlink(scene.folder("open"))
+        let listener = try openListener(scene.folder)
+        defer { close(listener) }
+        let daemon = try DaemonProcess(
+            scene.folder,
+            arguments: [
+                "--state-directory", scene.folder("state"), "--limit", "historyRevisionsMax=200",
+                "--limit", "undoDepthMax=50",
+            ], passing: [listener]
+        ).ready()
+        defer { withExtendedLifetime(daemon) {} }
+        alice = try scene.client(Self.alice)
+        let page = try alice.call("state.history", ["form": "ice-cream", "field": "flavor"])
+        let entries = page["entries"] as? [Object] ?? []
+        #expect(entries.map { $0["revision"] as? Int } == [3, 2, 1])
+        let all = try alice.call("state.history", ["form": "ice-cream", "limit": 1000])
+        let revisions = (all["entries"] as? [Object] ?? []).compactMap { $0["revision"] as? Int }
+        #expect(revisions.count < 700 && revisions.first == 1_203)
+        for flavor in ["vanilla", "chocolate"] {
+            try alice.call("state.undo", ["form": "ice-cream"])
+            #expect(try alice.value("flavor") as? String == flavor)
+        }
+        let error = try alice.answer("state.undo", ["form": "ice-cream"])["error"] as? Object
+        #expect((error?["data"] as? Object)?["kind"] as? String == "conflict")
+        #expect(try alice.value("scoops") as? Int == 1_200)
+    }
 }
