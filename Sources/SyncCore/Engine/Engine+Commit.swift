@@ -156,7 +156,8 @@ extension Engine {
         _ event: BatchQueue.Event, of form: LiveForm, _ extent: Extent, _ row: RevisionRow?,
         _ effects: inout [Effect]
     ) {
-        let rowsMax = configuration.limits.historyRevisionsMax
+        let limits = configuration.limits
+        var dropped: UInt64?
         batches.gathering.withDirty(form) { dirty in
             switch extent {
             case .cells(let cells): for index in cells { dirty.cells.insert(index) }
@@ -166,18 +167,19 @@ extension Engine {
             case .deletion: dirty.isDeleted = true
             }
             if let row { dirty.revisions.append(row) }
-            // Beyond the retention they would be dropped as soon as they were written.
-            if dirty.revisions.count > 2 * rowsMax {
-                dirty.revisions.removeFirst(dirty.revisions.count - rowsMax)
+            if dirty.revisions.count > 2 * limits.historyRevisionsMax {
+                dropped = dirty.dropRevisions(
+                    leaving: limits.historyRevisionsMax, perUser: limits.historyRevisionsPerUser)
             }
         }
+        if let dropped { prune(form, through: dropped) }
         counters.transactions += 1
         form.revisionsSincePruning += 1
         if let row {
             form.note(author: row.uid)
             let isPiece = form.historyBytes.append(
                 row.revision, bytes: row.bytesEstimate,
-                pieceBytes: configuration.limits.historyBytesMax / 64)
+                pieceBytes: limits.historyBytesMax / 64)
             if isPiece { boundHistory(of: form) }
         }
         if form.revisionsSincePruning >= Self.pruningPeriod { prune(form) }
@@ -303,6 +305,23 @@ extension LiveForm {
 }
 
 extension BatchQueue.Dirty {
+    /// Drops what the store would drop as soon as it was written: all but the newest revisions, the
+    /// newest of each uid, and what took something back, of which the store has to hear.
+    ///
+    /// - Returns: the revision up to which the store is to prune, so that there is no gap.
+    fileprivate mutating func dropRevisions(leaving rowsMax: Int, perUser: Int) -> UInt64? {
+        let count = revisions.count - rowsMax
+        let through = revisions[count - 1].revision
+        var ofUser: [UInt32?: Int] = [:]
+        var kept: [RevisionRow] = []
+        for row in revisions[..<count].reversed() where kept.count < rowsMax / 2 {
+            ofUser[row.uid, default: 0] += 1
+            if row.takesBack != nil || ofUser[row.uid, default: 0] <= perUser { kept.append(row) }
+        }
+        revisions.replaceSubrange(..<count, with: kept.reversed())
+        return through
+    }
+
     /// Readers see the form as it was at the end of the batch.
     fileprivate func takeEffect() {
         switch end {

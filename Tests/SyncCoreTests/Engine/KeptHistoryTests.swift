@@ -11,11 +11,11 @@ struct KeptHistoryTests {
           {"id":"note","type":"text"}]}
         """#
 
-    private func host() throws -> EngineHost {
+    private func host(_ durability: Durability = .commit) throws -> EngineHost {
         var limits = Limits()
         limits.historyRevisionsMax = 50
         limits.historyRevisionsPerUser = 10
-        let host = try EngineHost(limits: limits)
+        let host = try EngineHost(durability: durability, limits: limits)
         let root = host.connect(uid: 0, user: "root")
         ask(host, root, "form.apply", #"{"definition":\#(Self.form)}"#)
         return host
@@ -47,16 +47,22 @@ struct KeptHistoryTests {
         ask(host, client, "state.undo", #"{"form":"f"\#(more)}"#)
     }
 
-    @Test("six hundred edits of another leave my undo and my history", arguments: [false, true])
-    func flooded(isStartedAnew: Bool) throws {
-        let host = try host()
+    private func crash(_ host: EngineHost, _ durability: Durability) throws {
+        try host.crash(newEpoch: durability != .commit, newLogs: durability != .commit)
+    }
+
+    @Test(
+        "six hundred edits of another leave my undo and my history", arguments: [false, true],
+        [Durability.commit, .memory])
+    func flooded(isStartedAnew: Bool, durability: Durability) throws {
+        let host = try host(durability)
         var alice = host.connect(uid: 1000, user: "alice")
         add(host, alice, 5)
         add(host, alice, 7)
         flood(host, host.connect(uid: 1001, user: "mallory"))
         #expect((host.store.revisions[1] ?? [:]).count == 50)
         if isStartedAnew {
-            try host.crash()
+            try crash(host, durability)
             alice = host.connect(uid: 1000, user: "alice")
         }
         let history = ask(host, alice, "state.history", #"{"form":"f","limit":1000}"#)
@@ -75,16 +81,18 @@ struct KeptHistoryTests {
         try #require(host.store.forms.values.first).log
     }
 
-    @Test("what another took back is not taken back once more after a flood and a start")
-    func takenBackOnce() throws {
-        let host = try host()
+    @Test(
+        "what another took back is not taken back once more after a flood and a start",
+        arguments: [Durability.commit, .memory])
+    func takenBackOnce(durability: Durability) throws {
+        let host = try host(durability)
         let root = host.connect(uid: 0, user: "root")
         let alice = host.connect(uid: 1000, user: "alice")
         add(host, root, 100)
         add(host, alice, 5)
         #expect(undo(host, root, #","scope":"anyone""#).contains(#""value":100,"#))
         flood(host, root)
-        try host.crash()
+        try crash(host, durability)
         let again = host.connect(uid: 1000, user: "alice")
         #expect(undo(host, again).contains("nothing to undo"))
     }
