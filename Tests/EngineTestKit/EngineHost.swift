@@ -12,7 +12,7 @@ public final class EngineHost {
     public let environment: Environment
     /// Milliseconds since 1970 and since the start.
     public var milliseconds: Int64 = 1_795_000_000_000
-    public private(set) var replica = ReplicaID(id: 0x3f9a, epoch: 1)
+    public private(set) var replica: ReplicaID
     /// Batches stay under way until the test says how they end.
     public var holdsCommits = false
     /// Connections that take no bytes.
@@ -47,17 +47,21 @@ public final class EngineHost {
     private var closing: Set<ConnectionID> = []
     private var nextConnection: UInt64 = 1
 
-    /// A host with an empty store.
+    /// A host with an empty store, or one with a copy of another's: under an id of its own and with
+    /// new logs.
     public init(
         durability: Durability = .commit, limits: Limits = Limits(), seed: UInt64 = 1,
+        replica: ReplicaID = ReplicaID(id: 0x3f9a, epoch: 1), copyOf store: ModelStore? = nil,
         compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) }
     ) throws {
+        self.replica = replica
+        self.store = store ?? ModelStore()
         configuration = EngineConfiguration(
             durability: durability, limits: limits, serverName: "pickersyncd/test", daemonUID: 900)
         environment = .forTests(seed: seed, compile: compile)
         engine = try Engine(
             configuration: configuration, environment: environment, replica: replica,
-            image: StoreImage(), newLogs: false, at: Self.moment(milliseconds))
+            image: self.store.image(), newLogs: store != nil, at: Self.moment(milliseconds))
     }
 
     private static func moment(_ milliseconds: Int64, wallOffset: Int64 = 0) -> Moment {
@@ -77,6 +81,12 @@ public final class EngineHost {
     public func crash(
         newEpoch: Bool = false, newLogs: Bool = false, writesBatch: Bool = false
     ) throws {
+        kill(writesBatch: writesBatch)
+        try start(newEpoch: newEpoch, newLogs: newLogs)
+    }
+
+    /// The daemon is killed, and stays down until `start`.
+    public func kill(writesBatch: Bool = false) {
         if writesBatch, let batch = batchUnderWay { store.commit(batch) }
         batchUnderWay = nil
         unwritten = nil
@@ -89,23 +99,39 @@ public final class EngineHost {
         fetchesUnderWay = []
         holdsFetches = false
         isDrained = false
+    }
+
+    /// A daemon that is down is started.
+    ///
+    /// - Parameter over: What was put in the place of its store meanwhile.
+    public func start(
+        over other: ModelStore? = nil, newEpoch: Bool = false, newLogs: Bool = false
+    ) throws {
+        if let other { store = other }
         if newEpoch { replica = replica.nextEpoch ?? replica }
         engine = try Engine(
             configuration: configuration, environment: environment, replica: replica,
             image: store.image(), newLogs: newLogs, at: now)
     }
 
-    /// The daemon stops as it is asked to, with goodbyes and a last commit, and starts again.
+    /// The daemon stops as it is asked to, with goodbyes and a last commit.
     ///
     /// - Returns: whether it came to an end by itself.
-    public func restart() throws -> Bool {
+    public func stop() -> Bool {
         isDrained = false
         run(.stop(.restart))
         for _ in 0..<8 where !isDrained {
             settle()
             commit()
         }
-        let wasDrained = isDrained
+        return isDrained
+    }
+
+    /// The daemon stops as it is asked to, and starts again.
+    ///
+    /// - Returns: whether it came to an end by itself.
+    public func restart() throws -> Bool {
+        let wasDrained = stop()
         try crash()
         return wasDrained
     }

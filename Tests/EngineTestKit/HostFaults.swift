@@ -24,7 +24,7 @@ public struct HostFaults: OptionSet, Sendable {
 
     /// Whether a frame is kept from a client.
     func swallow(_ text: String, for id: ConnectionID) -> Bool {
-        guard text.contains(#""method":"state.changed""#) else { return false }
+        guard !isEmpty, text.contains(#""method":"state.changed""#) else { return false }
         if contains(.tellsOneSubscriberOnly), id.number > 1 { return true }
         return contains(.skipsRevision) && text.contains(#""revision":7,"#)
     }

@@ -1,7 +1,8 @@
 /// Promise 2: five stores joined by deltas that are lost, doubled and reordered, split, started anew
 /// and put back to old backups, with clocks that are wrong, always agree with an oracle that keeps
 /// every write with its full causal history; so does a daemon with its clients, its store and its
-/// crashes. The same searches find every bug that is put in.
+/// crashes; so do five such daemons, whose engines go on over each other's writes. The same searches
+/// find every bug that is put in.
 
 import Glibc
 
@@ -14,6 +15,7 @@ struct SimulationRow: Row {
 
     private static let schedules = 1_000_000
     private static let lives = 5_000
+    private static let fleets = 3_000
 
     func run(_ run: Run) throws -> Outcome {
         let first = run.seed % 1_000_000_000
@@ -22,6 +24,7 @@ struct SimulationRow: Row {
         let searches = [
             ["causality", "\(first)", "\(Self.scaled(run.count(Self.schedules)))"],
             ["engine", "\(first)", "\(Self.scaled(run.count(Self.lives)))"],
+            ["fleet", "\(first)", "\(Self.scaled(run.count(Self.fleets)))"],
             ["faults", "1", "60"],
         ]
         for search in searches {

@@ -1,7 +1,9 @@
-// The long search: lives of five stores, and of a daemon with its clients, by the million.
+// The long search: lives of five stores, of a daemon with its clients, and of five daemons that are
+// joined, by the million.
 //
 //     simulate causality FIRST COUNT
 //     simulate engine FIRST COUNT
+//     simulate fleet FIRST COUNT
 //     simulate faults FIRST COUNT
 //
 // Prints a line with what was run; a life that fails is shrunk and told, and the exit status is 1.
@@ -12,8 +14,6 @@ import Simulation
 
 @main
 struct Simulate {
-    /// How many lives one piece of work has.
-    private static let pieceSize: UInt64 = 500
     private static let workers = 2
 
     static func main() async {
@@ -27,16 +27,15 @@ struct Simulate {
         let (steps, failure) = await run(search, first..<first + count)
         let took = start.duration(to: .now)
         if let failure { print(failure) }
-        let life = search == .causality ? "schedules of five stores" : "lives of a daemon"
         print(
-            "\(count) \(life) from seed \(first), \(steps) steps, "
+            "\(count) \(search.life) from seed \(first), \(steps) steps, "
                 + "\(failure == nil ? "0 divergences" : "a divergence"), \(took.components.seconds) s"
         )
         exit(failure == nil ? 0 : 1)
     }
 
     private static func usage() -> Never {
-        print("usage: simulate causality|engine|faults FIRST COUNT")
+        print("usage: simulate causality|engine|fleet|faults FIRST COUNT")
         exit(64)
     }
 
@@ -44,7 +43,10 @@ struct Simulate {
         var missed = CausalFault.allCases.filter { !CausalFailure.finds($0, in: seeds) }
             .map { "\($0)" }
         missed += EngineFailure.faultsMissed(in: seeds)
-        let count = CausalFault.allCases.count + EngineFailure.faultCount
+        missed += FleetFault.allCases.filter { !FleetFailure.finds($0, in: seeds) }
+            .map { "five daemons: \($0)" }
+        let count =
+            CausalFault.allCases.count + EngineFailure.faultCount + FleetFault.allCases.count
         for name in missed { print("not found in \(seeds.count) lives: \(name)") }
         print("\(count - missed.count) of \(count) seeded bugs caught")
         exit(missed.isEmpty ? 0 : 1)
@@ -59,7 +61,7 @@ struct Simulate {
             var result: (steps: Int, failure: String?) = (0, nil)
             func start() {
                 guard next < seeds.upperBound, result.failure == nil else { return }
-                let piece = next..<min(seeds.upperBound, next + pieceSize)
+                let piece = next..<min(seeds.upperBound, next + search.pieceSize)
                 next = piece.upperBound
                 group.addTask { search.run(piece) }
             }
@@ -80,7 +82,19 @@ private struct Outcome: Sendable {
 }
 
 private enum Search: String, Sendable {
-    case causality, engine
+    case causality, engine, fleet
+
+    /// What is searched, in the plural.
+    var life: String {
+        switch self {
+        case .causality: "schedules of five stores"
+        case .engine: "lives of a daemon"
+        case .fleet: "lives of five daemons"
+        }
+    }
+
+    /// How many lives one piece of work has: a second's work at most.
+    var pieceSize: UInt64 { self == .causality ? 500 : 20 }
 
     func run(_ seeds: Range<UInt64>) -> Outcome {
         var outcome = Outcome()
@@ -94,6 +108,10 @@ private enum Search: String, Sendable {
                 let (steps, failure) = EngineFailure.search(seed: seed)
                 outcome.steps += steps
                 outcome.failure = failure?.description
+            case .fleet:
+                let plan = FleetPlan(seed: seed)
+                outcome.steps += plan.steps.count
+                outcome.failure = FleetFailure.found(in: plan)?.description
             }
             if outcome.failure != nil { break }
         }

@@ -169,13 +169,13 @@ extension MultiValueRegister.Sibling where Payload == Written {
 // MARK: - Rows
 
 /// A cell as the store keeps it; handed to the store's thread as it is, and encoded there.
-struct CellRow: CausalityCodable, Sendable {
-    var revision: UInt64
-    var at: Int64
-    var by: Author?
-    var store: FieldStore?
+package struct CellRow: CausalityCodable, Sendable {
+    package var revision: UInt64
+    package var at: Int64
+    package var by: Author?
+    package var store: FieldStore?
 
-    func write(to writer: inout CausalityWriter) {
+    package func write(to writer: inout CausalityWriter) {
         writer.unsigned(revision)
         writer.signed(at)
         writer.optional(by) { $1.write(to: &$0) }
@@ -189,7 +189,7 @@ struct CellRow: CausalityCodable, Sendable {
         store = cell.store
     }
 
-    init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+    package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         revision = try reader.unsigned()
         at = try reader.signed()
         by = try reader.optional { reader throws(CausalityDecodeError) in

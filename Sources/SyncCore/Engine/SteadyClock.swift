@@ -41,13 +41,13 @@ public struct SteadyClock: Sendable {
 
     /// The bytes of the store's clock: the greatest stamp given out, and where the wall clock has
     /// leapt, by how much.
-    func kept(with stamp: HybridTimestamp) -> [UInt8] {
+    package func kept(with stamp: HybridTimestamp) -> [UInt8] {
         guard offset != 0 else { return stamp.encoded }
         return stamp.encoded + withUnsafeBytes(of: offset.bigEndian) { [UInt8]($0) }
     }
 
     /// The stamp in the bytes of the store's clock; the beginning of time for no bytes or others.
-    static func stamp(in kept: [UInt8]) -> HybridTimestamp { parts(of: kept).stamp }
+    package static func stamp(in kept: [UInt8]) -> HybridTimestamp { parts(of: kept).stamp }
 
     private static func parts(of kept: [UInt8]) -> (stamp: HybridTimestamp, offset: Int64) {
         if let stamp = try? HybridTimestamp(decoding: kept) { return (stamp, 0) }

@@ -101,7 +101,27 @@ struct Transaction {
             let edit = FieldEdit(target: control, edit: own)
             return try write(edit, withOwnDots(seen), seal)
         }
-        for edit in edits { try write(edit, withOwnDots(seen), seal) }
+        for edit in edits { try write(reaching(edit), withOwnDots(seen), seal) }
+    }
+
+    /// An increment that leads to what it was worked out to lead to: what several replicas counted
+    /// past an end is taken off with it, or presses back would do nothing until they had made up
+    /// for it. Only at an end may the sum be another number than the one that is shown.
+    private func reaching(_ edit: FieldEdit) -> FieldEdit {
+        guard case .increment(let difference, let result) = edit.edit, difference != .zero,
+            case .counter(let counter) = content(edit.target).store,
+            let shown = content(edit.target).value.numberValue,
+            let domain = definition.controls[edit.target].numberDomain,
+            shown == domain.min || shown == domain.max
+        else { return edit }
+        let control = definition.controls[edit.target]
+        let sum = counter.value(
+            control.conflictPolicy, default: control.defaultValue.numberValue ?? .zero)
+        guard let sum, let past = shown.subtracting(sum), past != .zero,
+            let whole = difference.adding(past)
+        else { return edit }
+        return FieldEdit(
+            target: edit.target, edit: .increment(difference: whole, result: result))
     }
 
     /// A transaction has seen itself: of two sets of one field the second takes the first's place.

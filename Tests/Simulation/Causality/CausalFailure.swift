@@ -37,7 +37,7 @@ package struct CausalFailure: CustomStringConvertible, Sendable {
         """
         seed \(schedule.seed), \(schedule.steps.count) steps: \(what)
         \(story.map { "    " + $0 }.joined(separator: "\n"))
-        replay: make simulate CAUSALITY=1 ENGINE=0 FIRST=\(schedule.seed)
+        replay: make simulate CAUSALITY=1 ENGINE=0 FLEET=0 FIRST=\(schedule.seed)
         """
     }
 }

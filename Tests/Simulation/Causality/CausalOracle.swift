@@ -46,10 +46,35 @@ struct CausalKnowledge: Equatable {
     }
 }
 
+/// A field, as far as what is kept of it asks for.
+struct CausalField {
+    /// Where it stands among the fields of its form.
+    let place: Int
+    /// Which store it has.
+    let kind: FieldStore.Kind
+    /// What becomes of concurrent writes.
+    let policy: ConflictPolicy
+}
+
+/// What an edit does to a field.
+struct CausalWrite {
+    let field: CausalField
+    /// The keys that it writes, a bit each.
+    let keys: UInt8
+    /// The keys that it removes beside those that it writes.
+    var removedKeys: UInt8 = 0
+    /// Tells it from all others.
+    let number: Int
+    /// What a toggle is set to.
+    var flag: Bool?
+    /// What it adds to a number, where it does.
+    var increment: Int?
+}
+
 /// A write that the oracle keeps.
 struct CausalEvent {
     let id: Int
-    let field: TrialField
+    let field: CausalField
     /// What the store under test calls it; its replica is the one that committed it.
     let dot: Dot
     let stamp: HybridTimestamp
@@ -61,9 +86,8 @@ struct CausalEvent {
     let increment: (amount: Int, epoch: Int)?
     /// All events that the writer had seen.
     let history: EventSet
-
-    /// Whether a toggle was set to no by it.
-    var isNo: Bool { number % 2 != 0 }
+    /// What a toggle was set to by it.
+    let flag: Bool?
 
     func isAfter(_ other: CausalEvent) -> Bool {
         stamp != other.stamp ? stamp > other.stamp : dot > other.dot
@@ -73,21 +97,26 @@ struct CausalEvent {
 /// All events of one simulated world.
 struct CausalOracle {
     private(set) var events: [CausalEvent] = []
-    private var byField: [[Int]] = Array(repeating: [], count: TrialField.allCases.count)
+    private var byField: [[Int]]
+
+    /// The oracle of a form of so many fields that nobody has written.
+    init(fields count: Int) {
+        byField = Array(repeating: [], count: count)
+    }
 
     /// Whether another event can be kept.
     var isFull: Bool { events.count == EventSet.capacity }
 
     /// The known events of `field`, oldest first.
     func each(
-        _ field: TrialField, _ knowledge: CausalKnowledge, _ body: (CausalEvent) -> Void
+        _ field: CausalField, _ knowledge: CausalKnowledge, _ body: (CausalEvent) -> Void
     ) {
-        for id in byField[field.rawValue] where knowledge.events.contains(id) { body(events[id]) }
+        for id in byField[field.place] where knowledge.events.contains(id) { body(events[id]) }
     }
 
     /// Those that stand under one of `keys`.
     func eachAlive(
-        _ field: TrialField, _ keys: UInt8, _ knowledge: CausalKnowledge,
+        _ field: CausalField, _ keys: UInt8, _ knowledge: CausalKnowledge,
         _ body: (CausalEvent) -> Void
     ) {
         each(field, knowledge) { event in
@@ -97,7 +126,7 @@ struct CausalOracle {
 
     /// The value that readers see under `key`.
     func standing(
-        _ field: TrialField, _ key: UInt8, _ knowledge: CausalKnowledge
+        _ field: CausalField, _ key: UInt8, _ knowledge: CausalKnowledge
     ) -> CausalEvent? {
         var best: CausalEvent?
         eachAlive(field, key, knowledge) { event in
@@ -105,14 +134,13 @@ struct CausalOracle {
                 best = event
                 return
             }
-            let outvotes = field.policy == .falseWins && event.isNo != leader.isNo
-            if outvotes ? event.isNo : event.isAfter(leader) { best = event }
+            if field.policy.prefers(event, to: leader) { best = event }
         }
         return best
     }
 
     /// The latest of all known writes, superseded or not.
-    func latest(_ field: TrialField, _ knowledge: CausalKnowledge) -> CausalEvent? {
+    func latest(_ field: CausalField, _ knowledge: CausalKnowledge) -> CausalEvent? {
         var best: CausalEvent?
         each(field, knowledge) { event in
             if best.map(event.isAfter) ?? true { best = event }
@@ -127,7 +155,7 @@ struct CausalOracle {
     ///
     /// - Parameter isWhole: The knowledge is everybody's and nothing was ever lost.
     func maximal(
-        _ field: TrialField, _ knowledge: CausalKnowledge, isWhole: Bool
+        _ field: CausalField, _ knowledge: CausalKnowledge, isWhole: Bool
     ) -> EventSet? {
         var known = EventSet()
         var gone = EventSet()
@@ -138,7 +166,7 @@ struct CausalOracle {
             seen.formUnion(event.history)
         }
         var ofField = EventSet()
-        for id in byField[field.rawValue] { ofField.insert(id) }
+        for id in byField[field.place] { ofField.insert(id) }
         guard isWhole || seen.intersection(ofField).isSubset(of: gone) else { return nil }
         return known.subtracting(seen)
     }
@@ -149,37 +177,38 @@ struct CausalOracle {
     ///
     /// - Parameter seen: What the writer had seen; `nil` for all that the copy knows.
     mutating func record(
-        _ edit: TrialEdit, dot: Dot, stamp: HybridTimestamp, seen: EventSet?,
+        _ write: CausalWrite, dot: Dot, stamp: HybridTimestamp, seen: EventSet?,
         _ knowledge: inout CausalKnowledge
     ) -> CausalKnowledge {
-        let field = edit.field
+        let field = write.field
         let history = seen?.intersection(knowledge.events) ?? knowledge.events
         var told = EventSet()
-        for (event, keys) in superseded(by: edit, history, knowledge) {
+        for (event, keys) in superseded(by: write, history, knowledge) {
             told.insert(event)
             knowledge.remove(keys, of: event)
         }
-        let increment = edit.increment.map { amount in
+        let increment = write.increment.map { amount in
             (amount, standing(field, 1, knowledge)?.id ?? -1)
         }
         // A running sum tells of all the presses and increments of its replica.
         each(field, knowledge) { event in
             guard event.dot.replica == dot.replica else { return }
             let isSummed = increment != nil && event.increment?.epoch == increment?.1
-            if field == .button || isSummed { told.insert(event.id) }
+            if field.kind == .presses || isSummed { told.insert(event.id) }
         }
         let event = CausalEvent(
             id: events.count, field: field, dot: dot, stamp: raised(stamp, field, knowledge),
-            keys: edit.keys, number: edit.number, increment: increment, history: history)
+            keys: write.keys, number: write.number, increment: increment, history: history,
+            flag: write.flag)
         events.append(event)
-        byField[field.rawValue].append(event.id)
+        byField[field.place].append(event.id)
         knowledge.events.insert(event.id)
         told.insert(event.id)
         return part(told, of: knowledge)
     }
 
     /// Notes the removal of a whole field, which is no write, and gives what a delta of it says.
-    func remove(_ field: TrialField, _ knowledge: inout CausalKnowledge) -> CausalKnowledge {
+    func remove(_ field: CausalField, _ knowledge: inout CausalKnowledge) -> CausalKnowledge {
         var told = EventSet()
         var after = knowledge
         eachAlive(field, 15, knowledge) { event in
@@ -192,17 +221,27 @@ struct CausalOracle {
 
     /// What a write drops: what it had seen, and the losers where the policy does not keep them.
     private func superseded(
-        by edit: TrialEdit, _ history: EventSet, _ knowledge: CausalKnowledge
+        by write: CausalWrite, _ history: EventSet, _ knowledge: CausalKnowledge
     ) -> [(event: Int, keys: UInt8)] {
         var result: [(Int, UInt8)] = []
-        let field = edit.field
-        for bit in 0..<4 as Range<UInt8> where (edit.keys | edit.removedKeys) & 1 << bit != 0 {
+        let field = write.field
+        let keepsLosers = field.kind == .tags || field.policy == .ask || field.policy == .first
+        for bit in 0..<4 as Range<UInt8> where (write.keys | write.removedKeys) & 1 << bit != 0 {
             let key: UInt8 = 1 << bit
-            let keepsLosers = field == .tags || field.policy == .ask
             let winner = keepsLosers ? nil : standing(field, key, knowledge)?.id
+            var kept: [CausalEvent] = []
             eachAlive(field, key, knowledge) { event in
                 let isLoser = !keepsLosers && event.id != winner
-                if isLoser || history.contains(event.id) { result.append((event.id, key)) }
+                if isLoser || history.contains(event.id) {
+                    result.append((event.id, key))
+                } else {
+                    kept.append(event)
+                }
+            }
+            let spare = kept.count - (ConflictPolicy.siblingsMax - 1)
+            guard spare > 0, field.kind != .tags else { continue }
+            for event in kept.sorted(by: { $1.isAfter($0) }).prefix(spare) {
+                result.append((event.id, key))
             }
         }
         return result
@@ -210,9 +249,9 @@ struct CausalOracle {
 
     /// A secret outranks what it replaces.
     private func raised(
-        _ stamp: HybridTimestamp, _ field: TrialField, _ knowledge: CausalKnowledge
+        _ stamp: HybridTimestamp, _ field: CausalField, _ knowledge: CausalKnowledge
     ) -> HybridTimestamp {
-        guard field == .secret, let old = latest(field, knowledge) else { return stamp }
+        guard field.kind == .sealed, let old = latest(field, knowledge) else { return stamp }
         return stamp <= old.stamp ? old.stamp.next : stamp
     }
 
@@ -226,10 +265,37 @@ struct CausalOracle {
     }
 }
 
+extension ConflictPolicy {
+    /// Whether readers see `event` and not `leader`.
+    fileprivate func prefers(_ event: CausalEvent, to leader: CausalEvent) -> Bool {
+        let preferred: Bool? =
+            switch self {
+            case .trueWins: true
+            case .falseWins: false
+            case .latest, .ask, .first: nil
+            }
+        let (isPreferred, isLeading) = (event.flag == preferred, leader.flag == preferred)
+        if preferred != nil, isPreferred != isLeading { return isPreferred }
+        return self == .first ? leader.isAfter(event) : event.isAfter(leader)
+    }
+}
+
+extension TrialField {
+    /// The field as the oracle knows it.
+    var causal: CausalField { CausalField(place: rawValue, kind: kind, policy: policy) }
+}
+
 extension TrialEdit {
+    /// What it does.
+    var write: CausalWrite {
+        CausalWrite(
+            field: field.causal, keys: keys, removedKeys: removedKeys, number: number,
+            flag: value.boolValue, increment: increment)
+    }
+
     /// The keys that it writes, a bit each: components or tags in order, then the mark that tells
     /// an emptied set from one that was never set.
-    var keys: UInt8 {
+    private var keys: UInt8 {
         switch field.kind {
         case .register: 1
         case .components: bits(components, of: Self.componentNames)
@@ -240,10 +306,10 @@ extension TrialEdit {
     }
 
     /// The keys that it removes beside those that it writes.
-    var removedKeys: UInt8 { field == .tags ? bits(removed, of: Self.tagNames) : 0 }
+    private var removedKeys: UInt8 { field == .tags ? bits(removed, of: Self.tagNames) : 0 }
 
     /// What it adds to a number, where it does.
-    var increment: Int? { field == .count && !isSet ? amount : nil }
+    private var increment: Int? { field == .count && !isSet ? amount : nil }
 
     static let componentNames = ["day", "month", "year"]
     static let tagNames = ["bar", "baz", "qux"]

@@ -18,11 +18,11 @@ extension CausalWorld {
         case .counter(let counter): return disagreement(counter, copy)
         case .presses(let counter):
             var presses = 0
-            oracle.each(field, copy.knowledge) { _ in presses += 1 }
+            oracle.each(field.causal, copy.knowledge) { _ in presses += 1 }
             return counter.presses == presses
                 ? nil : "\(counter.presses) presses, not \(presses)"
         case .sealed(let register):
-            let expected = oracle.latest(field, copy.knowledge)
+            let expected = oracle.latest(field.causal, copy.knowledge)
             let isRight =
                 register.secret?.dot == expected?.dot
                 && register.secret?.stamp == expected?.stamp
@@ -37,7 +37,7 @@ extension CausalWorld {
         let siblings = register.siblings
         var matched = 0
         var missing: CausalEvent?
-        oracle.eachAlive(field, key, copy.knowledge) { event in
+        oracle.eachAlive(field.causal, key, copy.knowledge) { event in
             let isThere = siblings.contains { sibling in
                 sibling.dot == event.dot && sibling.stamp == event.stamp
                     && sibling.payload.value?.isWritten(by: event) == true
@@ -47,7 +47,7 @@ extension CausalWorld {
         if let missing { return "\(missing.dot) = \(missing.number) is missing" }
         if matched != siblings.count { return "\(siblings.count) siblings, not \(matched)" }
         let standing = field.policy.standing(siblings)?.dot
-        let expected = oracle.standing(field, key, copy.knowledge)?.dot
+        let expected = oracle.standing(field.causal, key, copy.knowledge)?.dot
         return standing == expected
             ? nil : "\(standing as Any) stands, not \(expected as Any)"
     }
@@ -56,10 +56,9 @@ extension CausalWorld {
     private func unforeseen(
         _ register: MultiValueRegister<Written>, _ field: TrialField, _ copy: Copy
     ) -> String? {
-        guard field == .ask, let maximal = oracle.maximal(field, copy.knowledge, isWhole: isWhole)
-        else {
-            return nil
-        }
+        guard field == .ask,
+            let maximal = oracle.maximal(field.causal, copy.knowledge, isWhole: isWhole)
+        else { return nil }
         var siblings = EventSet()
         for sibling in register.siblings {
             if let number = sibling.payload.value?.integerValue { siblings.insert(Int(number)) }
@@ -69,7 +68,7 @@ extension CausalWorld {
 
     private func disagreement(_ set: AddWinsSet, _ copy: Copy) -> String? {
         var keys: UInt8 = 0
-        oracle.eachAlive(.tags, 15, copy.knowledge) { event in
+        oracle.eachAlive(TrialField.tags.causal, 15, copy.knowledge) { event in
             keys |= event.keys & ~copy.knowledge.removedKeys(of: event.id)
         }
         for (place, name) in TrialEdit.tagNames.enumerated() {
@@ -80,15 +79,16 @@ extension CausalWorld {
     }
 
     private func disagreement(_ counter: EpochCounter, _ copy: Copy) -> String? {
-        let base = oracle.standing(.count, 1, copy.knowledge)
+        let count = TrialField.count.causal
+        let base = oracle.standing(count, 1, copy.knowledge)
         var expected = base?.number ?? 0
         var bases = 0
-        oracle.each(.count, copy.knowledge) { event in
+        oracle.each(count, copy.knowledge) { event in
             if let increment = event.increment, increment.epoch == base?.id ?? -1 {
                 expected += increment.amount
             }
         }
-        oracle.eachAlive(.count, 1, copy.knowledge) { _ in bases += 1 }
+        oracle.eachAlive(count, 1, copy.knowledge) { _ in bases += 1 }
         if counter.bases.count != bases { return "\(counter.bases.count) bases, not \(bases)" }
         let value = counter.value(.latest, default: .zero)
         return value == DecimalNumber(Int64(expected)) ? nil : "\(value as Any), not \(expected)"
@@ -97,8 +97,8 @@ extension CausalWorld {
 
 extension JSON {
     fileprivate func isWritten(by event: CausalEvent) -> Bool {
-        event.field == .toggle
-            ? boolValue == !event.isNo : integerValue.map(Int.init) == event.number
+        event.flag != nil
+            ? boolValue == event.flag : integerValue.map(Int.init) == event.number
     }
 }
 

@@ -37,7 +37,7 @@ package final class CausalWorld {
 
     private let schedule: CausalSchedule
     private let isTelling: Bool
-    private(set) var oracle = CausalOracle()
+    private(set) var oracle = CausalOracle(fields: TrialField.allCases.count)
     let copies: [Copy]
     private var clients = Array(repeating: Client(), count: 4)
     private var messages: [Message] = []
@@ -131,7 +131,7 @@ package final class CausalWorld {
             seen: sees ? .context(context) : .present,
             losingIncrements: schedule.fault == .lostIncrement)
         let told = oracle.record(
-            edit, dot: dot, stamp: now, seen: sees ? seen : nil, &copy.knowledge)
+            edit.write, dot: dot, stamp: now, seen: sees ? seen : nil, &copy.knowledge)
         context.insert(dot)
         clients[client].token = ContextToken.render(context)
         clients[client].seen = seen
@@ -150,7 +150,7 @@ package final class CausalWorld {
         send(from: index, whole: false)
         tell("\(name(index)) drops \(field)")
         copies[index].outbox.join(copies[index].form.remove(field.key))
-        copies[index].outboxKnowledge.learn(oracle.remove(field, &copies[index].knowledge))
+        copies[index].outboxKnowledge.learn(oracle.remove(field.causal, &copies[index].knowledge))
         send(from: index, whole: false)
     }
 

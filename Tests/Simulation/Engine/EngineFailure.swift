@@ -18,7 +18,7 @@ package struct EngineFailure: CustomStringConvertible, Equatable {
         seed \(plan.seed), durability \(plan.durability.rawValue), \(plan.steps.count) steps: \
         \(what)
         \(story.suffix(World.isTelling ? 400 : 60).map { "    " + $0 }.joined(separator: "\n"))
-        replay: make simulate CAUSALITY=0 ENGINE=1 FIRST=\(plan.seed)
+        replay: make simulate CAUSALITY=0 ENGINE=1 FLEET=0 FIRST=\(plan.seed)
         """
     }
 

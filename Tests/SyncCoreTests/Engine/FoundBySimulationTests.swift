@@ -297,3 +297,21 @@ func goneFieldsAreTold() throws {
             #"{"form":"f","fields":["n*"],"since":{"log":"\#(log)","revision":1}}"#))
     #expect(frames.count == 3 && frames[1].contains(#""revision":2"#), "\(frames)")
 }
+
+@Test("a press back is seen at once, however far past the end the increments had come")
+func pressBackFromBeyondTheEnd() throws {
+    let story = try Story()
+    story.set(story.root, #"{"field":"count","increment":8}"#)
+    // As several replicas do that count up at the same time, a narrower control leaves a sum that
+    // lies beyond its end.
+    story.host.ask(
+        story.root,
+        rpc(
+            "form.apply",
+            #"{"definition":{"form":"f","fields":["#
+                + #"{"id":"count","type":"stepper","min":-100,"max":5,"default":0}]}}"#))
+    #expect(story.value("count") == "5")
+    story.set(story.root, #"{"field":"count","increment":-2}"#)
+    #expect(story.value("count") == "3")
+    #expect(story.undo(story.root).contains(#""value":5"#))
+}

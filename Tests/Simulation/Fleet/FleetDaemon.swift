@@ -1,0 +1,385 @@
+// One daemon of the fleet: its engine, its store, and what the oracle says that the store knows.
+//
+// Always holds: `form` is what the store durably has, `knowledge` what that means; both move when a
+// batch is durable, before the engine is told so, and so before anybody can be answered.
+
+import EngineTestKit
+import SyncCore
+
+/// What one daemon tells others: a part of its form, or all of it.
+struct FleetMessage {
+    let form: CausalForm
+    let knowledge: CausalKnowledge
+    let from: Int
+}
+
+/// An edit that a client makes.
+final class FleetEdit {
+    let number: Int
+    let request: Request
+    let owner: Owner
+    let fields: Set<FleetField>
+    /// What the client had seen; `nil`: whatever is there.
+    let seen: EventSet?
+    /// Where it was sent; an edit whose fate is unknown is asked about there and nowhere else.
+    var place: Int?
+    var isRefused = false
+
+    init(
+        _ number: Int, _ request: Request, owner: Owner, fields: Set<FleetField>, seen: EventSet?
+    ) {
+        self.number = number
+        self.request = request
+        self.owner = owner
+        self.fields = fields
+        self.seen = seen
+    }
+
+    var hasKey: Bool { request.idempotencyKey != nil }
+}
+
+final class FleetDaemon {
+    let place: Int
+    let host: EngineHost
+    let oracle: FleetOracle
+    /// The edits of all clients, by number.
+    let edits: FleetEdits
+    private(set) var form = CausalForm()
+    private(set) var knowledge = CausalKnowledge()
+    var outbox = CausalForm()
+    var outboxKnowledge = CausalKnowledge()
+    private(set) var revision: Int64 = 0
+    /// Each revision's notification, of this log, and what its token names.
+    private(set) var frames: [Int64: String] = [:]
+    private(set) var seenAt: [Int64: EventSet] = [:]
+    /// Edits that were done here: as which revision, and as which events.
+    private(set) var done: [Int: (revision: Int64, events: EventSet)] = [:]
+    /// What each connection did.
+    private var own: [Int64: EventSet] = [:]
+    /// Fields of edits that are not durable yet.
+    var pendingFields: Set<FleetField> = []
+    /// Reads what is shown.
+    private(set) var probe: ConnectionID
+    /// What it showed when it was looked at last.
+    var lastShown: [NamedField] = []
+    private(set) var failure: (any Error)?
+    private var backup: Backup?
+    private let fault: FleetFault?
+    /// The store after its last commit, and before it (`FleetFault.lostCommit`).
+    private var latest: ModelStore?
+    private var previous: ModelStore?
+
+    private struct Backup {
+        let store: ModelStore
+        let knowledge: CausalKnowledge
+        let done: [Int: (revision: Int64, events: EventSet)]
+    }
+
+    /// A daemon whose store is a copy of one in which the form was applied.
+    init(
+        _ place: Int, seed: UInt64, copyOf store: ModelStore, oracle: FleetOracle,
+        edits: FleetEdits, fault: FleetFault?
+    ) throws {
+        self.place = place
+        self.oracle = oracle
+        self.edits = edits
+        self.fault = fault
+        host = try EngineHost(
+            seed: seed &+ UInt64(place), replica: ReplicaID(id: UInt64(place + 0xa), epoch: 1),
+            copyOf: store)
+        host.settle()
+        probe = host.connect(uid: 0, user: "root")
+        try refresh()
+        host.faults = fault?.ofHosts ?? []
+        host.onCommit = { [unowned self] batch in learn(batch) }
+    }
+
+    var name: String { "daemon \(host.replica)" }
+    var row: FormRow? { host.store.forms.values.first }
+
+    // MARK: - What becomes durable
+
+    private func learn(_ batch: Batch) {
+        guard failure == nil else { return }
+        do {
+            var rows: [RevisionRow] = []
+            var context = form.context
+            var stores: [FleetField: FieldStore] = [:]
+            for operation in batch.operations {
+                switch operation {
+                case .putHead(_, _, let bytes): context = try CausalContext(decoding: bytes)
+                case .putField(let row):
+                    guard let field = FleetField(id: row.field) else { continue }
+                    stores[field] = try CellRow(decoding: row.state).store
+                case .appendRevision(let row): rows.append(row)
+                default: break
+                }
+            }
+            if rows.isEmpty { return }
+            let after = try CausalForm.fleet(context) { stores[$0] ?? form[$0.key] }
+            try learn(rows, after)
+        } catch {
+            failure = error
+        }
+    }
+
+    /// Notes what was written, and what others are to be told of it.
+    private func learn(_ rows: [RevisionRow], _ after: CausalForm) throws {
+        let before = form
+        var counter = before.context.highestCounter(of: host.replica)
+        for row in rows { try learn(row, after, &counter) }
+        form = after
+        outbox.join(try .fleetDelta(from: before, to: after, by: host.replica))
+        if fault == .lostCommit { (previous, latest) = (latest, host.store) }
+    }
+
+    private func learn(
+        _ row: RevisionRow, _ after: CausalForm, _ counter: inout UInt64
+    ) throws {
+        let text = String(decoding: row.frame.dropFirst(4), as: UTF8.self)
+        var decoder = ServerMessageDecoder()
+        let message = try decoder.decode(Array(text.utf8)).first
+        guard case .notification(.stateChanged(let params))? = message,
+            let by = params.changes.first?.state.by, let edit = edits[by.client]
+        else { throw Violation("\(name): no change of ours: \(text)") }
+        guard params.revision == revision + 1 else {
+            throw Violation("\(name): revision \(revision + 1) is due, and this comes: \(text)")
+        }
+        if let known = done[edit.number] {
+            throw Violation(
+                "\(name): edit \(edit.number) is done twice, first as \(known.revision)")
+        }
+        if edit.isRefused {
+            throw Violation("\(name): edit \(edit.number) was refused and is done")
+        }
+        let token = try ContextToken.parse(params.context)
+        let last = token.highestCounter(of: host.replica)
+        guard last >= counter else { throw Violation("\(name): counters go back: \(text)") }
+        let told = FleetTransaction(
+            daemon: self, edit: edit, dots: (counter..<last).map { Dot(host.replica, $0 + 1) },
+            after: after, own: own[by.connection] ?? EventSet())
+        counter = last
+        try told.work(params, &knowledge)
+        outboxKnowledge.learn(told.told)
+        revision += 1
+        frames[revision] = text
+        seenAt[revision] = try tokenSeen(params.context)
+        done[edit.number] = (revision, told.events)
+        own[by.connection, default: EventSet()].formUnion(told.events)
+    }
+
+    /// The events that a token of all that is shown names: nothing that the daemon does not know,
+    /// and everything that stands.
+    func tokenSeen(_ token: String) throws -> EventSet {
+        let seen = try oracle.events(of: token)
+        for event in oracle.causal.events where event.keys != 0 {
+            let isKnown = knowledge.events.contains(event.id)
+            let stands = isKnown && event.keys & ~knowledge.removedKeys(of: event.id) != 0
+            if seen.contains(event.id) ? !isKnown : stands {
+                throw Violation(
+                    "\(name): the token \(token) says \(seen.contains(event.id)) of \(event.dot), "
+                        + "which is known: \(isKnown)")
+            }
+        }
+        return seen
+    }
+
+    // MARK: - Ends and beginnings
+
+    /// Everything that waits is done.
+    func mend() {
+        host.rebuildWorks = true
+        host.holdsCommits = false
+        host.commit()
+        host.pass(milliseconds: 600)
+        pendingFields = []
+    }
+
+    /// Comes to an end, killed or as it is asked to.
+    func end(isKilled: Bool, writesBatch: Bool) throws {
+        if !isKilled {
+            mend()
+            guard host.stop() else { throw Violation("\(name) does not stop") }
+        }
+        host.kill(writesBatch: writesBatch)
+        pendingFields = []
+        // What was written on the way out, told or not, is true.
+        let rows = (host.store.revisions.values.first ?? [:]).values
+            .filter { Int64($0.revision) > revision }.sorted { $0.revision < $1.revision }
+        if failure == nil, !rows.isEmpty { try learn(rows, try stored()) }
+        if let failure { throw failure }
+    }
+
+    /// Starts over what the store has.
+    func start() throws {
+        try start(over: nil, newEpoch: false, newLogs: false)
+    }
+
+    private func start(over store: ModelStore?, newEpoch: Bool, newLogs: Bool) throws {
+        host.holdsCommits = false
+        if newLogs {
+            frames = [:]
+            seenAt = [:]
+        }
+        try host.start(over: store, newEpoch: newEpoch, newLogs: newLogs)
+        own = [:]
+        host.settle()
+        probe = host.connect(uid: 0, user: "root")
+        let before = revision
+        try refresh()
+        guard newLogs || revision == before else {
+            throw Violation(
+                "\(name): revision \(before) was there, and the store ends at \(revision)")
+        }
+    }
+
+    private func refresh() throws {
+        form = try stored()
+        revision = Int64(row?.revision ?? 0)
+        seenAt[revision] = try tokenSeen(form.token)
+        if fault == .lostCommit { (previous, latest) = (nil, host.store) }
+    }
+
+    /// The form as the store has it.
+    func stored() throws -> CausalForm {
+        let rows = host.store.fields.values.first ?? [:]
+        var stores: [FleetField: FieldStore] = [:]
+        for field in FleetField.allCases {
+            stores[field] = try rows[field.id].flatMap { try CellRow(decoding: $0.state).store }
+        }
+        return try .fleet(try CausalContext(decoding: row?.context ?? [])) {
+            stores[$0] ?? FieldStore($0.kind)
+        }
+    }
+
+    /// Copies the store as it is, unless it has what a failed commit left in it: nobody knows that.
+    func backUp() {
+        guard Int64(row?.revision ?? 0) == revision else { return }
+        backup = Backup(store: host.store, knowledge: knowledge, done: done)
+    }
+
+    var hasBackup: Bool { backup != nil }
+
+    /// The stopped daemon's store is put back to its backup.
+    func restore() throws {
+        guard let backup else { return }
+        knowledge = backup.knowledge
+        done = backup.done
+        outbox = CausalForm()
+        outboxKnowledge = CausalKnowledge()
+        try start(over: backup.store, newEpoch: fault != .reusedEpoch, newLogs: true)
+    }
+
+    // MARK: - Joining
+
+    /// The stopped daemon's store takes in what others say, and it starts again: under new logs,
+    /// as revisions are no longer all that happened.
+    func take(_ messages: [FleetMessage]) throws {
+        var store = fault == .lostCommit ? previous ?? host.store : host.store
+        var image = store.image()
+        guard var row = image.forms.first else { throw Violation("\(name) has no form") }
+        let before = fault == .lostCommit && previous != nil ? try old(image) : form
+        var joined = before
+        let wall = host.milliseconds + host.wallOffset
+        var clock = HybridLogicalClock(after: SteadyClock.stamp(in: image.clock))
+        for message in messages {
+            knowledge.learn(message.knowledge)
+            clock.observe(message.form.greatestStamp, at: wall)
+            switch fault {
+            case .skippedJoin: joined.join(message.form.withoutLastField(of: joined))
+            case .alteredStamp: joined.join(message.form.withStamps(upTo: wall + 1_000))
+            default: joined.join(message.form)
+            }
+        }
+        row.revision += 1
+        row.context = joined.context.encoded
+        image.forms = [row]
+        for index in image.fields.indices {
+            guard let field = FleetField(id: image.fields[index].field),
+                joined[field.key] != before[field.key]
+            else { continue }
+            var cell = try CellRow(decoding: image.fields[index].state)
+            cell.store = joined[field.key]
+            cell.revision = row.revision
+            image.fields[index] = FieldRow(form: row.key, field: field.id, state: cell.encoded)
+        }
+        image.clock = SteadyClock(
+            at: Moment(wallMilliseconds: wall, monotonicNanoseconds: 0), kept: image.clock
+        ).kept(with: clock.last)
+        store.rebuild(image)
+        if fault == .silentJoin {
+            revision += 1
+            try start(over: store, newEpoch: false, newLogs: false)
+        } else {
+            try start(over: store, newEpoch: false, newLogs: true)
+        }
+    }
+
+    private func old(_ image: StoreImage) throws -> CausalForm {
+        let context = try CausalContext(decoding: image.forms.first?.context ?? [])
+        return try .fleet(context) { field in
+            let row = image.fields.first { $0.field == field.id }
+            return try row.flatMap { try CellRow(decoding: $0.state).store }
+                ?? FieldStore(field.kind)
+        }
+    }
+}
+
+/// The edits of all clients by their numbers, which they have in their authors' names.
+final class FleetEdits {
+    private var edits: [FleetEdit] = []
+
+    /// The number of the next one.
+    var next: Int { edits.count }
+
+    func append(_ edit: FleetEdit) { edits.append(edit) }
+
+    subscript(client: String?) -> FleetEdit? {
+        guard let number = client?.split(separator: "#").last.flatMap({ Int($0) }),
+            edits.indices.contains(number)
+        else { return nil }
+        return edits[number]
+    }
+}
+
+extension CausalForm {
+    private static let order = FleetField.allCases.sorted { $0.key < $1.key }
+
+    /// The form of these stores; they must be coherent with the context.
+    static func fleet(
+        _ context: CausalContext, _ store: (FleetField) throws -> FieldStore
+    ) throws -> CausalForm {
+        var fields: [Field] = []
+        for field in order {
+            let store = try store(field)
+            if !store.isEmpty { fields.append(Field(id: field.id, store: store)) }
+        }
+        guard let form = CausalForm(context: context, sorted: fields) else {
+            throw Violation("a store holds what its context [\(context)] has not seen")
+        }
+        return form
+    }
+
+    /// What `replica` did between two states of its form.
+    static func fleetDelta(
+        from before: CausalForm, to after: CausalForm, by replica: ReplicaID
+    ) throws -> CausalForm {
+        var touched = CausalContext()
+        let first = before.context.highestCounter(of: replica)
+        for counter in first..<max(first, after.context.highestCounter(of: replica)) {
+            touched.insert(Dot(replica, counter + 1))
+        }
+        for field in order {
+            for dot in after[field.key].dropped(since: before[field.key]) { touched.insert(dot) }
+        }
+        return try fleet(touched) { after[$0.key].restricted(to: touched) }
+    }
+
+    /// A fault: the last field that says something new is left out, and its writes count as known.
+    func withoutLastField(of own: CausalForm) -> CausalForm {
+        guard let last = fields.last, fields.count > 1 else { return self }
+        let left = Field(id: last.key.id, store: own[last.key].restricted(to: context))
+        let fields = fields.dropLast() + (left.store.isEmpty ? [] : [left])
+        return CausalForm(context: context, sorted: Array(fields)) ?? self
+    }
+}

@@ -1,0 +1,263 @@
+// Five daemons, each with its engine, its store and its clock, and clients that go from one to
+// another: joined by deltas that are lost, doubled, reordered and cut off.
+//
+// Daemons do not talk to each other yet; what one tells another is what the causal core calls a
+// delta, taken from what its engine durably wrote. The receiver's store takes it in while it is
+// down, and its engine goes on from there: it reads, shows, edits and undoes over the writes of
+// others.
+
+import EngineTestKit
+import SyncCore
+import TestKit
+
+/// One run of a plan.
+package final class FleetWorld {
+    let plan: FleetPlan
+    let isTelling: Bool
+    let oracle = FleetOracle()
+    let edits = FleetEdits()
+    let daemons: [FleetDaemon]
+    let clients: [FleetClient]
+    var messages: [FleetMessage] = []
+    /// Daemons on different sides do not hear each other.
+    var side = Array(repeating: false, count: 5)
+    /// Of a daemon that was put back to a backup, by place: the newest epoch of which something may
+    /// be lost.
+    var losses: [Int: UInt32] = [:]
+    var random = SplitMix64(seed: 0)
+    /// What happened, a line a step, where it was asked for.
+    package private(set) var story: [String] = []
+
+    /// No life has more writes than the oracle has room for.
+    static let editsMax = 190
+
+    /// A store in which the form was applied.
+    private static let template: StoreImage = {
+        guard let host = try? EngineHost() else { return StoreImage() }
+        let root = host.connect(uid: 0, user: "root")
+        host.call(root, .formApply(FormApply(definition: .fleetForm)))
+        return host.store.image()
+    }()
+
+    /// The world before the first step of `plan`.
+    package init(_ plan: FleetPlan, isTelling: Bool = false) throws {
+        self.plan = plan
+        self.isTelling = isTelling
+        let oracle = oracle
+        let edits = edits
+        var store = ModelStore()
+        store.rebuild(Self.template)
+        daemons = try (0..<5).map { place in
+            try FleetDaemon(
+                place, seed: plan.seed, copyOf: store, oracle: oracle, edits: edits,
+                fault: plan.fault)
+        }
+        clients = (0..<5).map { FleetClient($0) }
+        for (daemon, offset) in zip(daemons, [0, 0, 5_000, -5_000, 3_600_000] as [Int64]) {
+            daemon.host.wallOffset = offset
+        }
+    }
+
+    /// Runs every step and then heals everything.
+    ///
+    /// - Returns: what went wrong, or `nil`.
+    package func run() -> String? {
+        do {
+            for step in plan.steps {
+                random = SplitMix64(seed: step.bits)
+                let time = Int64(1 + random.below(40))
+                for daemon in daemons { daemon.host.milliseconds += time }
+                try perform(step.verb, at: daemons[random.below(daemons.count)])
+            }
+            try heal()
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    func tell(_ line: @autoclosure () -> String) {
+        if isTelling { story.append(line()) }
+    }
+
+    // MARK: - At a daemon
+
+    /// Everybody at `daemon` reads what has come, and everything is held against the oracle.
+    func settle(_ daemon: FleetDaemon) throws {
+        daemon.host.settle()
+        try read(daemon)
+        // A batch may wait for somebody who is about to be back: each one for 20 ms at most.
+        for _ in 0..<clients.count
+        where daemon.host.batchUnderWay == nil && clients.contains(where: { $0.waits(at: daemon) })
+        {
+            daemon.host.pass(milliseconds: 20)
+            try read(daemon)
+        }
+        if daemon.host.batchUnderWay == nil { daemon.pendingFields = [] }
+        try daemon.check()
+        for client in clients where client.daemon === daemon { try client.checkAtRest() }
+        let entries = daemon.form.context.vector.entries.count
+        guard entries <= replicas else {
+            throw Violation("\(daemon.name): [\(daemon.form.context)] of \(replicas) epochs")
+        }
+    }
+
+    /// How many epochs there have been.
+    private var replicas: Int { daemons.reduce(0) { $0 + Int($1.host.replica.epoch) } }
+
+    private func read(_ daemon: FleetDaemon) throws {
+        if let failure = daemon.failure { throw failure }
+        for client in clients where client.daemon === daemon { try client.read() }
+    }
+
+    /// Sends an edit of a client to the daemon that it is at.
+    func send(_ edit: FleetEdit, of client: FleetClient) throws {
+        guard let daemon = client.daemon, oracle.count < Self.editsMax else { return }
+        // Of two edits of a field in one batch the store keeps the stamp of the later alone.
+        while daemon.host.batchUnderWay != nil,
+            !daemon.pendingFields.isDisjoint(with: edit.fields)
+        {
+            daemon.host.commit()
+            try settle(daemon)
+        }
+        daemon.pendingFields.formUnion(edit.fields)
+        tell("\(client.name), edit \(edit.number) at \(daemon.name): \(edit.request.line)")
+        client.send(edit)
+        try settle(daemon)
+    }
+
+    func comeBack(_ client: FleetClient, to daemon: FleetDaemon) throws {
+        if let old = client.daemon { try leave(client, old) }
+        tell("\(client.name) comes to \(daemon.name)")
+        client.comeBack(to: daemon)
+        try settle(daemon)
+        for edit in client.takeQueue(for: daemon.place) {
+            // The daemon may have gone meanwhile, or the world be full.
+            try send(edit, of: client)
+        }
+    }
+
+    func leave(_ client: FleetClient, _ daemon: FleetDaemon) throws {
+        tell("\(client.name) goes offline")
+        try read(daemon)
+        if let connection = client.connection { daemon.host.disconnect(connection) }
+        client.lost()
+    }
+
+    /// The daemon comes to an end, and its clients are offline.
+    func end(_ daemon: FleetDaemon, isKilled: Bool, writesBatch: Bool) throws {
+        if isKilled { try read(daemon) }
+        try daemon.end(isKilled: isKilled, writesBatch: writesBatch)
+        try read(daemon)
+        for client in clients where client.daemon === daemon { client.lost() }
+    }
+
+    /// What is new at `daemon`, or all of it, goes on its way.
+    func publish(_ daemon: FleetDaemon, whole: Bool) {
+        tell("\(daemon.name) sends \(whole ? "all" : "what is new")")
+        if messages.count == 32 { messages.removeFirst() }
+        messages.append(
+            FleetMessage(
+                form: whole ? daemon.form : daemon.outbox,
+                knowledge: whole ? daemon.knowledge : daemon.outboxKnowledge, from: daemon.place))
+        daemon.outbox = CausalForm()
+        daemon.outboxKnowledge = CausalKnowledge()
+    }
+
+    func take(_ messages: [FleetMessage], at daemon: FleetDaemon) throws {
+        for message in messages {
+            tell("\(daemon.name) hears [\(message.form.context)] of daemon \(message.from)")
+        }
+        try daemon.take(messages)
+        try settle(daemon)
+    }
+
+    // MARK: - The end
+
+    /// Everybody comes back, then everybody hears everybody: all must be the same.
+    private func heal() throws {
+        for daemon in daemons { daemon.mend() }
+        for daemon in daemons { try settle(daemon) }
+        for client in clients {
+            let places = Set(client.unsettled.compactMap(\.place)).sorted()
+            for place in places + [random.below(daemons.count)] {
+                try comeBack(client, to: daemons[place])
+            }
+        }
+        tell("everybody hears everybody")
+        for daemon in daemons { try end(daemon, isKilled: false, writesBatch: false) }
+        var all = daemons.map {
+            FleetMessage(form: $0.form, knowledge: $0.knowledge, from: $0.place)
+        }
+        var whole = CausalForm()
+        for message in all { whole.join(message.form) }
+        for daemon in daemons {
+            all.shuffle(using: &random)
+            try take(all, at: daemon)
+        }
+        for daemon in daemons {
+            try daemon.check(isWhole: losses.isEmpty)
+            try checkHealed(daemon, whole)
+        }
+    }
+
+    private func checkHealed(_ daemon: FleetDaemon, _ whole: CausalForm) throws {
+        let stored = try daemon.stored()
+        guard stored.encoded == whole.encoded else {
+            throw Violation("healed: \(daemon.name) is not the join of all")
+        }
+        guard daemon.knowledge == daemons[0].knowledge else {
+            throw Violation("healed: \(daemon.name) knows other edits than \(daemons[0].name)")
+        }
+        if losses.isEmpty {
+            for id in 0..<oracle.count where !daemon.knowledge.events.contains(id) {
+                throw Violation("healed: \(oracle.causal.events[id].dot) is lost")
+            }
+        }
+        let (first, own) = (try daemons[0].shown(), try daemon.shown())
+        guard first.context == own.context else {
+            throw Violation("healed: two tokens, \(first.context) and \(own.context)")
+        }
+        for (one, other) in zip(first.fields, own.fields) {
+            let isSame =
+                one.state.value == other.state.value && one.state.isSet == other.state.isSet
+                && one.state.conflict == other.state.conflict
+            if !isSame { throw Violation("healed: two readings, \(one) and \(other)") }
+        }
+        try checkSecret(daemon)
+        try checkMetadata(daemon, stored)
+    }
+
+    private func checkSecret(_ daemon: FleetDaemon) throws {
+        guard let secret = oracle.secret(daemon.knowledge) else { return }
+        let texts = daemon.host.call(
+            daemon.probe, .stateReveal(StateReveal(form: "fleet", field: FleetField.secret.id)))
+        var decoder = ServerMessageDecoder()
+        guard let text = texts.last,
+            case .result(_, let json)? = try decoder.decode(Array(text.utf8)).first,
+            try RevealResult(decoding: json).value == secret
+        else { throw Violation("healed: the secret of \(daemon.name) is \(texts)") }
+    }
+
+    /// What a form keeps is bounded by its daemons and their epochs, never by clients or edits.
+    private func checkMetadata(_ daemon: FleetDaemon, _ stored: CausalForm) throws {
+        guard stored.context.loose.isEmpty || !losses.isEmpty else {
+            throw Violation("healed: \(daemon.name) knows [\(stored.context)]")
+        }
+        guard stored.encoded.count < 16_000 else {
+            throw Violation("healed: a form of \(stored.encoded.count) bytes")
+        }
+        guard case .presses(let presses) = stored[FleetField.button.key] else { return }
+        for (entry, next) in zip(presses.entries, presses.entries.dropFirst())
+        where entry.dot.replica == next.dot.replica && !mayHaveLost(entry.dot.replica) {
+            throw Violation("healed: \(entry.dot) and \(next.dot) are entries of one replica")
+        }
+    }
+
+    /// Whether what dropped an entry of this replica may be known to nobody any more.
+    private func mayHaveLost(_ replica: ReplicaID) -> Bool {
+        losses.contains { place, epoch in
+            daemons[place].host.replica.id == replica.id && replica.epoch <= epoch
+        }
+    }
+}
