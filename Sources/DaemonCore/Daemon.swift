@@ -59,6 +59,8 @@ public enum Daemon {
         var isClean = false
         // The lock of the store goes back in any case; only a clean end is marked as one.
         defer { store.close(isClean: isClean, log) }
+        // One for the store, one for names and one for a reload: none has two jobs at a time.
+        Work.limitThreads(to: 3)
         let figures = Figures()
         let engine = try store.startEngine(choices, figures)
         do {
@@ -70,6 +72,7 @@ public enum Daemon {
                     figures: figures,
                     connectionsMax: choices.engine.limits.connectionsMax + ProcessLimits.refusals,
                     descriptorsMax: choices.descriptorsMax)
+                shell.names.begin()
                 let life = Life(
                     shell: shell, sources: sources, configuration: configuration, choices: choices,
                     reason: sockets.arePassed ? .restart : .shutdown)

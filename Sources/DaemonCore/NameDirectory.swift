@@ -55,6 +55,12 @@ final class NameDirectory {
         ask()
     }
 
+    /// Asks for the daemon's own names while it starts: who comes first is often itself, and the
+    /// system's first answer takes the longest.
+    func begin() {
+        prepare([.user(geteuid()), .group(getegid())]) {}
+    }
+
     private func missing(_ numbers: [Number]) -> [Number] {
         let now = clock()
         return numbers.filter { number in

@@ -7,6 +7,7 @@
 // touches nothing but the Sendable closure and the slot for its result.
 
 internal import CUV
+internal import Glibc
 internal import Synchronization
 
 /// Work on libuv's thread pool, four threads unless `UV_THREADPOOL_SIZE` says otherwise:
@@ -18,6 +19,14 @@ internal import Synchronization
         case finished(Value)
         /// It was cancelled before it began; it did not run and will not.
         case cancelled
+    }
+
+    /// Gives the pool so many threads, unless who started the process said otherwise
+    /// (`UV_THREADPOOL_SIZE`): libuv makes all of them for the first piece of work.
+    ///
+    /// Only before another thread exists: setenv(3).
+    public static func limitThreads(to count: Int) {
+        setenv("UV_THREADPOOL_SIZE", "\(count)", 0)
     }
 
     private enum Phase { case queued, cancelled, ended }

@@ -96,6 +96,25 @@ struct NameDirectoryTests {
         }
     }
 
+    @Test("the daemon's own names are asked for before anybody comes, and then not again")
+    func own() throws {
+        let asked = Asked()
+        try Loop.withLoop { loop in
+            let names = NameDirectory(loop: loop, clock: { 0 }) { number in
+                asked.add(number)
+                return "mine"
+            }
+            names.begin()
+            var told = 0
+            names.prepare([.user(geteuid()), .group(getegid())]) { told += 1 }
+            loop.run()
+            names.prepare([.user(geteuid())]) { told += 1 }
+            #expect(told == 2)
+            #expect(asked.count == 2)
+            #expect(names.name(of: .user(geteuid())) == "mine")
+        }
+    }
+
     @Test("who comes while names are looked up waits for its own")
     func latecomers() throws {
         try Loop.withLoop { loop in
