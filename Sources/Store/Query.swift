@@ -114,7 +114,7 @@ enum Query: Int, CaseIterable {
             WITH kept AS MATERIALIZED (SELECT revision, uid, back FROM revision WHERE form = ?1 \
             UNION ALL SELECT revision, uid, back FROM older WHERE form = ?1), \
             takenBack AS (SELECT old.revision FROM kept AS new JOIN kept AS old \
-            ON old.revision = new.back WHERE new.back IS NOT NULL AND new.uid IS NOT old.uid), \
+            ON old.revision = new.back WHERE new.uid IS NOT old.uid AND old.back IS NULL), \
             ranked AS (SELECT revision, row_number() OVER (PARTITION BY uid \
             ORDER BY revision DESC) AS place FROM kept \
             WHERE revision NOT IN (SELECT revision FROM takenBack) \

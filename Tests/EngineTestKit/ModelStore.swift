@@ -82,7 +82,9 @@ public struct ModelStore {
         let rows = Array((revisions[form] ?? [:]).values) + Array((older[form] ?? [:]).values)
         let takenBack = Set(
             rows.compactMap { new in
-                rows.first { $0.revision == new.takesBack && $0.uid != new.uid }?.revision
+                rows.first {
+                    $0.revision == new.takesBack && $0.uid != new.uid && $0.takesBack == nil
+                }?.revision
             })
         return Self.dealt(rows.filter { !takenBack.contains($0.revision) }).map(\.row)
     }

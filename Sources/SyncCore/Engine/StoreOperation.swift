@@ -312,7 +312,7 @@ public enum StoreQuery: Sendable, Hashable {
     case history(form: FormKey, before: UInt64, rowsMax: Int, bytesMax: Int = .max)
     /// What can be taken back: the newest of each uid, then the second newest of each, and so on,
     /// until `rowsMax` rows or `bytesMax` bytes of records (at least one row); without frames, and
-    /// without what another uid took back.
+    /// without edits that another uid took back.
     case journal(form: FormKey, rowsMax: Int, bytesMax: Int)
     /// The answer that was given under a key.
     case key(uid: UInt32, key: String)

@@ -315,3 +315,16 @@ func pressBackFromBeyondTheEnd() throws {
     #expect(story.value("count") == "3")
     #expect(story.undo(story.root).contains(#""value":5"#))
 }
+
+@Test("what one undid and another did again is the other's, over a restart, too")
+func redoneByAnother() throws {
+    let story = try Story()
+    let (one, two) = (story.host.connect(), story.host.connect(uid: 1001, user: "bob"))
+    story.set(one, #"{"field":"name","value":"Ada"}"#)
+    story.undo(one)
+    story.host.ask(two, rpc("state.redo", #"{"form":"f","scope":"anyone"}"#))
+    #expect(story.value("name") == #""Ada""#)
+    try story.host.crash()
+    let refusal = story.undo(story.host.connect())
+    #expect(refusal.contains("nothing to undo"), "\(refusal)")
+}
