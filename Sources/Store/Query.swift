@@ -111,10 +111,12 @@ enum Query: Int, CaseIterable {
                 + "ORDER BY revision DESC LIMIT ?3"
         case .journal:
             """
-            WITH kept AS MATERIALIZED (SELECT revision, uid, back FROM revision WHERE form = ?1 \
+            WITH RECURSIVE kept AS MATERIALIZED (SELECT revision, uid, back FROM revision WHERE form = ?1 \
             UNION ALL SELECT revision, uid, back FROM older WHERE form = ?1), \
-            takenBack AS (SELECT old.revision FROM kept AS new JOIN kept AS old \
-            ON old.revision = new.back WHERE new.uid IS NOT old.uid AND old.back IS NULL), \
+            takenBack AS (SELECT old.revision, old.back FROM kept AS new JOIN kept AS old \
+            ON old.revision = new.back WHERE new.uid IS NOT old.uid UNION \
+            SELECT kept.revision, kept.back FROM takenBack JOIN kept \
+            ON kept.revision = takenBack.back), \
             ranked AS (SELECT revision, row_number() OVER (PARTITION BY uid \
             ORDER BY revision DESC) AS place FROM kept \
             WHERE revision NOT IN (SELECT revision FROM takenBack) \

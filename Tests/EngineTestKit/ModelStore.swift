@@ -80,12 +80,13 @@ public struct ModelStore {
 
     private func journal(of form: FormKey) -> [RevisionRow] {
         let rows = Array((revisions[form] ?? [:]).values) + Array((older[form] ?? [:]).values)
-        let takenBack = Set(
-            rows.compactMap { new in
-                rows.first {
-                    $0.revision == new.takesBack && $0.uid != new.uid && $0.takesBack == nil
-                }?.revision
-            })
+        var takenBack: Set<UInt64> = []
+        for new in rows {
+            var old = rows.first { $0.revision == new.takesBack && $0.uid != new.uid }
+            while let next = old, takenBack.insert(next.revision).inserted {
+                old = rows.first { $0.revision == next.takesBack }
+            }
+        }
         return Self.dealt(rows.filter { !takenBack.contains($0.revision) }).map(\.row)
     }
 

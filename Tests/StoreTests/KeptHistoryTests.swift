@@ -126,6 +126,15 @@ struct KeptHistoryTests {
             }
         }
         #expect(try journal(store, 5) == [50, 3, 49, 1, 48])
+        let chain = [(51, 1, 3), (52, 2, 51)] as [(UInt64, UInt32, UInt64)]
+        for (revision, uid, takesBack) in chain {
+            try store.put(.appendRevision(.sample(revision, uid: uid, takesBack: takesBack)))
+        }
+        // 3 was taken back by 51, and that by another's 52: 52 alone stands for them.
+        #expect(try journal(store, 5) == [52, 1, 50, 49, 48])
+        try store.put(.appendRevision(.sample(53, uid: 1, takesBack: 52)))
+        #expect(try journal(store, 5) == [53, 50, 49, 1, 48])
+        try store.readable().execute("DELETE FROM revision WHERE revision > 50")
         try prune(store, through: 40, Self.kept(3, busy: 2))
         #expect(try journal(store, 5) == [50, 3, 49, 1, 48])
         #expect(try journal(store, 5, bytesMax: 22) == [50, 3])

@@ -311,8 +311,9 @@ public enum StoreQuery: Sendable, Hashable {
     /// least one row).
     case history(form: FormKey, before: UInt64, rowsMax: Int, bytesMax: Int = .max)
     /// What can be taken back: the newest of each uid, then the second newest of each, and so on,
-    /// until `rowsMax` rows or `bytesMax` bytes of records (at least one row); without frames, and
-    /// without edits that another uid took back.
+    /// until `rowsMax` rows or `bytesMax` bytes of records (at least one row); without frames,
+    /// without what another uid took back, and without what that had taken back itself: the other's
+    /// own, which stands for all of it, may be too old to be among them.
     case journal(form: FormKey, rowsMax: Int, bytesMax: Int)
     /// The answer that was given under a key.
     case key(uid: UInt32, key: String)

@@ -97,6 +97,23 @@ struct KeptHistoryTests {
         #expect(undo(host, again).contains("nothing to undo"))
     }
 
+    @Test("what another did again is not done once more after a flood and a start")
+    func doneAgainOnce() throws {
+        let host = try host()
+        let root = host.connect(uid: 0, user: "root")
+        let alice = host.connect(uid: 1000, user: "alice")
+        add(host, root, 100)
+        add(host, alice, 5)
+        #expect(undo(host, alice).contains(#""value":100,"#))
+        let again = ask(host, root, "state.redo", #"{"form":"f","scope":"anyone"}"#)
+        #expect(again.contains(#""value":105,"#))
+        flood(host, root)
+        try host.crash()
+        let back = host.connect(uid: 1000, user: "alice")
+        #expect(ask(host, back, "state.redo", #"{"form":"f"}"#).contains("nothing to redo"))
+        #expect(undo(host, back).contains("nothing to undo"))
+    }
+
     @Test("after a start all of it can be taken back, though another is at work")
     func contended() throws {
         let host = try host()
