@@ -111,8 +111,8 @@ enum Query: Int, CaseIterable {
                 + "ORDER BY revision DESC LIMIT ?3"
         case .journal:
             """
-            WITH RECURSIVE kept AS MATERIALIZED (SELECT revision, uid, back FROM revision WHERE form = ?1 \
-            UNION ALL SELECT revision, uid, back FROM older WHERE form = ?1), \
+            WITH RECURSIVE kept AS MATERIALIZED (SELECT revision, uid, back FROM revision \
+            WHERE form = ?1 UNION ALL SELECT revision, uid, back FROM older WHERE form = ?1), \
             takenBack AS (SELECT old.revision, old.back FROM kept AS new JOIN kept AS old \
             ON old.revision = new.back WHERE new.uid IS NOT old.uid UNION \
             SELECT kept.revision, kept.back FROM takenBack JOIN kept \
