@@ -66,7 +66,7 @@ class Form:
         self.daemon = subprocess.Popen(
             [self.programs + "/pickersyncd", "--socket", self.socket,
              "--state-directory", self.folder + "/state"],
-            stderr=subprocess.DEVNULL, env=self.environment())
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment())
         wait_for("the daemon", lambda: self.ctl("form", "list").returncode == 0)
 
     def kill(self, how=signal.SIGKILL):
@@ -103,12 +103,15 @@ class Form:
         return self.tty("pickerctl", "open", *options, form, columns=columns, lines=lines, **more)
 
     def close(self):
-        for terminal in self.terminals:
-            terminal.end()
-        if self.daemon and self.daemon.poll() is None:
-            self.daemon.kill()
-            self.daemon.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            for terminal in self.terminals:
+                terminal.end()
+        finally:
+            # Whatever a terminal has to say: a daemon left behind is waited for by who reads us.
+            if self.daemon and self.daemon.poll() is None:
+                self.daemon.kill()
+                self.daemon.wait()
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def wait_for(what, question, seconds=PATIENCE):
