@@ -32,12 +32,12 @@ package final class FleetWorld {
     static let editsMax = 190
 
     /// A store in which the form was applied.
-    private static let template: StoreImage = {
-        guard let host = try? EngineHost() else { return StoreImage() }
+    private static func template() throws -> StoreImage {
+        let host = try EngineHost()
         let root = host.connect(uid: 0, user: "root")
         host.call(root, .formApply(FormApply(definition: .fleetForm)))
         return host.store.image()
-    }()
+    }
 
     /// The world before the first step of `plan`.
     package init(_ plan: FleetPlan, isTelling: Bool = false) throws {
@@ -46,7 +46,7 @@ package final class FleetWorld {
         let oracle = oracle
         let edits = edits
         var store = ModelStore()
-        store.rebuild(Self.template)
+        store.rebuild(try Self.template())
         daemons = try (0..<5).map { place in
             try FleetDaemon(
                 place, seed: plan.seed, copyOf: store, oracle: oracle, edits: edits,
