@@ -154,7 +154,7 @@ extension Statement {
         try bind(4, row.frame)
         try bind(5, row.record)
         try bind(6, row.uid.map(Int64.init))
-        try bind(7, row.takesBack.map(Int64.init(clamping:)))
+        try bind(7, row.takesBack.map { Int64(clamping: $0) * (row.takesPart ? -1 : 1) })
     }
 
     /// The present row, read as the answer under a key.
@@ -166,10 +166,11 @@ extension Statement {
 
     /// The present row, read as a revision.
     var revisionRow: RevisionRow {
-        RevisionRow(
+        let takesBack = optionalInteger(6)
+        return RevisionRow(
             form: integer(0), revision: count(1), at: integer(2), frame: blob(3), record: blob(4),
             uid: optionalInteger(5).map(UInt32.init(truncatingIfNeeded:)),
-            takesBack: optionalInteger(6).map(UInt64.init(clamping:)))
+            takesBack: takesBack?.magnitude, takesPart: takesBack ?? 0 < 0)
     }
 
     /// The present row, read as a form with its head.

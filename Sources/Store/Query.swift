@@ -17,7 +17,7 @@ enum Query: Int, CaseIterable {
     private static let revision = "SELECT \(columns) FROM revision WHERE form = ?1"
     /// What was taken back by revisions up to the second value.
     private static let takenBack =
-        "SELECT back FROM revision WHERE form = ?1 AND revision <= ?2 AND back IS NOT NULL"
+        "SELECT abs(back) FROM revision WHERE form = ?1 AND revision <= ?2 AND back IS NOT NULL"
 
     /// The SQL text. A table: it has as many lines as there are queries.
     var sql: String {
@@ -120,10 +120,14 @@ enum Query: Int, CaseIterable {
             ranked AS (SELECT revision, row_number() OVER (PARTITION BY uid \
             ORDER BY revision DESC) AS place FROM kept \
             WHERE revision NOT IN (SELECT revision FROM takenBack) \
-            ORDER BY place, revision DESC LIMIT ?2) \
+            ORDER BY place, revision DESC LIMIT ?2), \
+            found AS (SELECT revision, place, NULL AS back FROM ranked UNION ALL \
+            SELECT revision, 0, back FROM kept WHERE back < 0 \
+            AND -back IN (SELECT revision FROM ranked) \
+            AND revision NOT IN (SELECT revision FROM ranked)) \
             SELECT ?1, revision, 0, x'', coalesce((SELECT record FROM revision WHERE form = ?1 \
-            AND revision = ranked.revision), (SELECT record FROM older WHERE form = ?1 \
-            AND revision = ranked.revision)), NULL, NULL FROM ranked \
+            AND revision = found.revision), (SELECT record FROM older WHERE form = ?1 \
+            AND revision = found.revision)), NULL, back FROM found \
             ORDER BY place, revision DESC
             """
         case .key:

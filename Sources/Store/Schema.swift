@@ -65,7 +65,8 @@ struct Schema {
 
     /// From version 3 on a revision says whose it is and what it took back, and `older` has what
     /// is kept of each user beyond the newest revisions of a form. Rows of before say neither:
-    /// they are nobody's until they expire.
+    /// they are nobody's until they expire. `back` is negative where only some fields of the other
+    /// were taken back.
     private static let version3 = """
         ALTER TABLE revision ADD COLUMN uid INTEGER;
         ALTER TABLE revision ADD COLUMN back INTEGER;

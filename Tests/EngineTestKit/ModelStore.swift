@@ -78,16 +78,27 @@ public struct ModelStore {
             .sorted { ($0.0, $1.1.revision) < ($1.0, $0.1.revision) }
     }
 
-    private func journal(of form: FormKey) -> [RevisionRow] {
+    private func journal(of form: FormKey, rowsMax: Int) -> [RevisionRow] {
         let rows = Array((revisions[form] ?? [:]).values) + Array((older[form] ?? [:]).values)
         var takenBack: Set<UInt64> = []
-        for new in rows {
+        for new in rows where !new.takesPart {
             var old = rows.first { $0.revision == new.takesBack && $0.uid != new.uid }
-            while let next = old, takenBack.insert(next.revision).inserted {
+            while let next = old, takenBack.insert(next.revision).inserted, !next.takesPart {
                 old = rows.first { $0.revision == next.takesBack }
             }
         }
-        return Self.dealt(rows.filter { !takenBack.contains($0.revision) }).map(\.row)
+        let newest = Self.dealt(rows.filter { !takenBack.contains($0.revision) })
+            .prefix(rowsMax).map(\.row)
+        let revisions = Set(newest.map(\.revision))
+        let parts = rows.filter { row in
+            row.takesPart && !revisions.contains(row.revision)
+                && row.takesBack.map(revisions.contains) ?? false
+        }
+        return parts.sorted { $0.revision > $1.revision }
+            + newest.map { row in
+                RevisionRow(
+                    form: row.form, revision: row.revision, at: 0, frame: [], record: row.record)
+            }
     }
 
     /// Replaces everything but the history, as `Effect.rebuild` asks.
@@ -151,9 +162,9 @@ public struct ModelStore {
             return .revisions([])
         case .journal(let form, let rowsMax, let bytesMax):
             return .revisions(
-                Self.first(of: journal(of: form), rowsMax: rowsMax, bytesMax: bytesMax) {
-                    $0.record.count
-                })
+                Self.first(
+                    of: journal(of: form, rowsMax: rowsMax), rowsMax: .max, bytesMax: bytesMax
+                ) { $0.record.count })
         case .key(let uid, let key): return .key(keys["\(uid)/\(key)"])
         case .backup: return .backup(1, bytes: Int64(Self.copy.count))
         case .backupPiece(1, let offset, let bytesMax):

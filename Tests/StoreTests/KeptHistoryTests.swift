@@ -143,6 +143,30 @@ struct KeptHistoryTests {
         try store.close()
     }
 
+    @Test("a journal has what another took back in part, and before all what took it")
+    func journalOfParts() throws {
+        let store = try flooded { revision in
+            switch revision {
+            case 44: .sample(44, uid: 2, takesBack: 42, takesPart: true)
+            case 46: .sample(46, uid: 2, takesBack: 43, takesPart: true)
+            case 47: .sample(47, uid: 2, takesBack: 46)
+            case 48: .sample(48, uid: 1, takesBack: 2, takesPart: true)
+            default: nil
+            }
+        }
+        #expect(try journal(store, 5) == [50, 48, 49, 3, 47])
+        // 48, which took a part of 2, is one of them itself.
+        #expect(try journal(store, 9) == [50, 48, 49, 3, 47, 2, 46, 1, 45])
+        #expect(try journal(store, 500).count == 50)
+        // Beside fewer of its own it comes for the sake of the other.
+        try store.readable().execute("UPDATE revision SET uid = 3 WHERE revision IN (42, 43)")
+        #expect(try journal(store, 6) == [46, 44, 50, 48, 43, 49, 42, 3])
+        // Beyond the newest of all nobody could say which part.
+        try prune(store, through: 49, Self.kept(9))
+        #expect(try history(store).contains(42) == false)
+        try store.close()
+    }
+
     @Test("what is kept outlives a restart and a store written anew, and goes with age and form")
     func lives() throws {
         var store = try flooded()

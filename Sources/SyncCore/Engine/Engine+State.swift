@@ -278,7 +278,8 @@ extension Engine {
     ///   dots, never all that the daemon knows (CAUSALITY.md, 3).
     func finish(
         _ transaction: inout Transaction, _ kind: RevisionRecord.Kind, named: [Int],
-        seen: CausalContext, skipped: [String]?, takesBack: UInt64?, _ call: PendingCall,
+        seen: CausalContext, skipped: [String]?, takesBack: Transaction.TakenBack?,
+        _ call: PendingCall,
         _ effects: inout [Effect]
     ) {
         let form = transaction.form

@@ -63,7 +63,10 @@ extension Engine {
         form.undo.consume(target.revision, fields: target.steps.map(\.field))
         finish(
             &transaction, direction == .undo ? .undo : .redo, named: named,
-            seen: CausalContext(), skipped: skipped, takesBack: target.revision, call, &effects)
+            seen: CausalContext(), skipped: skipped,
+            takesBack: Transaction.TakenBack(revision: target.revision, isPart: target.isPart),
+            call,
+            &effects)
     }
 
     /// Makes the journal of a form: of revisions that the store has, the newest of each uid, and of
@@ -73,6 +76,8 @@ extension Engine {
         form.isUndoStored = false
         form.undo = UndoJournal()
         var rows = stored.sorted { $0.revision < $1.revision }
+        // Those that took back a part of another and can be taken back no more themselves.
+        let parts = Set(stored.lazy.filter { $0.takesBack != nil }.map(\.revision))
         var unsaved: [RevisionRow] = []
         batches.scanRevisions(of: form, after: rows.last?.revision ?? 0, before: .max) { row in
             unsaved.append(row)
@@ -81,6 +86,10 @@ extension Engine {
         rows += unsaved.reversed()
         for row in rows {
             guard let record = RevisionRecord(row.record) else { continue }
+            if parts.contains(row.revision) {
+                form.undo.takeOut(record)
+                continue
+            }
             form.undo.append(
                 record, bytes: record.bytesEstimate, revision: row.revision,
                 depthMax: configuration.limits.undoDepthMax)

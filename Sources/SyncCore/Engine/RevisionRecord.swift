@@ -28,6 +28,8 @@ final class RevisionRecord: Sendable {
     let undo: [UndoStep]
     /// The revision that an undo or redo took back.
     let takesBack: UInt64?
+    /// It took back some of its fields; what that did to the others can still be taken back.
+    let takesPart: Bool
     /// Its steps that could not be taken back: they are done with as well.
     let skipped: [String]
 
@@ -39,7 +41,8 @@ final class RevisionRecord: Sendable {
     init(
         kind: Kind, at: Int64, by: Author, session: String? = nil, derived: [String] = [],
         concurrent: [String] = [], undo: [UndoStep] = [], takesBack: UInt64? = nil,
-        skipped: [String] = [], touched: [String] = [], touchesAll: Bool = false
+        takesPart: Bool = false, skipped: [String] = [], touched: [String] = [],
+        touchesAll: Bool = false
     ) {
         self.kind = kind
         self.at = at
@@ -49,6 +52,7 @@ final class RevisionRecord: Sendable {
         self.concurrent = concurrent
         self.undo = undo
         self.takesBack = takesBack
+        self.takesPart = takesPart
         self.skipped = skipped
         self.touched = touched
         self.touchesAll = touchesAll

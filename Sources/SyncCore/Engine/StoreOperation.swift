@@ -77,13 +77,13 @@ public struct FieldRow: Sendable, Hashable {
 /// A row is handed on several times, so each case is one object: a copy is one retain.
 private enum Blob: Sendable {
     case bytes([UInt8])
-    indirect case stored([UInt8], uid: UInt32?, takesBack: UInt64?)
+    indirect case stored([UInt8], uid: UInt32?, takesBack: UInt64?, takesPart: Bool)
     indirect case cell(CellRow)
     case record(RevisionRecord)
 
     var bytes: [UInt8] {
         switch self {
-        case .bytes(let bytes), .stored(let bytes, _, _): bytes
+        case .bytes(let bytes), .stored(let bytes, _, _, _): bytes
         case .cell(let cell): cell.encoded
         case .record(let record): record.encoded()
         }
@@ -114,7 +114,7 @@ public struct RevisionRow: Sendable, Hashable {
     /// Whose it is; `nil` in a row that a store of an earlier schema has.
     public var uid: UInt32? {
         switch content {
-        case .stored(_, let uid, _): uid
+        case .stored(_, let uid, _, _): uid
         case .record(let record): record.by.uid
         case .bytes, .cell: nil
         }
@@ -123,22 +123,31 @@ public struct RevisionRow: Sendable, Hashable {
     /// The revision that it took back, as an undo or redo does.
     public var takesBack: UInt64? {
         switch content {
-        case .stored(_, _, let takesBack): takesBack
+        case .stored(_, _, let takesBack, _): takesBack
         case .record(let record): record.takesBack
         case .bytes, .cell: nil
+        }
+    }
+
+    /// Whether it took back some fields of that one alone, whose others still stand.
+    public var takesPart: Bool {
+        switch content {
+        case .stored(_, _, _, let takesPart): takesPart
+        case .record(let record): record.takesPart
+        case .bytes, .cell: false
         }
     }
 
     /// A row of the given columns.
     public init(
         form: FormKey, revision: UInt64, at: Int64, frame: [UInt8], record: [UInt8],
-        uid: UInt32? = nil, takesBack: UInt64? = nil
+        uid: UInt32? = nil, takesBack: UInt64? = nil, takesPart: Bool = false
     ) {
         self.form = form
         self.revision = revision
         self.at = at
         self.frame = frame
-        content = .stored(record, uid: uid, takesBack: takesBack)
+        content = .stored(record, uid: uid, takesBack: takesBack, takesPart: takesPart)
         bytesEstimate = frame.count + record.count
     }
 
@@ -159,6 +168,7 @@ public struct RevisionRow: Sendable, Hashable {
         left.form == right.form && left.revision == right.revision && left.at == right.at
             && left.frame == right.frame && left.content == right.content
             && left.uid == right.uid && left.takesBack == right.takesBack
+            && left.takesPart == right.takesPart
     }
 
     /// Hashes what tells rows apart.
@@ -313,7 +323,8 @@ public enum StoreQuery: Sendable, Hashable {
     /// What can be taken back: the newest of each uid, then the second newest of each, and so on,
     /// until `rowsMax` rows or `bytesMax` bytes of records (at least one row); without frames,
     /// without what another uid took back, and without what that had taken back itself: the other's
-    /// own, which stands for all of it, may be too old to be among them.
+    /// own, which stands for all of it, may be too old to be among them. Before them, with
+    /// `takesBack`, what took back a part of one of these and is none of them.
     case journal(form: FormKey, rowsMax: Int, bytesMax: Int)
     /// The answer that was given under a key.
     case key(uid: UInt32, key: String)

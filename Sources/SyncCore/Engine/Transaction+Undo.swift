@@ -1,6 +1,12 @@
 // Taking back: what an edit leaves behind to be undone by, and the undoing.
 
 extension Transaction {
+    /// What an undo or redo takes back: a transaction, or what it did to some of its fields.
+    struct TakenBack {
+        let revision: UInt64
+        let isPart: Bool
+    }
+
     /// How the edit that made `after` of `before` is taken back; `nil` for what is not undone.
     func undoStep(
         _ edit: StoredEdit, _ target: Int, before: CellContent, after: CellContent, _ dot: Dot

@@ -327,7 +327,7 @@ struct Transaction {
 
     /// Applies everything to the form's working state as one revision.
     mutating func finish(
-        _ kind: RevisionRecord.Kind, session: String?, takesBack: UInt64?, skipped: [String]
+        _ kind: RevisionRecord.Kind, session: String?, takesBack: TakenBack?, skipped: [String]
     ) -> Outcome {
         guard !isIdle else { return Outcome(revision: form.working.revision) }
         let written = written.count == 1 ? written : written.sortedDistinct()
@@ -357,7 +357,8 @@ struct Transaction {
             derived: order.count == written.count
                 ? [] : ids(order.filter { !written.contains(sorted: $0) }),
             concurrent: met.isEmpty ? [] : ids(order.filter { met.contains(sorted: $0) }),
-            undo: undo, takesBack: takesBack, skipped: skipped, touched: ids(order))
+            undo: undo, takesBack: takesBack?.revision, takesPart: takesBack?.isPart ?? false,
+            skipped: skipped, touched: ids(order))
         return Outcome(
             revision: revision, touched: order, dots: dots, changes: changes, record: record)
     }

@@ -27,6 +27,8 @@ struct UndoJournal {
         var steps: [UndoStep]
         /// Bytes of the record that it was made of: about what it holds in memory.
         let bytes: Int
+        /// Cut to one field, where others can be taken back too.
+        var isPart = false
     }
 
     /// Bytes of all records together: large texts fall out sooner than small edits.
@@ -147,12 +149,7 @@ struct UndoJournal {
         _ record: RevisionRecord, bytes: Int, revision: UInt64, depthMax: Int
     ) {
         let owner = Owner(uid: record.by.uid, session: record.session)
-        if let old = record.takesBack {
-            consume(old, fields: record.undo.map(\.field) + record.skipped)
-        }
-        for step in record.undo {
-            for restoration in step.restorations { note(restoration) }
-        }
+        takeOut(record)
         let place = lines.firstIndex { $0.uid == owner.uid }
         if place == nil, record.undo.isEmpty { return }
         if place == nil { lines.append(Line(uid: owner.uid)) }
@@ -166,6 +163,16 @@ struct UndoJournal {
         }
         while count > depthMax { dropOldest { $0.count } }
         while self.bytes > Self.bytesMax, count > 1 { dropOldest { $0.bytes } }
+    }
+
+    /// Takes out what a transaction took back, and notes what it let stand again.
+    mutating func takeOut(_ record: RevisionRecord) {
+        if let old = record.takesBack {
+            consume(old, fields: record.undo.map(\.field) + record.skipped)
+        }
+        for step in record.undo {
+            for restoration in step.restorations { note(restoration) }
+        }
     }
 
     /// Whoever has most loses its oldest (McKenney, "Stochastic Fairness Queueing", INFOCOM 1990);
@@ -191,6 +198,7 @@ struct UndoJournal {
                 guard !steps.isEmpty else { continue }
                 var cut = transaction
                 cut.steps = steps
+                cut.isPart = steps.count < transaction.steps.count
                 return cut
             }
             return nil

@@ -114,6 +114,36 @@ struct KeptHistoryTests {
         #expect(undo(host, back).contains("nothing to undo"))
     }
 
+    @Test(
+        "what another took a part of can be taken back in its other fields after a start",
+        arguments: [0, 5, 40], [Durability.commit, .memory])
+    func otherFields(edits: Int, durability: Durability) throws {
+        var limits = Limits()
+        limits.undoDepthMax = 20
+        let host = try EngineHost(durability: durability, limits: limits)
+        let root = host.connect(uid: 0, user: "root")
+        ask(host, root, "form.apply", #"{"definition":\#(Self.form)}"#)
+        var alice = host.connect(uid: 1000, user: "alice")
+        add(host, alice, 1)
+        let both = #"{"field":"count","value":7},{"field":"note","value":"both"}"#
+        ask(host, alice, "state.set", #"{"form":"f","changes":[\#(both)]}"#)
+        let part = undo(host, root, #","scope":"anyone","field":"note""#)
+        #expect(part.contains(#""value":"","#))
+        // Too many for root's own undo to be among what is read back.
+        for number in 0..<edits {
+            let change = #"{"field":"note","value":"\#(number)"}"#
+            ask(host, root, "state.set", #"{"form":"f","changes":[\#(change)]}"#)
+        }
+        host.pass(milliseconds: 20_000)
+        try crash(host, durability)
+        alice = host.connect(uid: 1000, user: "alice")
+        let undone = undo(host, alice)
+        #expect(undone.contains(#""value":1,"#) && undone.contains(#""skipped":[]"#))
+        #expect(!undone.contains("note"), "that is root's by now")
+        #expect(undo(host, alice).contains(#""value":0,"#))
+        #expect(undo(host, alice).contains("nothing to undo"))
+    }
+
     @Test("after a start all of it can be taken back, though another is at work")
     func contended() throws {
         let host = try host()
