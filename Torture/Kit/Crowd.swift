@@ -139,9 +139,13 @@ public final class Crowd {
         }
     }
 
-    /// Lets everybody finish and checks that all is exact.
-    public func settle(on daemon: DaemonUnderTest, _ when: @autoclosure () -> String) throws {
+    /// Lets everybody finish, until every edit is answered and every watcher has seen the last; then
+    /// does something while nothing is under way, by a connection of its own.
+    public func pause<Result>(
+        on daemon: DaemonUnderTest, _ body: (Peer, TortureForm.Reading) throws -> Result
+    ) throws -> Result {
         for writer in writers { writer.isOpen = false }
+        defer { for writer in writers { writer.isOpen = true } }
         try work(until: "every edit is answered", on: daemon) {
             writers.allSatisfy { $0.isSettled }
         }
@@ -150,15 +154,23 @@ public final class Crowd {
         try work(until: "every watcher has seen revision \(now.revision)", on: daemon) {
             watchers.allSatisfy { $0.isFollowing && $0.revision >= now.revision }
         }
-        try examine(peer, when())
+        return try body(peer, now)
+    }
+
+    /// Lets everybody finish and checks that all is exact.
+    public func settle(on daemon: DaemonUnderTest, _ when: @autoclosure () -> String) throws {
+        try pause(on: daemon) { peer, now in try judge(peer, now, when()) }
+    }
+
+    private func judge(_ peer: Peer, _ now: TortureForm.Reading, _ when: String) throws {
+        try examine(peer, when)
         for (index, writer) in writers.enumerated() {
             findings.require(
                 now.counts[index] == writer.begun,
-                "\(when()): writer \(index) made \(writer.begun) edits, \(now.counts[index]) count")
+                "\(when): writer \(index) made \(writer.begun) edits, \(now.counts[index]) count")
         }
         judgeSights()
         for writer in writers { for line in writer.findings.lines { findings.add(line) } }
-        for writer in writers { writer.isOpen = true }
     }
 }
 

@@ -13,6 +13,8 @@ struct DayRow: Row {
     private static let edits = 1_700_000
     private static let connects = 86_000
     private static let writers = 16
+    /// Looks at memory and store.
+    private static let samples = 200.0
 
     func run(_ run: Run) throws -> Outcome {
         let library = try FaultShim.build(
@@ -45,13 +47,15 @@ struct DayRow: Row {
                 try visit(daemon)
                 connects += 1
             }
-            if samples.count < Int(share * 200) {
+            if samples.count < Int(share * Self.samples) {
+                // At rest: what is under way when one looks comes and goes by megabytes.
+                let resident = try crowd.pause(on: daemon) { _, _ in process.resident }
                 samples.append(
                     Sample(
-                        share: share, resident: process.resident,
+                        share: share, resident: resident,
                         store: Folder.size(daemon.state + "/pickersync.db")))
                 run.say(
-                    "\(Int(share * 100)) %: \(process.resident) KiB, "
+                    "\(Int(share * 100)) %: \(resident) KiB, "
                         + "\(samples.last?.store ?? 0) bytes")
             }
             if process.poll() != nil { throw Trouble("it ended: \(daemon.said)") }
