@@ -45,14 +45,33 @@ static int split(int count, char **arguments, char **commands[COMMANDS_MAX]) {
     return kinds;
 }
 
-/* Runs commands in turn, `connections` times; prints the durations of each. */
+/* Another order of the numbers below `count`, the same in each run of this program (Fisher and Yates;
+ * Marsaglia, "Xorshift RNGs", 2003). */
+static void shuffle(int *numbers, int count) {
+    static uint64_t state = 88172645463325252;
+    for (int left = count; left > 1; left--) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        int other = (int)(state % (uint64_t)left), kept = numbers[left - 1];
+        numbers[left - 1] = numbers[other];
+        numbers[other] = kept;
+    }
+}
+
+/* Runs commands in turn, `connections` times, in another order each time: what ran before leaves the
+ * caches warm or cold. Prints the durations of each. */
 int measure_commands(int count, char **arguments) {
     char **commands[COMMANDS_MAX];
     int kinds = split(count, arguments, commands);
     struct histogram *all = calloc((size_t)kinds, sizeof *all);
     double seconds[COMMANDS_MAX] = {0};
+    int order[COMMANDS_MAX];
+    for (int kind = 0; kind < kinds; kind++) order[kind] = kind;
     for (int round = -1; round < options.connections; round++) {
-        for (int kind = 0; kind < kinds; kind++) {
+        shuffle(order, kinds);
+        for (int place = 0; place < kinds; place++) {
+            int kind = order[place];
             uint64_t began = now_nanoseconds();
             pid_t child = start(commands[kind], false, -1);
             int status;
