@@ -8,6 +8,9 @@ public enum TortureForm {
     /// Its name.
     public static let name = "torture"
 
+    /// What it holds at a revision: by writer, its count and its note.
+    public typealias Reading = (revision: Int64, counts: [Int64], notes: [Int64])
+
     /// Its definition for so many writers.
     public static func definition(writers: Int) -> JSON {
         var fields: [JSON] = []
@@ -35,9 +38,7 @@ public enum TortureForm {
     }
 
     /// What the form holds: of each writer the counter, and the number in its note.
-    public static func read(
-        writers: Int, by peer: Peer
-    ) throws -> (revision: Int64, counts: [Int64], notes: [Int64]) {
+    public static func read(writers: Int, by peer: Peer) throws -> Reading {
         let state = try peer.result("state.get", ["form": .string(name)])
         var counts: [Int64] = []
         var notes: [Int64] = []
