@@ -64,6 +64,9 @@ public struct Limits: Sendable, Hashable {
     public var undoDepthMax = 500
     /// Milliseconds between two writes with `durability = interval`.
     public var intervalMilliseconds = 100
+    /// Bytes of revisions that wait to be written below `durability = commit`: beyond them they are
+    /// written at once, and while the disk is behind edits are answered when they are written.
+    public var unwrittenBytesMax = 64 << 20
 
     /// The bounds as shipped.
     public init() {}
@@ -154,6 +157,9 @@ extension Limits {
         .init(
             "intervalMilliseconds", "ms", "what a crash may cost with durability interval",
             1...60_000, \.intervalMilliseconds),
+        .init(
+            "unwrittenBytesMax", "bytes", "memory, where an answer does not wait for the disk",
+            65_536...(1 << 40), \.unwrittenBytesMax),
     ]
 }
 

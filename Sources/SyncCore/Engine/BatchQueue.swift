@@ -56,6 +56,8 @@ struct BatchQueue {
         var keys: [KeyRow] = []
         /// Steps beside those of forms: pruning.
         var chores: [StoreOperation] = []
+        /// Bytes of all revisions, about.
+        var bytes = 0
 
         init(number: UInt64) {
             self.number = number

@@ -61,6 +61,7 @@ extension Engine {
     /// With `commit` at once; otherwise when the time has come, or on the way out.
     private var isTimeToWrite: Bool {
         if life != .serving || !batches.gathering.waiters.isEmpty { return true }
+        if batches.gathering.bytes > configuration.limits.unwrittenBytesMax { return true }
         return now.monotonicNanoseconds &- lastWriteNanoseconds >= writePeriodNanoseconds
     }
 
@@ -157,7 +158,7 @@ extension Engine {
         _ effects: inout [Effect]
     ) {
         let limits = configuration.limits
-        var dropped: UInt64?
+        var dropped: (through: UInt64, bytes: Int)?
         batches.gathering.withDirty(form) { dirty in
             switch extent {
             case .cells(let cells): for index in cells { dirty.cells.insert(index) }
@@ -172,7 +173,11 @@ extension Engine {
                     leaving: limits.historyRevisionsMax, perUser: limits.historyRevisionsPerUser)
             }
         }
-        if let dropped { prune(form, through: dropped) }
+        if let row { batches.gathering.bytes += row.bytesEstimate }
+        if let dropped {
+            batches.gathering.bytes -= dropped.bytes
+            prune(form, through: dropped.through)
+        }
         counters.transactions += 1
         form.revisionsSincePruning += 1
         if let row {
@@ -308,18 +313,27 @@ extension BatchQueue.Dirty {
     /// Drops what the store would drop as soon as it was written: all but the newest revisions, the
     /// newest of each uid, and what took something back, of which the store has to hear.
     ///
-    /// - Returns: the revision up to which the store is to prune, so that there is no gap.
-    fileprivate mutating func dropRevisions(leaving rowsMax: Int, perUser: Int) -> UInt64? {
+    /// - Returns: the revision up to which the store is to prune, so that there is no gap, and how
+    ///   many bytes were dropped.
+    fileprivate mutating func dropRevisions(
+        leaving rowsMax: Int, perUser: Int
+    ) -> (through: UInt64, bytes: Int) {
         let count = revisions.count - rowsMax
         let through = revisions[count - 1].revision
         var ofUser: [UInt32?: Int] = [:]
         var kept: [RevisionRow] = []
-        for row in revisions[..<count].reversed() where kept.count < rowsMax / 2 {
+        var bytes = 0
+        for row in revisions[..<count].reversed() {
             ofUser[row.uid, default: 0] += 1
-            if row.takesBack != nil || ofUser[row.uid, default: 0] <= perUser { kept.append(row) }
+            let isWanted = row.takesBack != nil || ofUser[row.uid, default: 0] <= perUser
+            if isWanted && kept.count < rowsMax / 2 {
+                kept.append(row)
+            } else {
+                bytes += row.bytesEstimate
+            }
         }
         revisions.replaceSubrange(..<count, with: kept.reversed())
-        return through
+        return (through, bytes)
     }
 
     /// Readers see the form as it was at the end of the batch.

@@ -263,9 +263,10 @@ extension Engine {
     }
 
     /// Whether a response had to be put behind a batch on its way: that of this number, or else the
-    /// newest. Without `durability = commit` nothing waits.
+    /// newest. Below `durability = commit` nothing waits while the disk keeps up.
     func waits(_ call: PendingCall, _ response: [UInt8], batch: UInt64? = nil) -> Bool {
-        guard configuration.durability == .commit, let number = batch ?? batches.newestPending
+        guard configuration.durability == .commit || isDiskBehind,
+            let number = batch ?? batches.newestPending
         else { return false }
         // Bytes of its own: those of the writer have room for the longest answer so far.
         let waiter = BatchQueue.Waiter(
@@ -274,6 +275,11 @@ extension Engine {
         guard batches.wait(for: number, waiter) else { return false }
         call.connection.editBegan(answerBytes: response.count)
         return true
+    }
+
+    /// Whether as much as may be kept waits for a disk that is still writing what came before it.
+    private var isDiskBehind: Bool {
+        batches.gathering.bytes > configuration.limits.unwrittenBytesMax && !batches.isIdle
     }
 
     /// Goes on with a request that waited for the store.

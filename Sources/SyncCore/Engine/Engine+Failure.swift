@@ -92,6 +92,12 @@ extension Engine {
         let error = unavailable(reason)
         for waiter in batch.waiters {
             guard let connection = settled(waiter) else { continue }
+            if configuration.durability != .commit {
+                // It stands, and waited for the disk to catch up alone.
+                if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
+                closeOnceSettled(connection, &effects)
+                continue
+            }
             counters.refused += 1
             if let id = waiter.id {
                 answer(connection, waiter.target, id) { Answer.encode(id, error, into: &$0) }
