@@ -41,9 +41,8 @@ extension Database {
         case .putKey(let row): try put(row)
         case .pruneKeys(let before): try run(.pruneKeys, before)
         case .putClock(let clock):
-            let statement = try statement(.putMeta)
-            try statement.bind(1, "clock")
-            try statement.bind(2, clock)
+            let statement = try statement(.putClock)
+            try statement.bind(1, clock)
             try statement.run()
         }
     }

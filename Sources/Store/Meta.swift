@@ -3,7 +3,7 @@
 internal import CSodium
 internal import SyncCore
 
-/// The rows of the table `meta`, but for the clock.
+/// The rows of the table `meta`.
 struct Meta {
     var replica: ReplicaID
     /// Counts the times that the store was opened or written anew.

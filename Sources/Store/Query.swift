@@ -8,9 +8,9 @@ enum Query: Int, CaseIterable {
     case putField, removeField
     case appendRevision, pruneRevisionsThrough, pruneRevisionsBefore
     case keepRevisions, dropTakenBack, pruneOlder, pruneOlderBefore
-    case putKey, pruneKeys, putMeta
+    case putKey, pruneKeys, putMeta, putClock
     case allForms, allFields, newestRevisions, keysSince
-    case revisionsFrom, history, older, journal, key, allKeys, meta, metaAll, nameLog
+    case revisionsFrom, history, older, journal, key, allKeys, meta, metaAll, clock, nameLog
 
     /// All columns of a revision, of the newest and of what is kept beyond them.
     static let columns = "form, revision, at, frame, record, uid, back"
@@ -96,6 +96,11 @@ enum Query: Int, CaseIterable {
             INSERT INTO meta (name, value) VALUES (?1, ?2) \
             ON CONFLICT (name) DO UPDATE SET value = ?2
             """
+        case .putClock:
+            """
+            INSERT INTO head (form, revision, context) VALUES (0, 0, ?1) \
+            ON CONFLICT (form) DO UPDATE SET context = ?1
+            """
         case .allForms:
             """
             SELECT key, name, log, owner, version, revision, definition, applied, context \
@@ -135,6 +140,7 @@ enum Query: Int, CaseIterable {
         case .allKeys: "SELECT uid, key, at, digest, result FROM idempotency ORDER BY number"
         case .meta: "SELECT value FROM meta WHERE name = ?1"
         case .metaAll: "SELECT name, value FROM meta"
+        case .clock: "SELECT context FROM head WHERE form = 0"
         case .nameLog: "UPDATE form SET log = ?2 WHERE key = ?1"
         }
     }

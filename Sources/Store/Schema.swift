@@ -17,7 +17,7 @@ struct Schema {
     /// The version after all steps.
     var version: Int { steps.count }
 
-    static let current = Schema(steps: [version1, version2, version3])
+    static let current = Schema(steps: [version1, version2, version3, version4])
 
     /// The row of `meta` that says which program wrote the file, for who cannot read it: it stays
     /// what it is in every version.
@@ -25,9 +25,9 @@ struct Schema {
 
     /// - `head` is apart from `form` because it changes with each revision, and a definition may
     ///   fill many pages.
-    /// - `field` and `revision` are clustered by their keys: an edit touches one page of each.
+    /// - `field` is clustered by its key: an edit touches one page of it.
     /// - `idempotency` has a row number, so that rows are appended and only the thin index is
-    ///   touched at random places.
+    ///   touched at random places; so has `revision` from version 4 on.
     /// - No foreign keys: `deleteForm` removes what belongs to a form, and edits pay no look-ups.
     private static let version1 = """
         CREATE TABLE meta (
@@ -75,6 +75,27 @@ struct Schema {
             frame BLOB NOT NULL, record BLOB NOT NULL, uid INTEGER, back INTEGER,
             PRIMARY KEY (form, revision)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// From version 4 on revisions of all forms are appended to one end, where a page is split
+    /// without looking at its neighbours (SQLite's `balance_quick`), and have a thin index; rows
+    /// clustered by form and revision stood in the inner pages of the tree, too. The clock stands
+    /// among the heads, as the head of no form: a page of its own went to the disk with each
+    /// commit. Together a commit writes a quarter fewer pages, with many forms half as many.
+    private static let version4 = """
+        CREATE TABLE appended (
+            number INTEGER PRIMARY KEY, form INTEGER NOT NULL, revision INTEGER NOT NULL,
+            at INTEGER NOT NULL, uid INTEGER, back INTEGER, frame BLOB NOT NULL,
+            record BLOB NOT NULL, UNIQUE (form, revision)
+        ) STRICT;
+        INSERT INTO appended (form, revision, at, uid, back, frame, record)
+            SELECT form, revision, at, uid, back, frame, record FROM revision
+            ORDER BY form, revision;
+        DROP TABLE revision;
+        ALTER TABLE appended RENAME TO revision;
+        INSERT INTO head (form, revision, context)
+            SELECT 0, 0, value FROM meta WHERE name = 'clock';
+        DELETE FROM meta WHERE name = 'clock';
         """
 
     /// Refuses a file of a newer version; changes nothing.

@@ -113,8 +113,7 @@ extension Database {
                 image.revisions.append(contentsOf: rows.reversed())
             }
         }
-        let clock = try statement(.meta)
-        try clock.bind(1, "clock")
+        let clock = try statement(.clock)
         if try clock.step() { image.clock = clock.blob(0) }
         clock.reset()
         let keys = try statement(.keysSince)

@@ -175,6 +175,35 @@ struct BackupTests {
         try store.close()
     }
 
+    @Test(
+        "the third schema's history keeps its users and what was taken back, and the clock goes on")
+    func upgradeOfClusteredHistory() throws {
+        let scratch = try Scratch()
+        try scratch.write(scratch.database, fixture(3))
+        #expect(try Store.examine(directory: scratch.path)?.revisions == 3)
+        var store = try scratch.open().store
+        let image = try store.all()
+        #expect(image.clock.count == 8, "it must not go back")
+        #expect(image.forms.map(\.key) == [1] && image.forms[0].revision == 3)
+        #expect(image.keys.count == 3)
+        let rows = image.revisions
+        #expect(rows.map(\.revision) == [1, 2, 3])
+        #expect(rows.map(\.uid) == [0, 0, 0])
+        #expect(rows.map(\.takesBack) == [nil, nil, 2])
+        #expect(rows.map(\.takesPart) == [false, false, true])
+        #expect(rows.allSatisfy { $0.frame.count > 500 && $0.record.count > 100 })
+        try store.put(
+            .putHead(form: 1, revision: 4, context: []), .appendRevision(.sample(4)),
+            .putClock([1, 2, 3]))
+        try store.close()
+        store = try scratch.open().store
+        #expect(try store.all().revisions == rows + [.sample(4)])
+        #expect(try store.all().clock == [1, 2, 3])
+        let query = StoreQuery.revisions(form: 1, from: 3, rowsMax: 9, bytesMax: .max)
+        #expect(store.answer(query) == .revisions([rows[2], .sample(4)]))
+        try store.close()
+    }
+
     @Test("an examination changes nothing, after a clean stop and after a kill")
     func examination() throws {
         let scratch = try Scratch()
