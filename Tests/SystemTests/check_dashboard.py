@@ -51,6 +51,8 @@ def asked(port, path, **parameters):
         with urllib.request.urlopen(address, timeout=10) as answer:
             return json.load(answer)["data"]
     except urllib.error.HTTPError as error:
+        if error.code == 503:
+            return None  # It listens before it is up.
         return faults.append(f"{parameters}: {error.read().decode()}")
     except (urllib.error.URLError, ConnectionError):
         return None  # It is not up yet.
