@@ -165,8 +165,10 @@ final class StoreQueue {
         switch job {
         case .commit(let batch):
             do throws(StoreError) {
-                try store.commit(batch)
-                return .input(.committed(batch: batch.number), maintenanceDue: store.maintenanceDue)
+                let failures = try store.commit(batch)
+                return .input(
+                    .committed(batch: batch.number, failures: failures),
+                    maintenanceDue: store.maintenanceDue)
             } catch {
                 return .input(
                     .commitFailed(batch: batch.number, reason: error.description),

@@ -38,7 +38,7 @@ extension Database {
             try run(.pruneRevisionsThrough, form, through)
             try run(.pruneRevisionsBefore, form, before)
             try run(.pruneOlderBefore, form, before)
-        case .putKey(let row): try put(row)
+        case .putKey(let row, _): try put(row)
         case .pruneKeys(let before): try run(.pruneKeys, before)
         case .putClock(let clock):
             let statement = try statement(.putClock)

@@ -4,29 +4,32 @@ internal import CSQLite
 public import SyncCore
 
 extension Store {
-    /// Makes a batch durable: all of it, or nothing. Blocks for an fsync.
+    /// Makes a batch durable, in one transaction. Blocks for an fsync.
     ///
+    /// - Returns: the forms whose steps contradict what is stored, or cannot be stored. They were
+    ///   left out whole, with the answers that belong to them; all else is durable.
     /// - Throws: after `.inputOutput` and `.damaged` it is *unknown* whether the batch is durable,
     ///   and only `rebuild` makes the store writable again. After any other error it is not.
-    public func commit(_ batch: Batch) throws(StoreError) {
+    public func commit(_ batch: Batch) throws(StoreError) -> [FormFailure] {
         try exclusively { () throws(StoreError) in
             let database = try writable()
             let superseded = Superseded(in: batch.operations)
-            var prunes = false
+            let steps = batch.operations.indices.filter { !superseded.contains($0) }
+                .map { batch.operations[$0] }
+            let failures: [FormFailure]
             do throws(StoreError) {
-                try database.transaction { () throws(StoreError) in
-                    for (index, operation) in batch.operations.enumerated()
-                    where !superseded.contains(index) {
-                        try database.apply(operation)
-                        prunes = prunes || operation.prunes
-                    }
-                }
+                failures =
+                    try database.applied(steps)
+                    ? [] : try database.applyFormByForm(steps)
             } catch {
                 distrust(database, after: error)
                 throw error
             }
             lacksRoom = false
-            afterCommit(to: database, pruned: prunes)
+            // Below `commit` these edits were told already.
+            if !failures.isEmpty, !meta.everyEditDurable { hasLostEdits = true }
+            afterCommit(to: database, pruned: steps.contains(where: \.prunes))
+            return failures
         }
     }
 
@@ -79,6 +82,80 @@ extension Store {
         // Down to a quarter once it has grown past a half, so that it does not begin at every turn.
         let bound = pagesToFree > 0 ? pages / 4 : pages / 2
         pagesToFree = free > max(bound, Self.pagesFreedAtOnce) ? free - pages / 4 : 0
+    }
+}
+
+extension Database {
+    /// Does the steps in one transaction; `false`, and nothing done, where a form's step failed.
+    fileprivate func applied(_ steps: [StoreOperation]) throws(StoreError) -> Bool {
+        var isFormAtFault = false
+        do throws(StoreError) {
+            try transaction { () throws(StoreError) in
+                for step in steps {
+                    do throws(StoreError) {
+                        try apply(step)
+                    } catch {
+                        isFormAtFault = step.form != nil && error.concernsOneForm
+                        throw error
+                    }
+                }
+            }
+        } catch {
+            if isFormAtFault { return false }
+            throw error
+        }
+        return true
+    }
+
+    /// Does the steps in one transaction, those of each form in a savepoint of their own: a
+    /// savepoint costs a journal, so this is for batches that hold a form that fails.
+    ///
+    /// - Returns: the forms that failed; nothing of theirs is done.
+    fileprivate func applyFormByForm(
+        _ steps: [StoreOperation]
+    ) throws(StoreError) -> [FormFailure] {
+        var order: [FormKey?] = []
+        var groups: [FormKey?: [StoreOperation]] = [:]
+        for step in steps {
+            if groups[step.form] == nil { order.append(step.form) }
+            groups[step.form, default: []].append(step)
+        }
+        var failures: [FormFailure] = []
+        try transaction { () throws(StoreError) in
+            for form in order {
+                let steps = groups[form] ?? []
+                guard let form else {
+                    for step in steps { try apply(step) }
+                    continue
+                }
+                let failure = try savepoint { () throws(StoreError) in
+                    for step in steps { try apply(step) }
+                }
+                if let failure {
+                    failures.append(FormFailure(form: form, reason: failure.reason))
+                }
+            }
+        }
+        return failures
+    }
+
+    /// Runs `body` as a part of a transaction that can fail alone.
+    ///
+    /// - Returns: the error that undid the part, where it concerns one form.
+    private func savepoint(
+        _ body: () throws(StoreError) -> Void
+    ) throws(StoreError) -> StoreError? {
+        try execute("SAVEPOINT part")
+        var failure: StoreError?
+        do throws(StoreError) {
+            try body()
+        } catch {
+            guard error.concernsOneForm else { throw error }
+            failure = error
+        }
+        if failure != nil { try execute("ROLLBACK TO part") }
+        try execute("RELEASE part")
+        return failure
     }
 }
 

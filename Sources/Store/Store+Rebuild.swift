@@ -63,6 +63,7 @@ extension Store {
         connection = .open(database)
         unsettled = nil
         meta = built
+        hasLostEdits = false
         pagesToFree = 0
         return built.replica
     }
@@ -84,6 +85,7 @@ extension Store {
             throw error
         }
         lacksRoom = false
+        hasLostEdits = false
         meta = next
         return next.replica
     }

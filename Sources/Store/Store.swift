@@ -46,6 +46,9 @@ public final class Store: @unchecked Sendable {
     var unsettled: Unsettled?
     /// Whether the last commit found no room: it left nothing behind, and what was there stands.
     var lacksRoom = false
+    /// Whether edits that were told early were refused by `commit`: the next start must not go on
+    /// in logs that somebody saw more of.
+    var hasLostEdits = false
     /// Makes a new sealing key durable, which comes before everything that was sealed with it.
     private var unkeptKey: UnkeptKey?
     var meta: Meta
@@ -174,7 +177,7 @@ public final class Store: @unchecked Sendable {
             defer { lock.release() }
             // A store that is not closed as clean stays as it was found.
             if clean { try? settle() }
-            guard case .open(let database) = connection, clean else {
+            guard case .open(let database) = connection, clean, !hasLostEdits else {
                 if case .suspect(let database) = connection { database.close(checkpointing: false) }
                 if case .open(let database) = connection { database.close(checkpointing: false) }
                 connection = .closed

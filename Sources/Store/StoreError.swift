@@ -40,6 +40,16 @@ public enum StoreError: Error, Sendable, Hashable {
         }
     }
 
+    /// Whether a step of one form that failed so says nothing of the file: others may go on.
+    var concernsOneForm: Bool {
+        if case .failed = self { true } else { false }
+    }
+
+    /// Why, without the file's name.
+    var reason: String {
+        if case .failed(_, let reason) = self { reason } else { description }
+    }
+
     /// What the daemon exits with when it cannot start for this reason (sysexits.h): 75 where
     /// another daemon already serves the store, else 73.
     public var exitStatus: Int32 {

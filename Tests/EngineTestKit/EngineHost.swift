@@ -239,14 +239,19 @@ public final class EngineHost {
         batchUnderWay = nil
         if let late = unwritten { store.commit(late) }
         unwritten = nil
+        var failures: [FormFailure] = []
         if faults.contains(.answersBeforeCommit) {
             unwritten = batch
         } else {
-            store.commit(faults.contains(.losesIncrement) ? batch.withoutItsLastField : batch)
-            onCommit(batch)
+            failures = store.commit(
+                faults.contains(.losesIncrement) ? batch.withoutItsLastField : batch)
+            onCommit(batch.without(failures))
         }
-        run(.committed(batch: batch.number))
+        run(.committed(batch: batch.number, failures: failures))
     }
+
+    /// The store refuses every step of the forms of those names, but for their deletion.
+    public func refuseForms(_ names: Set<String>) { store.refusedForms = names }
 
     /// The store answers what it was asked.
     public func answerFetches() {
@@ -340,6 +345,17 @@ public final class EngineHost {
             case .drained: isDrained = true
             }
         }
+    }
+}
+
+extension Batch {
+    /// What is left of a batch without the forms that failed.
+    fileprivate func without(_ failures: [FormFailure]) -> Batch {
+        if failures.isEmpty { return self }
+        let failed = Set(failures.map(\.form))
+        return Batch(
+            number: number,
+            operations: operations.filter { !($0.form.map(failed.contains) ?? false) })
     }
 }
 

@@ -1,7 +1,7 @@
 public import SyncCore
 
 /// A store in memory that behaves as the real one is asked to: batches apply whole or not at all,
-/// a crash forgets nothing that was committed.
+/// but for forms that fail, which are left out whole; a crash forgets nothing that was committed.
 public struct ModelStore {
     public private(set) var forms: [FormKey: FormRow] = [:]
     public private(set) var fields: [FormKey: [String: FieldRow]] = [:]
@@ -12,16 +12,46 @@ public struct ModelStore {
     /// What this store calls a copy of itself.
     private static let copy = Array("a copy of the store".utf8)
     public private(set) var clock: [UInt8] = []
+    /// Names of forms whose steps are refused, but for their deletion.
+    public var refusedForms: Set<String> = []
     /// Batches that were committed.
     public private(set) var batches = 0
 
     /// An empty store.
     public init() {}
 
-    /// Applies a batch.
-    public mutating func commit(_ batch: Batch) {
+    /// Applies a batch but for the forms that fail, which are given back.
+    @discardableResult
+    public mutating func commit(_ batch: Batch) -> [FormFailure] {
         batches += 1
-        for operation in batch.operations { apply(operation) }
+        let failures = failures(in: batch)
+        let failed = Set(failures.map(\.form))
+        for operation in batch.operations where !(operation.form.map(failed.contains) ?? false) {
+            apply(operation)
+        }
+        return failures
+    }
+
+    /// The forms that fail: those that are to be refused, and those that are not there.
+    private func failures(in batch: Batch) -> [FormFailure] {
+        var names = forms.mapValues(\.name)
+        var failures: [FormFailure] = []
+        func fail(_ form: FormKey, _ reason: String) {
+            if failures.contains(where: { $0.form == form }) { return }
+            failures.append(FormFailure(form: form, reason: reason))
+        }
+        for operation in batch.operations {
+            guard let form = operation.form else { continue }
+            switch operation {
+            case .putForm(let row): names[form] = row.name
+            case .putHead where names[form] == nil:
+                fail(form, "a revision of form \(form), which is not there")
+            case .deleteForm: names[form] = nil
+            default: break
+            }
+            if let name = names[form], refusedForms.contains(name) { fail(form, "as told") }
+        }
+        return failures
     }
 
     private mutating func apply(_ operation: StoreOperation) {
@@ -42,7 +72,7 @@ public struct ModelStore {
             keep(kept, of: form, through: through)
             revisions[form] = revisions[form]?.filter { $0.key > through && $0.value.at >= before }
             older[form] = older[form]?.filter { $0.value.at >= before }
-        case .putKey(let row): keys["\(row.uid)/\(row.key)"] = row
+        case .putKey(let row, _): keys["\(row.uid)/\(row.key)"] = row
         case .pruneKeys(let before): keys = keys.filter { $0.value.at >= before }
         case .putClock(let bytes): clock = bytes
         }

@@ -103,7 +103,7 @@ struct RoundTripTests {
         #expect(operations.indices.filter(superseded.contains) == [5, 7, 8])
         let scratch = try Scratch()
         let store = try scratch.open().store
-        try store.commit(Batch(number: 1, operations: operations))
+        try store.put(operations)
         let image = try store.all()
         #expect(image.fields.map(\.state) == [[4], [3]])
         #expect(image.forms[0].revision == 3)
@@ -147,7 +147,7 @@ struct RoundTripTests {
                     ]
                 }
             }
-            try store.commit(Batch(number: 1, operations: operations))
+            try store.put(operations)
             if Int.random(in: 0...4, using: &random) == 0 {
                 try store.close(clean: Bool.random(using: &random))
                 store = try scratch.open().store

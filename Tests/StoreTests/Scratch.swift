@@ -87,9 +87,13 @@ extension KeyRow {
 }
 
 extension Store {
-    /// Commits the given steps as one batch.
-    func put(_ operations: StoreOperation...) throws(StoreError) {
-        try commit(Batch(number: 1, operations: operations))
+    /// Commits the given steps as one batch, of which no form may fail.
+    func put(_ operations: StoreOperation...) throws(StoreError) { try put(operations) }
+
+    func put(_ operations: [StoreOperation]) throws(StoreError) {
+        for failure in try commit(Batch(number: 1, operations: operations)) {
+            throw .failed(file: path, reason: failure.reason)
+        }
     }
 
     /// Commits what one edit of a form does.

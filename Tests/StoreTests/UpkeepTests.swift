@@ -119,7 +119,7 @@ struct UpkeepTests {
         try store.put(.putForm(.sample()))
         var half = 0
         for revision in 1...1_000 as ClosedRange<UInt64> {
-            try store.commit(
+            _ = try store.commit(
                 Batch(
                     number: revision,
                     operations: [
@@ -156,10 +156,7 @@ struct UpkeepTests {
         let scratch = try Scratch()
         let store = try scratch.open().store
         try store.put(.putForm(.sample()))
-        try store.commit(
-            Batch(
-                number: 1,
-                operations: (1...1_500).map { .appendRevision(.sample($0, bytes: 3_000)) }))
+        try store.put((1...1_500).map { .appendRevision(.sample($0, bytes: 3_000)) })
         try store.maintainAll()
         let full = try store.statistics()
         #expect(full.pages > 1_400)

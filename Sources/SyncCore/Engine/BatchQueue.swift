@@ -13,19 +13,40 @@ struct BatchQueue {
         case created(LiveForm, listing: [UInt8])
         /// A form is gone.
         case deleted(LiveForm, frame: [UInt8])
+
+        /// The form that it happens to.
+        var form: LiveForm {
+            switch self {
+            case .revision(let form, _, _), .redefined(let form, _, _), .created(let form, _),
+                .deleted(let form, _):
+                form
+            }
+        }
     }
 
     /// A response that leaves when a batch is committed.
     struct Waiter {
         let connection: ConnectionID
+        /// The form that the response is about.
+        let form: FormKey?
         let target: AnswerTarget
         let id: RequestID?
         let response: [UInt8]
     }
 
+    /// The answer to a request with an idempotency key, which edited a form.
+    struct Key {
+        let row: KeyRow
+        let form: FormKey
+
+        var id: KeyIndex.ID { KeyIndex.ID(uid: row.uid, key: row.key) }
+    }
+
     /// What a batch changes of one form.
     struct Dirty {
         let form: LiveForm
+        /// The store refused an earlier batch's part of the form: nothing more is written of it.
+        var isLeftOut = false
         /// Cells whose rows are to be written.
         var cells = CellSet()
         /// The definition changed: every row is to be written, and all cells move at once.
@@ -53,7 +74,7 @@ struct BatchQueue {
         var events: [Event] = []
         var waiters: [Waiter] = []
         /// Idempotency keys used in the batch.
-        var keys: [KeyRow] = []
+        var keys: [Key] = []
         /// Steps beside those of forms: pruning.
         var chores: [StoreOperation] = []
         /// Bytes of all revisions, about.
@@ -73,6 +94,24 @@ struct BatchQueue {
             form.gathered = (number, dirty.count)
             dirty.append(Dirty(form: form))
             body(&dirty[dirty.count - 1])
+        }
+
+        /// Takes out what concerns a form, so that the rest of the batch goes on without it. The
+        /// form keeps its place in the batch, as the places of others must stay what they are.
+        ///
+        /// - Returns: the responses and keys that concern it.
+        mutating func leaveOut(_ form: LiveForm) -> (waiters: [Waiter], keys: [Key]) {
+            if let place = dirty.firstIndex(where: { $0.form === form }) {
+                bytes -= dirty[place].revisions.reduce(0) { $0 + $1.bytesEstimate }
+                dirty[place] = Dirty(form: form, isLeftOut: true)
+            }
+            events.removeAll { $0.form === form }
+            let taken = (
+                waiters.filter { $0.form == form.key }, keys.filter { $0.form == form.key }
+            )
+            waiters.removeAll { $0.form == form.key }
+            keys.removeAll { $0.form == form.key }
+            return taken
         }
     }
 
@@ -171,7 +210,7 @@ extension BatchQueue.Open {
     fileprivate mutating func seal() -> [StoreOperation] {
         var steps: [StoreOperation] = []
         for index in dirty.indices { dirty[index].seal(into: &steps) }
-        for key in keys { steps.append(.putKey(key)) }
+        for key in keys { steps.append(.putKey(key.row, of: key.form)) }
         return steps + chores
     }
 }
@@ -182,6 +221,7 @@ extension BatchQueue.Dirty {
             steps.append(.deleteForm(form.key))
             return
         }
+        if isLeftOut { return }
         let state = form.working
         if isWhole {
             steps.append(.putForm(form.row(state)))

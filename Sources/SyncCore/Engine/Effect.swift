@@ -21,8 +21,8 @@ public enum Input: Sendable {
     case endOfStream(ConnectionID)
     /// The write that `Engine.nextOutput` gave has left; the next may be asked for.
     case wrote(ConnectionID)
-    /// The batch is durable.
-    case committed(batch: UInt64)
+    /// The batch is durable, but for what it does to the forms in `failures`: of those nothing is.
+    case committed(batch: UInt64, failures: [FormFailure] = [])
     /// The batch may or may not be durable: a failed fsync means unknown. One line for the log.
     case commitFailed(batch: UInt64, reason: String)
     /// The store was written anew from `Effect.rebuild` under a new replica epoch.
@@ -48,7 +48,8 @@ public enum Input: Sendable {
 
 /// What is to be done, in order.
 public enum Effect: Sendable {
-    /// Commit, then `Input.committed` or `.commitFailed`. At most one is under way.
+    /// Commit, then `Input.committed` or `.commitFailed`. At most one is under way. What one form
+    /// asks for must not fail another's: a form whose part the store refuses is left out, whole.
     case persist(Batch)
     /// Write the whole store anew under a new epoch (ARCHITECTURE.md, the one way of a change),
     /// then `Input.rebuilt` or `.rebuildFailed`.

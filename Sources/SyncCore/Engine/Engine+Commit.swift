@@ -101,7 +101,9 @@ extension Engine {
         if keys.expire(before: oldest, now: time) {
             batches.gathering.chores.append(.pruneKeys(before: oldest))
         }
-        for form in forms where form.existence == .there { prune(form) }
+        for form in forms where form.existence == .there && form.failureReport == nil {
+            prune(form)
+        }
     }
 
     /// Asks the store to drop revisions beyond the retention.
@@ -196,26 +198,29 @@ extension Engine {
         happen(event, &effects)
     }
 
-    /// A batch is durable.
-    func committed(_ number: UInt64, _ effects: inout [Effect]) {
-        guard let batch = batches.take(number) else { return }
+    /// A batch is durable, but for the forms in `failures`.
+    func committed(
+        _ number: UInt64, _ failures: [FormFailure], _ effects: inout [Effect]
+    ) {
+        guard var batch = batches.take(number) else { return }
         counters.commits += 1
         let took = now.monotonicNanoseconds &- lastWriteNanoseconds
         counters.commitNanoseconds &+= took
         commitEnded(took)
+        let refused = failures.isEmpty ? [] : leaveOut(failures, of: &batch, &effects)
         if configuration.durability == .commit {
             // Otherwise readers see these edits already, and perhaps later ones.
             for dirty in batch.dirty { dirty.takeEffect() }
         }
         for event in batch.events { happen(event, &effects) }
-        keys.committed(batch.keys.map { KeyIndex.ID(uid: $0.uid, key: $0.key) })
+        keys.committed(batch.keys.map(\.id))
         for waiter in batch.waiters {
             guard let connection = settled(waiter) else { continue }
             if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
             closeOnceSettled(connection, &effects)
         }
         resumeAwaiting(&effects)
-        for waiter in batch.waiters {
+        for waiter in batch.waiters + refused {
             guard let connection = connections[waiter.connection], connection.hasWork else {
                 continue
             }

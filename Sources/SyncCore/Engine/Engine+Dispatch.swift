@@ -118,37 +118,38 @@ extension Engine {
             "the answers of this batch take more than \(max) bytes; ask for the rest in another")
     }
 
-    /// Answers an edit with a result, once it is durable, and remembers it under the
+    /// Answers an edit of a form with a result, once it is durable, and remembers it under the
     /// request's key.
-    func settle(_ call: PendingCall, _ result: (inout JSONWriter) -> Void) {
+    func settle(
+        _ call: PendingCall, of form: LiveForm, _ result: (inout JSONWriter) -> Void
+    ) {
         guard call.key != nil else {
             let response = encoded { Answer.encode(call.id ?? .null, into: &$0, result: result) }
-            return leave(call, response)
+            return leave(call, response, form)
         }
         let result = encoded(result)
-        remember(call, result)
-        leave(call, response(call.id, result))
+        remember(call, result, form)
+        leave(call, response(call.id, result), form)
     }
 
     /// Keeps an answer for a retry under the same key.
-    private func remember(_ call: PendingCall, _ result: [UInt8]) {
+    private func remember(_ call: PendingCall, _ result: [UInt8], _ form: LiveForm) {
         guard let key = call.key else { return }
         // Kept long: no longer than it is, without the spare bytes of the writer's buffer, where
         // the request still stands, which may have been a secret.
         let result = result.withUnsafeBytes { [UInt8]($0) }
         let time = steadyMilliseconds
-        batches.gathering.keys.append(
-            KeyRow(
-                uid: key.id.uid, key: key.id.key, at: time,
-                digest: key.digest, result: result))
+        let row = KeyRow(
+            uid: key.id.uid, key: key.id.key, at: time, digest: key.digest, result: result)
+        batches.gathering.keys.append(BatchQueue.Key(row: row, form: form.key))
         keys.note(
             key.id, result: result, digest: key.digest, at: time,
-            batch: batches.gathering.number)
+            pending: KeyIndex.Pending(batch: batches.gathering.number, form: form.key))
     }
 
     /// Delivers the response to an edit as soon as that is durable.
-    private func leave(_ call: PendingCall, _ response: [UInt8]) {
-        if !waits(call, response), call.id != nil {
+    private func leave(_ call: PendingCall, _ response: [UInt8], _ form: LiveForm) {
+        if !waits(call, response, about: form.key), call.id != nil {
             deliver(response, to: call.target, call.connection)
         }
     }
@@ -164,7 +165,8 @@ extension Engine {
         if let id = call.id {
             let response = encoded { Answer.encode(id, error, into: &$0) }
             // What an edit met may itself be on its way to the disk: nobody is shown it before.
-            if error.fields.isEmpty || !waits(call, response) {
+            let shown = error.fields.isEmpty ? nil : error.form
+            if shown == nil || !waits(call, response, about: shown.flatMap(form(named:))?.key) {
                 deliver(response, to: call.target, call.connection)
             }
         }
@@ -220,9 +222,9 @@ extension Engine {
         case .unused:
             try requireRoomForKey(of: id.uid)
             return false
-        case .answered(let result, let known, let batch):
+        case .answered(let result, let known, let pending):
             try requireSame(known, digest)
-            repeatAnswer(call, result, batch: batch)
+            repeatAnswer(call, result, pending)
             return true
         case .inStore:
             fetch(.key(uid: id.uid, key: key), for: .key(call, request), call.connection, &effects)
@@ -256,21 +258,25 @@ extension Engine {
         }
     }
 
-    private func repeatAnswer(_ call: PendingCall, _ result: [UInt8], batch: UInt64?) {
+    private func repeatAnswer(
+        _ call: PendingCall, _ result: [UInt8], _ pending: KeyIndex.Pending?
+    ) {
         let response = response(call.id, result)
-        if batch != nil, waits(call, response, batch: batch) { return }
+        if let pending, waits(call, response, about: pending.form, batch: pending.batch) { return }
         if call.id != nil { deliver(response, to: call.target, call.connection) }
     }
 
     /// Whether a response had to be put behind a batch on its way: that of this number, or else the
     /// newest. Below `durability = commit` nothing waits while the disk keeps up.
-    func waits(_ call: PendingCall, _ response: [UInt8], batch: UInt64? = nil) -> Bool {
+    func waits(
+        _ call: PendingCall, _ response: [UInt8], about form: FormKey?, batch: UInt64? = nil
+    ) -> Bool {
         guard configuration.durability == .commit || isDiskBehind,
             let number = batch ?? batches.newestPending
         else { return false }
         // Bytes of its own: those of the writer have room for the longest answer so far.
         let waiter = BatchQueue.Waiter(
-            connection: call.connection.id, target: call.target, id: call.id,
+            connection: call.connection.id, form: form, target: call.target, id: call.id,
             response: [UInt8](response[...]))
         guard batches.wait(for: number, waiter) else { return false }
         call.connection.editBegan(answerBytes: response.count)
@@ -288,10 +294,10 @@ extension Engine {
     ) throws(WireError) {
         // Another connection may have used the key meanwhile.
         if let key = call.key,
-            case .answered(let result, let known, let batch) = keys.lookUp(key.id)
+            case .answered(let result, let known, let pending) = keys.lookUp(key.id)
         {
             try requireSame(known, key.digest)
-            return repeatAnswer(call, result, batch: batch)
+            return repeatAnswer(call, result, pending)
         }
         if request.isEdit { try requireWritable() }
         try dispatch(request, call, &effects)
@@ -305,8 +311,8 @@ extension Engine {
             guard let digest = call.key?.digest, let id = call.key?.id else { return }
             guard let row else { return try goOn(with: request, call, &effects) }
             try requireSame(row.digest, digest)
-            keys.note(id, result: row.result, digest: row.digest, at: row.at, batch: nil)
-            repeatAnswer(call, row.result, batch: nil)
+            keys.note(id, result: row.result, digest: row.digest, at: row.at, pending: nil)
+            repeatAnswer(call, row.result, nil)
         } catch {
             refuse(call, error)
         }

@@ -61,30 +61,16 @@ extension Engine {
     private func rollBack(
         _ batch: BatchQueue.Open, _ reason: String, _ effects: inout [Effect]
     ) {
-        for dirty in batch.dirty {
-            let form = dirty.form
-            switch form.existence {
-            case .creating: form.existence = .gone
-            case .deleting: form.existence = form.isReadable ? .there : .gone
-            case .there, .gone: break
-            }
-            if form.existence == .gone { remove(form) }
-            form.working = form.committed.copy()
-            // Otherwise what was told stands, and with it how it is taken back.
-            if configuration.durability == .commit {
-                form.undo = UndoJournal()
-                form.isUndoStored = true
-            }
-        }
+        for dirty in batch.dirty { rollBack(dirty.form) }
         if configuration.durability == .commit {
-            keys.failed(batch.keys)
-            unwritten.failedKeys += batch.keys.map {
+            keys.failed(batch.keys.map(\.row))
+            unwritten.failedKeys += batch.keys.lazy.map(\.row).map {
                 KeyDigest(uid: $0.uid, key: $0.key, at: $0.at)
             }
         } else {
             // What was told and answered stands, so it goes where the state goes: were it written
             // later, a kill between the two would have a retry done twice.
-            unwritten.answers += batch.keys
+            unwritten.answers += batch.keys.map(\.row)
             for dirty in batch.dirty where dirty.form.existence == .there {
                 unwritten.revisions += dirty.revisions
             }
@@ -98,12 +84,36 @@ extension Engine {
                 closeOnceSettled(connection, &effects)
                 continue
             }
-            counters.refused += 1
-            if let id = waiter.id {
-                answer(connection, waiter.target, id) { Answer.encode(id, error, into: &$0) }
-            }
-            closeOnceSettled(connection, &effects)
+            refuse(waiter, connection, error, &effects)
         }
+    }
+
+    /// Makes a form again what it was when it was last committed.
+    func rollBack(_ form: LiveForm) {
+        switch form.existence {
+        case .creating: form.existence = .gone
+        case .deleting: form.existence = form.isReadable ? .there : .gone
+        case .there, .gone: break
+        }
+        if form.existence == .gone { remove(form) }
+        form.working = form.committed.copy()
+        // Below `commit` what was told remains, and with it how it is undone.
+        if configuration.durability == .commit {
+            form.undo = UndoJournal()
+            form.isUndoStored = true
+        }
+    }
+
+    /// Answers an edit that was not made durable.
+    func refuse(
+        _ waiter: BatchQueue.Waiter, _ connection: Connection, _ error: WireError,
+        _ effects: inout [Effect]
+    ) {
+        counters.refused += 1
+        if let id = waiter.id {
+            answer(connection, waiter.target, id) { Answer.encode(id, error, into: &$0) }
+        }
+        closeOnceSettled(connection, &effects)
     }
 
     /// What an edit is told while the store cannot write.
@@ -147,6 +157,8 @@ extension Engine {
         health = .healthy
         unwritten = Unwritten()
         rewriting = nil
+        // The new file has what is in memory: nothing in it can contradict a form's edits.
+        for form in forms { form.failureReport = nil }
         log(
             .notice, "the store was written anew as \(replica); edits are taken again", &effects,
             [.event(.storeRestored)])

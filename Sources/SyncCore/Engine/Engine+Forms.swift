@@ -58,7 +58,7 @@ extension Engine {
             logApplied(
                 result, "by \(call.connection.peer.whom)", &effects, call.connection.peer.logFields)
         }
-        settle(call) { result.encode(into: &$0) }
+        settle(call, of: change.form) { result.encode(into: &$0) }
     }
 
     /// Applies a form file for the daemon itself.
@@ -120,7 +120,7 @@ extension Engine {
         let result = try carryOut(
             change, .options, by: call.connection.author(replica: replica),
             session: call.connection.session, &effects)
-        settle(call) { result.encode(into: &$0) }
+        settle(call, of: form) { result.encode(into: &$0) }
     }
 
     func formDelete(
@@ -141,7 +141,7 @@ extension Engine {
         if wasThere || configuration.durability == .commit {
             publish(event, of: form, .deletion, nil, &effects)
         }
-        settle(call) { EmptyResult().encode(into: &$0) }
+        settle(call, of: form) { EmptyResult().encode(into: &$0) }
     }
 
     // MARK: - Planning
@@ -192,7 +192,7 @@ extension Engine {
                 issues: error, .invalidParams, form: params.definition["form"]?.stringValue,
                 field: nil, at: "definition")
         }
-        if let form = form(named: file.name), form.existence != .deleting {
+        if let form = form(named: file.name), form.isEditable {
             let state = form.working
             try requireVersion(params.ifVersion, Int64(clamping: state.version), file.name)
             let definition = FormDefinition.keepingRuntimeOptions(
@@ -213,7 +213,7 @@ extension Engine {
 
     /// Who may not apply is refused before the definition is looked at: a look is work.
     private func requirePlanner(of name: String?, by peer: Peer) throws(WireError) {
-        if let name, let form = form(named: name), form.existence != .deleting {
+        if let name, let form = form(named: name), form.isEditable {
             try require(.admin, form, form.working, nil, peer)
         } else {
             try requireCreator(peer, name)

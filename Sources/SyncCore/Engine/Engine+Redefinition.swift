@@ -8,6 +8,7 @@ extension Engine {
         _ effects: inout [Effect]
     ) throws(WireError) -> ApplyResult {
         let form = change.form
+        try requireWritable(form)
         let plan = change.migration
         if change.isIdle { return change.result(plan, form.working) }
         let stamp = clock.now(at: now.wallMilliseconds)

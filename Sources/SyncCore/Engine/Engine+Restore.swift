@@ -96,8 +96,10 @@ extension Engine {
             case .rebuilding: "; the store is being written anew"
             case .broken(_, let reason): "; the store cannot be written: \(reason)"
             }
+        let readOnly = forms.count { $0.failureReport != nil }
         return "\(forms.count) forms, \(connections.count) connections, "
             + "\(subscribers) subscriptions\(store)"
+            + (readOnly > 0 ? "; \(readOnly) forms take no edits, see the log" : "")
     }
 
     /// How many connections there are: a daemon that serves nobody may exit.
@@ -127,6 +129,7 @@ extension Engine {
         status["forms"] = .object(
             JSONObject([
                 ("count", .integer(forms.count)),
+                ("readOnly", .integer(forms.count { $0.failureReport != nil })),
                 ("fields", .integer(forms.reduce(0) { $0 + $1.committed.cells.count })),
             ]))
         status["connections"] = .object(

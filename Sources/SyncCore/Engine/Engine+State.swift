@@ -64,7 +64,7 @@ extension Engine {
     func editableForm(
         _ name: String, _ connection: Connection
     ) throws(WireError) -> LiveForm {
-        guard let form = form(named: name), form.existence != .deleting else {
+        guard let form = form(named: name), form.isEditable else {
             throw noForm(name, connection.peer)
         }
         return form
@@ -134,6 +134,7 @@ extension Engine {
         let state = form.working
         let definition = state.definition
         try require(.read, form, state, nil, connection.peer)
+        try requireWritable(form)
         let requestContext = try seen(params.context, form, connection, path: "context")
         var transaction = begin(form, connection)
         for place in params.changes.indices {
@@ -295,7 +296,7 @@ extension Engine {
             named == outcome.touched ? named : (named + outcome.touched).sortedDistinct()
         let state = form.working
         publish(outcome, of: form, &effects)
-        settle(call) { writer in
+        settle(call, of: form) { writer in
             SetResult.encode(
                 form: form.name, revision: Revision(clamping: outcome.revision), context: context,
                 skipped: skipped, into: &writer

@@ -12,6 +12,7 @@ extension Engine {
         let connection = call.connection
         let definition = form.working.definition
         try require(.read, form, form.working, nil, connection.peer)
+        try requireWritable(form)
         if let field = params.field, definition.index(of: field) == nil {
             throw noField(field, form, form.working)
         }

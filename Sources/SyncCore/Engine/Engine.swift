@@ -18,12 +18,9 @@ public final class Engine {
     var replica: ReplicaID
     var clock: HybridLogicalClock
 
+    private var registry = FormRegistry()
     /// Forms in the order in which they were created.
-    var forms: [LiveForm] = []
-    private var formsByName: [FormName: LiveForm] = [:]
-    /// The form that was looked up last, for as long as no form comes or goes: nearly always the
-    /// one that is asked for next, and a comparison is a tenth of a hash.
-    private var lastFound: LiveForm?
+    var forms: [LiveForm] { registry.inOrder }
     var nextFormKey: FormKey = 1
     /// Definitions that changed, for those who watch the list of forms.
     var catalog = Catalog()
@@ -81,6 +78,8 @@ public final class Engine {
     var choresAt: UInt64 = 0
     /// When that was done last (milliseconds of the steady clock).
     var choresSteady: Int64 = 0
+    /// The number of the newest internal error that the log tells of (`data.report`).
+    var lastReport: Int64 = 0
     var fetches: [FetchID: Fetch] = [:]
     /// Whom the time of a fetch is charged to.
     var fetchers: [FetchID: Account] = [:]
@@ -177,7 +176,7 @@ public final class Engine {
         case .disconnected(let id): disconnect(id, &effects)
         case .endOfStream(let id): endOfStream(id, &effects)
         case .wrote(let id): if let connection = connections[id] { wrote(connection, &effects) }
-        case .committed(let batch): committed(batch, &effects)
+        case .committed(let batch, let failures): committed(batch, failures, &effects)
         case .commitFailed(let batch, let reason): commitFailed(batch, reason, &effects)
         case .rebuilt(let replica): rebuilt(replica, &effects)
         case .rebuildFailed(let reason): rebuildFailed(reason, &effects)
@@ -193,43 +192,17 @@ public final class Engine {
 
     // MARK: - Forms by name
 
-    /// A name as bytes: two names that are canonically equivalent are two names.
-    struct FormName: Hashable {
-        let name: String
-
-        static func == (left: FormName, right: FormName) -> Bool {
-            left.name.isSameBytes(as: right.name)
-        }
-
-        func hash(into hasher: inout Hasher) {
-            var name = name
-            name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        }
-    }
-
     /// The form of that name as edits see it, committed or not.
-    func form(named name: String) -> LiveForm? {
-        if let lastFound, lastFound.name.isSameBytes(as: name) { return lastFound }
-        lastFound = formsByName[FormName(name: name)]
-        return lastFound
-    }
+    func form(named name: String) -> LiveForm? { registry.look(up: name) }
 
     /// Takes a form in.
     func insert(_ form: LiveForm) {
-        lastFound = nil
-        forms.append(form)
+        registry.insert(form)
         expectSecrets(of: form.working.definition)
-        formsByName[FormName(name: form.name)] = form
     }
 
     /// Takes a form out.
-    func remove(_ form: LiveForm) {
-        lastFound = nil
-        forms.removeAll { $0 === form }
-        guard self.form(named: form.name) === form else { return }
-        // One that was to be deleted before this one was created has its name back.
-        formsByName[FormName(name: form.name)] = forms.last { $0.name.isSameBytes(as: form.name) }
-    }
+    func remove(_ form: LiveForm) { registry.remove(form) }
 
     // MARK: - Log
 

@@ -32,16 +32,22 @@ struct KeyIndex {
     enum Knowledge {
         /// Nobody has used it.
         case unused
-        /// It was answered with this; `batch` is the one that makes it durable, until it has.
-        case answered(result: [UInt8], digest: UInt64, batch: UInt64?)
+        /// It was answered with this; `pending` says what makes it durable, until it has.
+        case answered(result: [UInt8], digest: UInt64, pending: Pending?)
         /// The store may have it.
         case inStore
+    }
+
+    /// An answer that is not durable yet: the batch that makes it so, and the form it is about.
+    struct Pending {
+        let batch: UInt64
+        let form: FormKey
     }
 
     private struct Recent {
         var result: [UInt8]
         var digest: UInt64
-        var batch: UInt64?
+        var pending: Pending?
     }
 
     private static let recentMax = 4096
@@ -98,19 +104,19 @@ struct KeyIndex {
     /// What is known of a key.
     func lookUp(_ id: ID) -> Knowledge {
         if let entry = recent[id] {
-            return .answered(result: entry.result, digest: entry.digest, batch: entry.batch)
+            return .answered(result: entry.result, digest: entry.digest, pending: entry.pending)
         }
         let digest = id.digest(secret)
         return current.contains(digest) || previous.contains(digest) ? .inStore : .unused
     }
 
-    /// Notes the answer given under a key, durable once `batch` is; `nil` where it is already.
-    mutating func note(_ id: ID, result: [UInt8], digest: UInt64, at: Int64, batch: UInt64?) {
+    /// Notes the answer given under a key; `pending` is `nil` where it is durable already.
+    mutating func note(_ id: ID, result: [UInt8], digest: UInt64, at: Int64, pending: Pending?) {
         forgetAnswer(id)
-        recent[id] = Recent(result: result, digest: digest, batch: batch)
+        recent[id] = Recent(result: result, digest: digest, pending: pending)
         recentBytes += result.count
         recentOrder.append(id)
-        if batch != nil {
+        if pending != nil {
             count(id.uid, Usage(keys: 1, bytes: Self.rowBytes + result.count), at: at)
         }
         trim()
@@ -120,7 +126,7 @@ struct KeyIndex {
     private mutating func trim() {
         // One whose batch is on its way stays: the store does not know it yet.
         while recentOrder.count - recentHead > Self.recentMax || recentBytes > Self.recentBytesMax,
-            recentHead < recentOrder.count, recent[recentOrder[recentHead]]?.batch == nil
+            recentHead < recentOrder.count, recent[recentOrder[recentHead]]?.pending == nil
         {
             forgetAnswer(recentOrder[recentHead])
             recentHead += 1
@@ -134,7 +140,7 @@ struct KeyIndex {
     /// Keys of a batch are durable: from now on the store has them.
     mutating func committed(_ ids: [ID]) {
         for id in ids {
-            recent[id]?.batch = nil
+            recent[id]?.pending = nil
             current.insert(id.digest(secret))
         }
         trim()

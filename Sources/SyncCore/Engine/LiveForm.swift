@@ -14,6 +14,9 @@ final class LiveForm {
     var working: FormState
     var committed: FormState
     var existence: Existence
+    /// The number under which the log says why the store refused this form's edits; `nil` while it
+    /// takes them. Until the form is deleted or the store is opened or rebuilt, it is read only.
+    var failureReport: Int64?
 
     /// Where a form is between its creation and its deletion.
     enum Existence: Equatable {
@@ -66,6 +69,9 @@ final class LiveForm {
 
     /// Whether readers see it: its creation is durable and its deletion is not.
     var isReadable: Bool { committed.revision > 0 && existence != .gone }
+
+    /// Whether edits see it: its deletion was not asked for yet.
+    var isEditable: Bool { existence == .creating || existence == .there }
 
     /// Who watches it.
     var subscriptions: some Sequence<Subscription> { audiences.lazy.flatMap(\.members) }

@@ -242,15 +242,45 @@ public enum StoreOperation: Sendable, Hashable {
     /// Drops revisions of a form up to `through` but for those that are kept, and all of it older
     /// than `before` (milliseconds). What is left of the others has no gap.
     case pruneRevisions(form: FormKey, through: UInt64, before: Int64, keeping: KeptHistory)
-    /// Adds an idempotency key.
-    case putKey(KeyRow)
+    /// Adds an idempotency key: of a request that edited a form, where that is told.
+    case putKey(KeyRow, of: FormKey? = nil)
     /// Drops keys used before that moment (milliseconds).
     case pruneKeys(before: Int64)
     /// The hybrid logical clock's newest stamp, encoded: it never goes back over a restart.
     case putClock([UInt8])
 }
 
-/// Everything that one SQLite transaction makes durable: all of it, or nothing.
+extension StoreOperation {
+    /// The form that the step belongs to; `nil` for a step of the whole store.
+    public var form: FormKey? {
+        switch self {
+        case .putForm(let row): row.key
+        case .putField(let row): row.form
+        case .appendRevision(let row): row.form
+        case .putHead(let form, _, _), .deleteForm(let form), .removeField(let form, _),
+            .pruneRevisions(let form, _, _, _):
+            form
+        case .putKey(_, let form): form
+        case .pruneKeys, .putClock: nil
+        }
+    }
+}
+
+/// Says that the store refused what a batch does to one form, and did nothing of it.
+public struct FormFailure: Error, Sendable, Hashable {
+    public var form: FormKey
+    /// One line for the log.
+    public var reason: String
+
+    /// A failure of that form's steps.
+    public init(form: FormKey, reason: String) {
+        self.form = form
+        self.reason = reason
+    }
+}
+
+/// Everything that one SQLite transaction makes durable: all of it, or nothing; but for forms whose
+/// steps the store refuses, which are left out of it.
 public struct Batch: Sendable {
     /// Counts batches of one run; `Input.committed` names it.
     public var number: UInt64

@@ -54,6 +54,9 @@ enum Metrics {
         Metric("open_fds", .gauge, "descriptors.used", "Descriptors that the daemon has open."),
         Metric("max_fds", .gauge, "descriptors.max", "Descriptors that it may have open."),
         Metric("forms", .gauge, "forms.count", "Forms that the daemon holds."),
+        Metric(
+            "forms_read_only", .gauge, "forms.readOnly",
+            "Forms that take no edits because the store refused some."),
         Metric("fields", .gauge, "forms.fields", "Controls of all forms."),
         Metric("connections", .gauge, "connections.count", "Connections that are open."),
         Metric(

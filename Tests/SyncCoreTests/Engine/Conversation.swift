@@ -11,6 +11,7 @@ import Testing
 ///     NAME< PATTERN                                the next frame that NAME got
 ///     hold, commit, fail, release                  batches stay under way until told
 ///     hold-fetches, fetch                          reads of the store too
+///     refuse NAME...                               the store refuses those forms' edits
 ///     settle, crash, pass MS, disconnect NAME, stop NAME, read NAME, closed NAME
 ///
 /// A pattern is JSON: an object matches one that has its members (`"!name": 0`: has not), `"*"`
@@ -181,6 +182,7 @@ struct Conversation {
             host.holdsCommits = false
             host.commit()
             host.settle()
+        case "refuse": host.refuseForms(Set(words.dropFirst()))
         case "hold-fetches": host.holdsFetches = true
         case "fetch":
             host.answerFetches()

@@ -61,4 +61,58 @@ import Testing
             root< {"result":{"revision":2}}
             """#)
     }
+
+    @Test("a form that is created again after its deletion is there, whatever was looked up before")
+    func createAfterDeletion() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@ice}
+            root< {"result":{"created":true}}
+            root> form.delete {"form":"ice"}
+            root< {"result":{}}
+            root> form.apply {"definition":@ice}
+            root< {"result":{"created":true,"revision":1}}
+            root> form.get {"form":"ice"}
+            root< {"result":{"form":"ice","version":1}}
+            root> state.set {"form":"ice","changes":[{"field":"scoops","value":3}]}
+            root< {"result":{"revision":2}}
+            crash
+            connect root
+            root> state.get {"form":"ice","fields":["scoops"]}
+            root< {"result":{"revision":2,"fields":{"scoops":{"value":3}}}}
+            """#)
+    }
+
+    @Test("every edit of a form that was deleted is refused as of no such form, and harms nobody")
+    func editAfterDeletion() throws {
+        let host = try EngineHost()
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@ice}
+            root< {"result":{"created":true}}
+            root> form.apply {"definition":@policies}
+            root< {"result":{"created":true}}
+            root> state.get {"form":"policies"}
+            root< {"result":{"log":"$log"}}
+            root> form.delete {"form":"ice"}
+            root< {"result":{}}
+            root> state.set {"form":"ice","changes":[{"field":"scoops","value":3}]}
+            root< {"error":{"code":-32001}}
+            root> state.undo {"form":"ice"}
+            root< {"error":{"code":-32001}}
+            root> state.redo {"form":"ice"}
+            root< {"error":{"code":-32001}}
+            root> form.setOptions {"form":"ice","field":"flavor","options":["mint"]}
+            root< {"error":{"code":-32001}}
+            root> form.delete {"form":"ice"}
+            root< {"error":{"code":-32001}}
+            root> state.set {"form":"policies","changes":[{"field":"stop","value":true}]}
+            root< {"result":{"revision":2}}
+            root> state.get {"form":"policies"}
+            root< {"result":{"log":"$log","revision":2}}
+            """#, host: host)
+        #expect(!host.rebuildAsked)
+    }
 }

@@ -22,13 +22,16 @@ import Testing
         #expect(id.digest(secret) != id.digest(known))
     }
 
+    /// What an answer waits for.
+    private let pending = KeyIndex.Pending(batch: 7, form: 1)
+
     @Test("answers kept for retries are bounded in bytes, and the newest is among them")
     func bytes() {
         var index = KeyIndex([], secret: secret)
         let result = [UInt8](repeating: 0x20, count: 1 << 20)
         for number in 0..<64 {
             let id = KeyIndex.ID(uid: 1, key: "k\(number)")
-            index.note(id, result: result, digest: 1, at: 0, batch: UInt64(number))
+            index.note(id, result: result, digest: 1, at: 0, pending: pending)
             index.committed([id])
         }
         #expect(index.recentBytes <= KeyIndex.recentBytesMax)
@@ -43,12 +46,12 @@ import Testing
     }
 
     @Test("an answer whose batch is on its way stays, however much there is, and goes if it fails")
-    func pending() {
+    func onItsWay() {
         var index = KeyIndex([], secret: secret)
         let ids = (0..<16).map { KeyIndex.ID(uid: 1, key: "k\($0)") }
         for id in ids {
             index.note(
-                id, result: [UInt8](repeating: 0, count: 1 << 20), digest: 1, at: 0, batch: 7)
+                id, result: [UInt8](repeating: 0, count: 1 << 20), digest: 1, at: 0, pending: pending)
         }
         for id in ids {
             guard case .answered = index.lookUp(id) else {
@@ -76,7 +79,7 @@ import Testing
         }
         for start in stride(from: 0, to: count, by: 1000) {
             let ids = (start..<start + 1000).map(id)
-            for id in ids { index.note(id, result: [], digest: 1, at: 0, batch: 1) }
+            for id in ids { index.note(id, result: [], digest: 1, at: 0, pending: pending) }
             index.committed(ids)
         }
         #expect(index.filterBytes < 5 << 20)
@@ -97,7 +100,7 @@ import Testing
         func use(_ key: String, at: Int64) {
             let id = KeyIndex.ID(uid: 1, key: key)
             index.note(
-                id, result: [UInt8](repeating: 0, count: 9 << 20), digest: 1, at: at, batch: 1)
+                id, result: [UInt8](repeating: 0, count: 9 << 20), digest: 1, at: at, pending: pending)
             index.committed([id])
         }
         func isKnown(_ key: String) -> Bool {
