@@ -31,37 +31,55 @@ extension Engine {
         _ request: Request, _ id: RequestID?, _ target: AnswerTarget, _ connection: Connection,
         _ effects: inout [Effect]
     ) {
-        if request.waitsForOwnEdits, connection.editsPending > 0 {
-            connection.enqueueFirst([.call(request, id, target)])
+        var call = PendingCall(connection: connection, id: id, target: target)
+        call.key = request.idempotencyKey.map { use(of: $0, by: request, connection) }
+        let verdict = admit(request, call)
+        switch verdict {
+        case .afterCommit, .unanswered: break
+        case .run, .fetch, .replay, .refuse:
+            counters.requests += 1
+            introduce(connection, request, &effects)
+        }
+        let owed = connection.owedBytes
+        carryOut(verdict, request, call, &effects)
+        spend((connection.owedBytes - owed) >> 10, connection.account)
+        flushRefusals(&effects)
+    }
+
+    /// Goes on with a request that waited for the store: it is judged again, as if it came now.
+    ///
+    /// - Parameter isKeyUnused: The store has just said that it does not have the request's key.
+    func readmit(
+        _ request: Request, _ call: PendingCall, isKeyUnused: Bool = false,
+        _ effects: inout [Effect]
+    ) {
+        let verdict = admit(request, call, isKeyUnused: isKeyUnused)
+        carryOut(verdict, request, call, &effects)
+    }
+
+    private func carryOut(
+        _ verdict: Verdict, _ request: Request, _ call: PendingCall, _ effects: inout [Effect]
+    ) {
+        let connection = call.connection
+        switch verdict {
+        case .run:
+            if request.isEdit { countEdit(connection.account) }
+            do {
+                try dispatch(request, call, &effects)
+            } catch {
+                refuse(call, error)
+            }
+        case .afterCommit:
+            connection.enqueueFirst([.call(request, call.id, call.target)])
             connection.goOn(to: .awaitingCommit)
             awaitingCommit.append(connection)
-            return
+        case .fetch(let query): fetch(query, for: .key(call, request), connection, &effects)
+        case .replay(let result, let pending): repeatAnswer(call, result, pending)
+        case .refuse(let error): refuse(call, error)
+        case .unanswered(let reason):
+            connection.answers.fill(call.slot, with: [])
+            sayGoodbye(connection, reason, &effects)
         }
-        if request.isEdit, case .slot(let slot) = target, let reason = life.reasonToLeave {
-            // Neither done nor answered: the client sends it again, to the daemon that comes next
-            // (PROTOCOL.md, Promises of the stream, 6).
-            connection.answers.fill(slot, with: [])
-            return sayGoodbye(connection, reason, &effects)
-        }
-        counters.requests += 1
-        let owed = connection.owedBytes
-        defer { spend((connection.owedBytes - owed) >> 10, connection.account) }
-        introduce(connection, request, &effects)
-        var call = PendingCall(connection: connection, id: id, target: target)
-        do {
-            try requireRoom(in: target)
-            if let key = request.idempotencyKey {
-                guard try !isAnswered(key, request, &call, &effects) else { return }
-            }
-            if request.isEdit {
-                try requireWritable()
-                countEdit(connection.account)
-            }
-            try dispatch(request, call, &effects)
-        } catch {
-            refuse(call, error)
-        }
-        flushRefusals(&effects)
     }
 
     private func dispatch(
@@ -104,15 +122,7 @@ extension Engine {
         deliver(response, to: call.target, call.connection)
     }
 
-    /// A batch is answered in one frame: once its answers have come to a good part of one, the rest
-    /// is not begun.
-    private func requireRoom(in target: AnswerTarget) throws(WireError) {
-        let max = configuration.limits.answerBytesMax
-        guard case .batch(let batch) = target, batch.bytes > max else { return }
-        throw batchIsFull("answerBytesMax", max)
-    }
-
-    private func batchIsFull(_ limit: String, _ max: Int) -> WireError {
+    func batchIsFull(_ limit: String, _ max: Int) -> WireError {
         .limit(
             limit, max: Int64(max),
             "the answers of this batch take more than \(max) bytes; ask for the rest in another")
@@ -196,66 +206,15 @@ extension Engine {
         refusals.removeAll(keepingCapacity: true)
     }
 
-    /// Whether edits can be taken at all.
-    private func requireWritable() throws(WireError) {
-        guard life == .serving else {
-            throw .unbegun("the daemon is stopping; try again in a moment")
-        }
-        switch health {
-        case .healthy: return
-        case .rebuilding: throw unavailable("it is being written anew")
-        case .broken(_, let reason): throw unavailable(reason)
-        }
-    }
-
     // MARK: - Idempotency keys
 
-    /// Whether the request was answered before, and is answered with that again (or is being looked
-    /// up); otherwise `call` remembers the key.
-    private func isAnswered(
-        _ key: String, _ request: Request, _ call: inout PendingCall, _ effects: inout [Effect]
-    ) throws(WireError) -> Bool {
-        let id = KeyIndex.ID(uid: call.connection.peer.uid, key: key)
-        let digest = environment.digest(encoded { request.encode(id: nil, into: &$0) })
-        call.key = PendingCall.KeyUse(id: id, digest: digest)
-        switch keys.lookUp(id) {
-        case .unused:
-            try requireRoomForKey(of: id.uid)
-            return false
-        case .answered(let result, let known, let pending):
-            try requireSame(known, digest)
-            repeatAnswer(call, result, pending)
-            return true
-        case .inStore:
-            fetch(.key(uid: id.uid, key: key), for: .key(call, request), call.connection, &effects)
-            return true
-        }
-    }
-
-    /// A key that was taken is kept as long as was promised, so that a full house takes no more:
-    /// forgetting the oldest would do their retries twice.
-    private func requireRoomForKey(of uid: UInt32) throws(WireError) {
-        let limits = configuration.limits
-        let usage = keys.usage(of: uid)
-        let bounds = [
-            ("keysPerUserMax", usage.keys, limits.keysPerUserMax),
-            ("keyBytesPerUserMax", usage.bytes, limits.keyBytesPerUserMax),
-        ]
-        for (name, used, max) in bounds where used >= max {
-            throw .limit(
-                name, max: Int64(max),
-                "\(usage.keys) idempotency keys are kept for you already; they expire after "
-                    + "\(limits.keyHours) hours")
-        }
-    }
-
-    private func requireSame(_ known: UInt64, _ digest: UInt64) throws(WireError) {
-        guard known == digest else {
-            throw WireError(
-                .invalidParams,
-                "this idempotencyKey was used for another request; take a new one for each",
-                path: "idempotencyKey")
-        }
+    /// A key, and a digest of what it is used for.
+    private func use(
+        of key: String, by request: Request, _ connection: Connection
+    ) -> PendingCall.KeyUse {
+        PendingCall.KeyUse(
+            id: KeyIndex.ID(uid: connection.peer.uid, key: key),
+            digest: environment.digest(encoded { request.encode(id: nil, into: &$0) }))
     }
 
     private func repeatAnswer(
@@ -288,34 +247,16 @@ extension Engine {
         batches.gathering.bytes > configuration.limits.unwrittenBytesMax && !batches.isIdle
     }
 
-    /// Goes on with a request that waited for the store.
-    func goOn(
-        with request: Request, _ call: PendingCall, _ effects: inout [Effect]
-    ) throws(WireError) {
-        // Another connection may have used the key meanwhile.
-        if let key = call.key,
-            case .answered(let result, let known, let pending) = keys.lookUp(key.id)
-        {
-            try requireSame(known, key.digest)
-            return repeatAnswer(call, result, pending)
-        }
-        if request.isEdit { try requireWritable() }
-        try dispatch(request, call, &effects)
-    }
-
     /// The store knows whether a key was used.
     func fetchedKey(
         _ row: KeyRow?, _ call: PendingCall, _ request: Request, _ effects: inout [Effect]
     ) {
-        do {
-            guard let digest = call.key?.digest, let id = call.key?.id else { return }
-            guard let row else { return try goOn(with: request, call, &effects) }
-            try requireSame(row.digest, digest)
-            keys.note(id, result: row.result, digest: row.digest, at: row.at, pending: nil)
-            repeatAnswer(call, row.result, nil)
-        } catch {
-            refuse(call, error)
+        guard let row, let key = call.key else {
+            return readmit(request, call, isKeyUnused: true, &effects)
         }
+        guard row.digest == key.digest else { return refuse(call, .keyOfAnotherRequest) }
+        keys.note(key.id, result: row.result, digest: row.digest, at: row.at, pending: nil)
+        repeatAnswer(call, row.result, nil)
     }
 
     // MARK: - Greeting
@@ -364,26 +305,10 @@ extension Engine {
     }
 }
 
-extension Request {
-    /// Whether it changes something: what an idempotency key can be given with.
-    var isEdit: Bool {
-        switch self {
-        case .formApply(let params): !params.isDryRun
-        case .formSetOptions, .formDelete, .stateSet, .stateUndo, .stateRedo: true
-        default: false
-        }
-    }
-
-    /// Whether it shows committed state, so that it comes after the connection's own edits.
-    var waitsForOwnEdits: Bool {
-        switch self {
-        case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,
-            .stateReveal, .serverStatus, .serverBackup:
-            true
-        case .formApply(let params): params.isDryRun
-        case .hello, .ping, .formSetOptions, .formDelete, .stateSet, .stateUnsubscribe,
-            .stateUndo, .stateRedo, .presenceUpdate:
-            false
-        }
-    }
+extension WireError {
+    /// An idempotency key was used before, for something else.
+    static let keyOfAnotherRequest = WireError(
+        .invalidParams,
+        "this idempotencyKey was used for another request; take a new one for each",
+        path: "idempotencyKey")
 }

@@ -99,7 +99,7 @@ extension Engine {
             spend(rows.reduce(0) { $0 + $1.record.count } >> 7, call.connection.account)
             // A batch that failed may be among what the store shows meanwhile.
             if health == .healthy { makeUndo(of: form, rows) }
-            try goOn(with: request, call, &effects)
+            readmit(request, call, &effects)
         case (.backup(let call, _), .backup(let number, let bytes)):
             backupBegan(number, bytes: bytes, call)
         case (.backup(let call, let offset), .backupPiece(let bytes)):

@@ -75,6 +75,10 @@ extension Engine {
         _ search: HistorySearch, _ rows: [RevisionRow], _ call: PendingCall,
         _ effects: inout [Effect]
     ) throws(WireError) {
+        // Whoever may not read the form any more is not told what was read meanwhile.
+        guard try readableForm(search.form.name, call.connection) === search.form else {
+            throw noForm(search.form.name, call.connection.peer)
+        }
         var search = search
         let account = call.connection.account
         let isCut = searchUnsaved(&search, after: rows.first?.revision ?? 0, account)

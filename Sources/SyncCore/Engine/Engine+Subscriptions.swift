@@ -11,16 +11,7 @@ extension Engine {
         _ params: StateSubscribe, _ call: PendingCall, _ effects: inout [Effect]
     ) throws(WireError) {
         let connection = call.connection
-        let form = try readableForm(params.form, connection)
-        try requireMatches(params.fields.map { [Glob]($0) }, form, form.committed)
-        if connection.subscription(to: form) == nil {
-            let max = configuration.limits.subscriptionsPerUserMax
-            guard connection.account.subscriptions < max else {
-                throw .limit(
-                    "subscriptionsPerUserMax", max: Int64(max),
-                    "you have \(max) subscriptions already; end some first")
-            }
-        }
+        let form = try subscribableForm(params, connection)
         let revision = form.committed.revision
         guard let since = params.since, since.log.isSameBytes(as: form.log),
             let seen = UInt64(exactly: since.revision), seen <= revision
@@ -35,6 +26,23 @@ extension Engine {
                 form: form.key, from: seen + 1, rowsMax: 1, bytesMax: Self.pageBytesMax)
             fetch(query, for: .resume(call, params, from: seen + 1), connection, &effects)
         }
+    }
+
+    /// The form that somebody may subscribe to now: asked again when the store has answered.
+    private func subscribableForm(
+        _ params: StateSubscribe, _ connection: Connection
+    ) throws(WireError) -> LiveForm {
+        let form = try readableForm(params.form, connection)
+        try requireMatches(params.fields.map { [Glob]($0) }, form, form.committed)
+        if connection.subscription(to: form) == nil {
+            let max = configuration.limits.subscriptionsPerUserMax
+            guard connection.account.subscriptions < max else {
+                throw .limit(
+                    "subscriptionsPerUserMax", max: Int64(max),
+                    "you have \(max) subscriptions already; end some first")
+            }
+        }
+        return form
     }
 
     private func accept(
@@ -67,7 +75,7 @@ extension Engine {
         _ rows: [RevisionRow], _ call: PendingCall, _ params: StateSubscribe, from: UInt64,
         _ effects: inout [Effect]
     ) throws(WireError) {
-        let form = try readableForm(params.form, call.connection)
+        let form = try subscribableForm(params, call.connection)
         let isThere = rows.first?.revision == from && params.since?.log == form.log
         accept(
             params, form,
