@@ -57,7 +57,8 @@ enum YAMLScalar {
 
     private static let tooLarge = Resolved.refused(
         "a number that does not fit",
-        expected: "an integer of 64 bits, or a decimal of at most \(DecimalNumber.digitsMax) digits"
+        expected: "an integer of 64 bits, or a decimal of at most "
+            + "\(DecimalNumber.digitsReadMax) digits"
     )
 
     /// `nil` where the text has not the form of a number.

@@ -53,24 +53,6 @@ extension Double: NumberValue {
     /// The shortest decimal that reads as this double, so that 0.1 is 0.1; where that has more than
     /// 15 digits, as 0.1 + 0.2 has, the decimal of 15 digits nearest to it.
     public var decimal: DecimalNumber? {
-        guard isFinite else { return nil }
-        if let short = DecimalNumber(description.lowercased()) { return short }
-        // `1.2345678901234567e-05`: digits, point, digits, exponent.
-        let parts = description.lowercased().split(separator: "e")
-        guard var exponent = parts.count == 2 ? Int(parts[1]) : 0 else { return nil }
-        let mantissa = parts[0].split(separator: ".")
-        if mantissa.count == 2 { exponent -= mantissa[1].utf8.count }
-        guard var digits = Int128(mantissa.joined()) else { return nil }
-        while digits.magnitude >= 1_000_000_000_000_000 {
-            let carry: Int128 = (digits % 10).magnitude >= 5 ? digits.signum() : 0
-            digits = digits / 10 + carry
-            exponent += 1
-        }
-        // Zeros that rounding left would count as precision.
-        while digits != 0, digits % 10 == 0, exponent < 0 {
-            digits /= 10
-            exponent += 1
-        }
-        return DecimalNumber(significand: digits, exponent: exponent)
+        isFinite ? DecimalNumber(description.lowercased()) : nil
     }
 }

@@ -89,9 +89,10 @@ extension FormDefinition {
     private func number(
         _ proposed: JSON, in domain: NumberDomain, _ index: Int
     ) throws(InvalidValue) -> DecimalNumber {
-        guard case .number(let number) = proposed else {
+        guard case .number(let given) = proposed else {
             throw refusal(index, "\(Self.described(proposed)) is no number")
         }
+        let number = domain.withoutNoise(given)
         guard domain.contains(number) else { throw refusal(index, "\(number) is out of range") }
         return number
     }

@@ -327,12 +327,14 @@ extension FormParser {
 
     /// Clusters and bytes that a text has at most.
     ///
-    /// A cluster has no bound of its own, and the snapshot needs one: 16 bytes each on average is
-    /// room for emoji with skin tones, the 256 beside them for a few families.
+    /// A cluster has no bound of its own, and the snapshot needs one. The longest emoji of
+    /// Unicode's list takes 35 bytes (two people, a heart, a kiss and two skin tones:
+    /// emoji-test.txt), so each of the first 256 clusters may be as long. Beyond them it is 16
+    /// bytes on average.
     private mutating func length(_ field: Members) -> (max: Int?, bytesMax: Int) {
         guard let max = integer(field, "maxLength", in: 1...Int64(1 << 20)) else {
             return (nil, limits.textBytesMax)
         }
-        return (max, max * 16 + 256)
+        return (max, max * 16 + Swift.min(max, 256) * 20 + 256)
     }
 }

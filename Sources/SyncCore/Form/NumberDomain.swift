@@ -29,6 +29,16 @@ extension NumberDomain {
         return number
     }
 
+    /// The number; on a control with a step, one of as many digits as a number can have is rounded
+    /// to the step's precision: such digits come from arithmetic with doubles.
+    func withoutNoise(_ number: DecimalNumber) -> DecimalNumber {
+        guard step != nil, number.significand.magnitude >= Self.noisy else { return number }
+        return number.rounded(places: fractionDigits)
+    }
+
+    /// The least significand of 15 digits.
+    private static let noisy: UInt64 = 100_000_000_000_000
+
     /// Which way a number between two steps goes.
     public enum Rounding: Hashable, Sendable {
         /// To the nearer, up where both are equally near.

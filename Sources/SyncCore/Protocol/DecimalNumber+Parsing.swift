@@ -68,7 +68,19 @@ extension DecimalNumber {
             index += 1
         }
         power += Self.exponent(text[index...])
-        self.init(significand: text[0] == UInt8(ascii: "-") ? -digits : digits, exponent: power)
+        if text[0] == UInt8(ascii: "-") { digits = -digits }
+        self.init(reading: digits, exponent: power)
+    }
+
+    /// The number exactly, or what a double's digits round to.
+    private init?(reading significand: Int128, exponent: Int) {
+        if let exact = DecimalNumber(significand: significand, exponent: exponent) {
+            self = exact
+        } else if let rounded = DecimalNumber(rounding: significand, exponent: exponent) {
+            self = rounded
+        } else {
+            return nil
+        }
     }
 
     /// The exponent written in `e+12`, 0 where there is none, never beyond `exponentBound`.

@@ -5,8 +5,9 @@
 /// is how `step`, `min` and `max` say how a value is shown; two numbers of the same value are
 /// equal whatever their exponents.
 ///
-/// Bounds (PROTOCOL.md, Errors): a number written as an integer is exact to 64 bits; any other has
-/// at most 15 significant digits and an exponent within ±15.
+/// Bounds (PROTOCOL.md, Framing): a number written as an integer is exact to 64 bits; any other has
+/// at most 15 significant digits and an exponent within ±15. Text of 16 or 17 digits, as a double
+/// may need, is rounded to that.
 public struct DecimalNumber: Sendable {
     /// The digits as a whole number.
     public let significand: Int64
@@ -17,6 +18,8 @@ public struct DecimalNumber: Sendable {
     public static let exponentMax = 15
     /// Significant digits of a number that is not written as an integer.
     public static let digitsMax = 15
+    /// Significant digits that are read of one: the shortest text of a double has at most as many.
+    public static let digitsReadMax = 17
 
     /// A whole number.
     public init(_ integer: Int64) {
@@ -71,6 +74,49 @@ public struct DecimalNumber: Sendable {
 
     private static let digitsBound: UInt128 = 999_999_999_999_999
     private static let integerBound: UInt128 = 1 << 63
+
+    /// `digits × 10^power` of 16 or 17 significant digits, rounded to 15 and to at most 15 places
+    /// after the point; halves go away from zero. `nil` for fewer digits and for more, and where
+    /// the result lies outside the bounds.
+    init?(rounding digits: Int128, exponent power: Int) {
+        var digits = digits
+        var power = power
+        while digits != 0, digits % 10 == 0 {
+            digits /= 10
+            power += 1
+        }
+        guard digits.magnitude > Self.digitsBound, digits.magnitude < Self.readBound else {
+            return nil
+        }
+        let spare = digits.magnitude > Self.digitsBound * 10 + 9 ? 2 : 1
+        self.init(
+            significand: digits, exponent: power,
+            dropping: Swift.max(spare, -Self.exponentMax - power))
+    }
+
+    private static let readBound: UInt128 = 100_000_000_000_000_000
+
+    /// The number rounded to so many places after the point, halves away from zero.
+    func rounded(places: Int) -> DecimalNumber {
+        guard fractionDigits > places else { return self }
+        return DecimalNumber(
+            significand: Int128(significand), exponent: Int(exponent),
+            dropping: fractionDigits - places) ?? self
+    }
+
+    /// The number without its last `count` digits, rounded; zeros at the end are no precision.
+    private init?(significand: Int128, exponent: Int, dropping count: Int) {
+        guard count < Self.digitsReadMax else { return nil }
+        var unit: Int128 = 1
+        for _ in 0..<count { unit *= 10 }
+        var digits = (significand + significand.signum() * (unit / 2)) / unit
+        var power = exponent + count
+        while digits != 0, digits % 10 == 0, power < 0 {
+            digits /= 10
+            power += 1
+        }
+        self.init(significand: digits, exponent: power)
+    }
 
     /// The number zero.
     public static let zero = DecimalNumber(0)

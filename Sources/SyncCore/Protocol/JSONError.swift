@@ -70,7 +70,7 @@ extension JSONError.Reason {
         case .tooDeep: "nested too deeply"
         case .tooLong: "too long"
         case .numberOutOfBounds:
-            "a number beyond 64-bit integers and decimals of 15 digits with exponents within ±15"
+            "a number beyond 64-bit integers and decimals of 17 digits with exponents within ±15"
         }
     }
 }

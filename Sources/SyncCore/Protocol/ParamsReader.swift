@@ -53,7 +53,7 @@ struct ParamsFault: Error {
 extension JSONError.Reason {
     /// The numbers that can be held, in words.
     static var boundsInWords: String {
-        "an integer of 64 bits, or a decimal of at most 15 significant digits with an exponent "
+        "an integer of 64 bits, or a decimal of at most 17 significant digits with an exponent "
             + "within ±15"
     }
 }

@@ -51,7 +51,8 @@ import Testing
         let ids = (0..<16).map { KeyIndex.ID(uid: 1, key: "k\($0)") }
         for id in ids {
             index.note(
-                id, result: [UInt8](repeating: 0, count: 1 << 20), digest: 1, at: 0, pending: pending)
+                id, result: [UInt8](repeating: 0, count: 1 << 20), digest: 1, at: 0,
+                pending: pending)
         }
         for id in ids {
             guard case .answered = index.lookUp(id) else {
@@ -100,7 +101,8 @@ import Testing
         func use(_ key: String, at: Int64) {
             let id = KeyIndex.ID(uid: 1, key: key)
             index.note(
-                id, result: [UInt8](repeating: 0, count: 9 << 20), digest: 1, at: at, pending: pending)
+                id, result: [UInt8](repeating: 0, count: 9 << 20), digest: 1, at: at,
+                pending: pending)
             index.committed([id])
         }
         func isKnown(_ key: String) -> Bool {

@@ -25,6 +25,10 @@ struct AdmissionTests {
             (#""type": "slider", "min": 1, "max": 9, "step": 3"#, "9", "7"),
             (#""type": "slider", "min": -1, "max": 1, "step": 0.3"#, "-0.88", "-1.0"),
             (#""type": "slider", "step": 0.1"#, "0.30000000000001", "0.3"),
+            (#""type": "slider", "step": 0.1"#, "0.30000000000000004", "0.3"),
+            (#""type": "stepper", "step": 0.01"#, "0.12345678901234567", "0.12"),
+            (#""type": "stepper", "max": 10, "step": 0.1"#, "10.000000000000002", "10.0"),
+            (#""type": "gauge", "max": 100"#, "0.30000000000000004", "0.3"),
             (#""type": "slider""#, "0.375", "0.375"),
             (#""type": "stepper""#, "-7", "-7"),
             (#""type": "stepper", "min": 1, "max": 50, "step": 5"#, "7", "7"),
@@ -48,6 +52,22 @@ struct AdmissionTests {
         #expect(admitted == (try json(stored)))
         // As text too: precision and the option's own bytes are part of the canonical form.
         #expect(admitted.encodedText == (try json(stored)).encodedText)
+    }
+
+    @Test(
+        "maxLength counts clusters: as many of the longest emoji are taken, and no more",
+        arguments: [
+            "🧑🏻‍❤️‍💋‍🧑🏼", "👩🏿‍❤️‍💋‍👨🏻", "👨‍👩‍👧‍👦", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🧑🏻‍🤝‍🧑🏿", "🇩🇪", "a",
+        ])
+    func clusters(_ cluster: String) throws {
+        for type in ["text", "secure"] {
+            let values = FormValues(try form(of: #""type": "\#(type)", "maxLength": 32"#))
+            let most = JSON.string(String(repeating: cluster, count: 32))
+            #expect(try values.admit(most) == most)
+            #expect(throws: InvalidValue.self) {
+                try values.admit(.string(String(repeating: cluster, count: 33)))
+            }
+        }
     }
 
     @Test(

@@ -176,7 +176,7 @@ struct JSONScannerTests {
 
     @Test("tells a number that cannot be held from text that is not JSON")
     func numberBounds() throws {
-        for text in ["9223372036854775808", "1e400", "0.1234567890123456", "1e-16", "[[1e40]]"] {
+        for text in ["9223372036854775808", "1e400", "0.123456789012345678", "1e-16", "[[1e40]]"] {
             var tape = JSONTape()
             let bytes = Array(text.utf8)
             try bytes.withUnsafeBytes { try tape.scan($0) }
