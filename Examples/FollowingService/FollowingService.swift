@@ -61,8 +61,7 @@ enum Program {
             for await isRunning in settings.$running.values where !isRunning { break }
             group.cancelAll()
         }
-        await client.flush()
+        try await client.shutdown(flushingFor: .seconds(5))
         print("stopped")
-        client.close()
     }
 }

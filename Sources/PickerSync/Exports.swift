@@ -8,6 +8,7 @@
 @_exported public import enum PickerClient.MonotonicClock
 @_exported public import enum PickerClient.RequestOutcome
 @_exported public import struct PickerClient.Ticket
+@_exported public import enum PickerClient.Withdrawal
 @_exported public import struct SyncCore.CivilDate
 @_exported public import struct SyncCore.CivilDateTime
 @_exported public import struct SyncCore.CivilTime
@@ -17,6 +18,7 @@
 @_exported public import struct SyncCore.FieldState
 @_exported public import struct SyncCore.FormIssue
 @_exported public import struct SyncCore.FormIssues
+@_exported public import struct SyncCore.HelloResult
 @_exported public import struct SyncCore.HistoryPage
 @_exported public import enum SyncCore.JSON
 @_exported public import struct SyncCore.JSONObject

@@ -149,6 +149,9 @@ final class Programs {
     }
 }
 
+/// Runs edits that are not awaited.
+func written(_ edits: () -> Void) { edits() }
+
 /// Asks again and again until the answer is true, for at most 30 seconds.
 func eventually(
     _ what: String, _ condition: () throws -> Bool, location: SourceLocation = #_sourceLocation

@@ -41,8 +41,8 @@ struct LiveControlTests {
         let (_, form, _) = try await programs.open(Listening(heard: heard))
         try daemon.pickerctl("set", "flavor=vanilla")
         form.flavor = .strawberry
-        form.$presses.press()
-        form.$presses.press()
+        try await form.$presses.press()
+        try await form.$presses.press()
         try daemon.pickerctl("press", "cancel")
         try await eventually("the last one") { heard.all.contains("cancelled") }
         #expect(
@@ -126,7 +126,7 @@ struct LiveControlTests {
         #expect(theirs.source == IncomeOrigin(name: .salary, tax: .fixed))
         mine.source.name = .capitalGains
         try await eventually("the source") { theirs.source.name == .capitalGains }
-        theirs.$source.turn(\.tax, to: .variable)
+        try await theirs.$source.turn(\.tax, to: .variable)
         try await eventually("both") {
             mine.source == IncomeOrigin(name: .capitalGains, tax: .variable)
         }
@@ -149,10 +149,10 @@ struct LiveControlTests {
             }
         }
         let (mine, theirs) = try await programs.share(Days(), Days())
-        mine.$days.insert("tue")
-        theirs.$days.insert("wed")
+        try await mine.$days.insert("tue")
+        try await theirs.$days.insert("wed")
         try await eventually("three days") { mine.days == ["mon", "tue", "wed"] }
-        mine.$days.remove("mon")
+        try await mine.$days.remove("mon")
         try await eventually("two days") { theirs.days == ["tue", "wed"] }
         #expect(mine.reaction == nil)
         mine.reaction = .heart

@@ -28,13 +28,13 @@ struct LiveTests {
     @Test("relative edits of two programs add up")
     func increments() async throws {
         let (mine, theirs) = try await programs.share(IceCream(), IceCream())
-        mine.$scoops.increment()
-        theirs.$scoops.increment()
+        try await mine.$scoops.increment()
+        try await theirs.$scoops.increment()
         try await eventually("2 + 1 + 1") { mine.scoops == 4 && theirs.scoops == 4 }
-        mine.$cone.toggle()
-        theirs.$flavor.next()
+        try await mine.$cone.toggle()
+        try await theirs.$flavor.next()
         try await eventually("cup and vanilla") { !theirs.cone && mine.flavor == .vanilla }
-        mine.$flavor.reset()
+        try await mine.$flavor.reset()
         try await eventually("back to the default") { theirs.flavor == .chocolate }
     }
 
@@ -187,12 +187,11 @@ struct LiveTests {
         #expect(!session.isOnline)
         order.flavor = .vanilla
         order.flavor = .strawberry
-        order.$scoops.increment()
-        order.$scoops.increment()
+        for _ in 0..<2 { written { order.$scoops.increment() } }
         #expect(order.flavor == .strawberry, "the form takes edits")
         try daemon.start()
         try await eventually("the queue is sent") { order.scoops == 4 && session.isOnline }
-        await client.flush()
+        try await client.flush()
         #expect(try daemon.pickerctl("get", "flavor") == "strawberry\n")
         let kinds = try await client.history(of: session).entries.map(\.kind)
         #expect(kinds.count == 3, "the apply, one pick, one increment: \(kinds)")

@@ -13,6 +13,7 @@ import Testing
 private struct PlayedPort: RequestPort {
     var requests: [Request] = []
     var subscriptions: [StateSubscribe] = []
+    var unsubscribed: [String] = []
     private var machine = ClientMachine(
         ClientMachine.Configuration(client: "test", keyPrefix: "k", seed: 1), at: 0)
 
@@ -21,7 +22,10 @@ private struct PlayedPort: RequestPort {
         return machine.submit(request)
     }
     mutating func subscribe(_ request: StateSubscribe) { subscriptions.append(request) }
-    mutating func unsubscribe(form: String) {}
+    mutating func unsubscribe(form: String) { unsubscribed.append(form) }
+    mutating func withdraw(_ ticket: Ticket) -> Withdrawal? { machine.withdraw(ticket) }
+    /// The requests are on their way from now on.
+    mutating func connect() { machine.connectionOpened() }
 }
 
 private final class Opened: Sendable {

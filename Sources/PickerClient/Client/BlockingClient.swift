@@ -37,6 +37,9 @@ public final class BlockingClient {
         /// Seconds to go on trying to connect. `nil`: a socket where nobody listens fails at once,
         /// a busy daemon or one that is starting has `startSeconds`.
         public var connectSeconds: Double?
+        /// Whether connecting and starting a daemon leave the caller of `wait` responsive: its
+        /// deadline and descriptors end the wait meanwhile.
+        public var connectsInBackground = false
         /// Seconds that an answer may take.
         public var answerSeconds = 30.0
         /// Name and version for the daemon's log and for history.
@@ -71,6 +74,8 @@ public final class BlockingClient {
     private var unsent: ArraySlice<UInt8> = []
     private var backlog: [ClientEvent] = []
     private var lostSince: UInt64?
+    private var connectingSince: UInt64?
+    private var launch: BackgroundLaunch?
     private var hasConnected = false
     /// What the daemon said of itself and of us.
     public private(set) var greeting: HelloResult?
@@ -103,6 +108,7 @@ public final class BlockingClient {
                 case .refused(let error): throw .refused(error)
                 case .superseded, .lost: throw .lost
                 }
+            case .event(.greeted): break
             case .event(let event): backlog.append(event)
             case .readable: break
             case .deadline: throw .timedOut(seconds: options.answerSeconds)
@@ -117,6 +123,11 @@ public final class BlockingClient {
     /// Sends a request whose answer comes as an event, if anybody waits for it.
     @discardableResult public func submit(_ request: Request) -> Ticket {
         machine.submit(request)
+    }
+
+    /// Nobody waits for a request any more: see `ClientMachine.withdraw`.
+    public func withdraw(_ ticket: Ticket) -> Withdrawal? {
+        machine.withdraw(ticket)
     }
 
     /// Follows a form: see `ClientMachine.subscribe`.
@@ -155,6 +166,7 @@ public final class BlockingClient {
     /// Closes the connection.
     public func close() {
         socket = nil
+        launch = nil
         machine.stop()
     }
 
@@ -169,21 +181,24 @@ public final class BlockingClient {
                 switch event {
                 case .violation(let reason): throw .violation(reason)
                 case .incompatible(let error): throw .incompatible(error)
-                case .greeted(let greeting): self.greeting = greeting
+                case .greeted(let greeting):
+                    self.greeting = greeting
+                    return .event(event)
                 default: return .event(event)
                 }
-                continue
             }
             let now = MonotonicClock.now()
-            if let due = machine.connectDeadline, due <= now {
+            if launch == nil, let due = machine.connectDeadline, due <= now {
                 try connect(startsDaemon: startsDaemon || !hasConnected)
                 continue
             }
             flush()
-            var wake = machine.connectDeadline
+            var wake = launch == nil ? machine.connectDeadline : nil
             if let deadline { wake = min(wake ?? deadline, deadline) }
-            if let ready = poll(descriptors, hangUp: hangUp, until: wake) {
-                return .readable(ready)
+            let launching = launch.map { [$0.descriptor] } ?? []
+            if let ready = poll(descriptors + launching, hangUp: hangUp, until: wake) {
+                guard launching.contains(ready) else { return .readable(ready) }
+                try takeLaunched()
             }
             if let deadline, MonotonicClock.now() >= deadline { return .deadline }
         }
@@ -195,8 +210,12 @@ public final class BlockingClient {
             return connected()
         }
         let started = MonotonicClock.now()
+        let since = connectingSince ?? started
+        connectingSince = since
         let patience = options.connectSeconds ?? Self.startSeconds
-        let deadline = started.adding(seconds: hasConnected ? 1 : patience)
+        let isBackground = options.connectsInBackground
+        let deadline =
+            isBackground ? started : started.adding(seconds: hasConnected ? 1 : patience)
         do throws(ConnectError) {
             try connectOnce(deadline: deadline)
             return
@@ -204,6 +223,9 @@ public final class BlockingClient {
             guard error.mayPass else { throw .unreachable(error, resolution) }
             if startsDaemon, options.autostart, resolution.mayStart {
                 return try launch(deadline: started.adding(seconds: patience))
+            }
+            if isBackground, case .timedOut = error, started < since.adding(seconds: patience) {
+                return machine.connectFailed(at: started)
             }
             if hasConnected { return machine.connectFailed(at: MonotonicClock.now()) }
             guard options.connectSeconds != nil else { throw .unreachable(error, resolution) }
@@ -231,6 +253,12 @@ public final class BlockingClient {
     }
 
     private func launch(deadline: UInt64) throws(ClientFailure) {
+        if options.connectsInBackground,
+            let begun = BackgroundLaunch(place: resolution.place, deadline: deadline)
+        {
+            launch = begun
+            return
+        }
         do throws(LaunchError) {
             socket = try DaemonLauncher(place: resolution.place).connect(deadline: deadline)
             connected()
@@ -239,8 +267,20 @@ public final class BlockingClient {
         }
     }
 
+    private func takeLaunched() throws(ClientFailure) {
+        guard let launched = launch?.result else { return }
+        launch = nil
+        do throws(LaunchError) {
+            socket = StreamSocket(Descriptor(try launched.get()))
+            connected()
+        } catch {
+            throw .launch(error, resolution)
+        }
+    }
+
     private func connected() {
         hasConnected = true
+        connectingSince = nil
         lostSince = nil
         unsent = []
         machine.connectionOpened()

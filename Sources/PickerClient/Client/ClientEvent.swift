@@ -13,6 +13,15 @@ public enum RequestOutcome: Sendable {
     case lost
 }
 
+/// What became of a request that nobody waits for any more.
+public enum Withdrawal: Sendable {
+    /// It was not sent and never will be: nothing was done.
+    case notSent
+    /// It was sent, with its idempotency key where it changes something: whether it was done is
+    /// unknown. Sent again under that key it happens once.
+    case sent(Request)
+}
+
 /// What the machine tells its owner, in the order in which it happened.
 public enum ClientEvent: Sendable {
     /// The daemon greeted us.

@@ -165,6 +165,36 @@ public struct ClientMachine: Sendable {
         waiting.append(.edits(edits))
     }
 
+    /// Nobody waits for a request any more: one that was not sent never will be.
+    ///
+    /// - Returns: what became of it; `nil` where its answer is among the events already.
+    public mutating func withdraw(_ ticket: Ticket) -> Withdrawal? {
+        for index in waiting.indices {
+            switch waiting[index] {
+            case .edits(var edits):
+                guard edits.withdraw(ticket) else { continue }
+                waiting[index] = .edits(edits)
+                if edits.isEmpty { waiting.remove(at: index) }
+                return .notSent
+            case .request(let request, var tickets):
+                guard let place = tickets.firstIndex(of: ticket) else { continue }
+                tickets.remove(at: place)
+                waiting[index] = .request(request, tickets)
+                if tickets.isEmpty { waiting.remove(at: index) }
+                return .notSent
+            }
+        }
+        for index in sent.indices {
+            guard case .request(let request, var tickets) = sent[index].purpose,
+                let place = tickets.firstIndex(of: ticket)
+            else { continue }
+            tickets.remove(at: place)
+            sent[index].purpose = .request(request, tickets)
+            return .sent(request)
+        }
+        return nil
+    }
+
     /// Follows a form from now on, or from `since`; a second one for the form replaces the first.
     public mutating func subscribe(_ request: StateSubscribe) {
         subscriptions.removeAll { $0.request.form.isSameBytes(as: request.form) }

@@ -16,6 +16,8 @@ public struct OfflineQueue: Sendable {
         public var form: String
         public var changes: [Change]
         public var tickets: [Ticket]
+        /// The edits as they were made, so that one of them can be withdrawn.
+        var edits: [(edit: StateSet, ticket: Ticket)] = []
     }
 
     /// In the order in which the first edit of each was made.
@@ -42,6 +44,7 @@ public struct OfflineQueue: Sendable {
                 if place == nil { place = rest.count }
                 merged.changes += transaction.changes
                 merged.tickets += transaction.tickets
+                merged.edits += transaction.edits
             } else {
                 rest.append(transaction)
             }
@@ -52,8 +55,24 @@ public struct OfflineQueue: Sendable {
             Self.collapse(change, into: &merged.changes)
         }
         merged.tickets.append(ticket)
+        merged.edits.append((edit, ticket))
         rest.insert(merged, at: place ?? rest.count)
         transactions = rest
+    }
+
+    /// Takes an edit out as if it had never been made.
+    ///
+    /// - Returns: whether it was there.
+    public mutating func withdraw(_ ticket: Ticket) -> Bool {
+        let place = transactions.firstIndex { $0.tickets.contains(ticket) }
+        guard let place else { return false }
+        let merged = transactions.remove(at: place)
+        var rest = OfflineQueue()
+        for (edit, owner) in merged.edits where owner != ticket {
+            rest.append(edit, ticket: owner)
+        }
+        transactions.insert(contentsOf: rest.transactions, at: place)
+        return true
     }
 
     /// Hands everything out and is empty.

@@ -38,6 +38,9 @@ public struct StreamSocket: ~Copyable {
         self.descriptor = descriptor
     }
 
+    /// Gives the descriptor away; nobody closes it here any more.
+    consuming func release() -> Int32 { descriptor.release() }
+
     /// The descriptor, for poll(2).
     public var number: Int32 { descriptor.number }
 

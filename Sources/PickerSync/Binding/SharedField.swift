@@ -13,7 +13,7 @@ protocol FieldIdentity: AnyObject, Sendable {
     /// Takes the property's name for an id, unless it was given one.
     func take(name: String)
     /// The form was opened.
-    func attach(_ session: FormSession)
+    func attach(_ attachment: FormAttachment)
     /// Whether a field shows a value of the type, or the property has one to fall back on.
     func canShow(_ field: FieldState) -> Bool
 }
@@ -22,7 +22,7 @@ protocol FieldIdentity: AnyObject, Sendable {
 final class SharedField<Value: SharedValue>: FieldIdentity {
     private struct State {
         var id: String?
-        var session: FormSession?
+        var attachment: FormAttachment?
         /// The declared value, then the last one that the daemon told and that is a `Value`.
         var last: Value?
         var initial: Value?
@@ -31,21 +31,21 @@ final class SharedField<Value: SharedValue>: FieldIdentity {
     private let state: Mutex<State>
 
     init(id: String?, initial: Value?) {
-        state = Mutex(State(id: id, session: nil, last: initial, initial: initial))
+        state = Mutex(State(id: id, attachment: nil, last: initial, initial: initial))
     }
 
     var id: String? { state.withLock { $0.id } }
 
     var declaredDefault: JSON? { state.withLock { $0.initial }?.fieldValue }
 
-    var session: FormSession? { state.withLock { $0.session } }
+    var attachment: FormAttachment? { state.withLock { $0.attachment } }
 
     func take(name: String) {
         state.withLock { $0.id = $0.id ?? name }
     }
 
-    func attach(_ session: FormSession) {
-        state.withLock { $0.session = session }
+    func attach(_ attachment: FormAttachment) {
+        state.withLock { $0.attachment = attachment }
     }
 
     func canShow(_ field: FieldState) -> Bool {
@@ -53,12 +53,12 @@ final class SharedField<Value: SharedValue>: FieldIdentity {
     }
 
     var value: Value {
-        let (session, id) = state.withLock { ($0.session, $0.id) }
-        if let session, let id {
-            if let draft = session.draft(of: id), let value = Value(fieldValue: draft) {
+        let (attachment, id) = state.withLock { ($0.attachment, $0.id) }
+        if let attachment, let id {
+            if let draft = attachment.draft(of: id), let value = Value(fieldValue: draft) {
                 return value
             }
-            if let shown = session.read(id), let value = Value(field: shown) {
+            if let shown = attachment.read(id), let value = Value(field: shown) {
                 state.withLock { $0.last = value }
                 return value
             }
@@ -71,14 +71,32 @@ final class SharedField<Value: SharedValue>: FieldIdentity {
     }
 
     func set(_ value: Value) {
-        let (session, id) = state.withLock { state in
+        let (attachment, id) = state.withLock { state in
             // Before the form is open this is an ordinary variable.
-            if state.session == nil {
+            if state.attachment == nil {
                 state.last = value
                 state.initial = value
             }
-            return (state.session, state.id)
+            return (state.attachment, state.id)
         }
-        if let session, let id { session.write(id, .value(value.fieldValue)) }
+        if let attachment, let id { attachment.write(id, .value(value.fieldValue)) }
+    }
+
+    /// Sends an edit that is not awaited; before the form is open it changes the variable.
+    func edit(_ action: Change.Action, _ change: (Value) -> Value?) {
+        let (attachment, id) = state.withLock { state in
+            if state.attachment == nil, let value = state.last, let new = change(value) {
+                state.last = new
+                state.initial = new
+            }
+            return (state.attachment, state.id)
+        }
+        if let attachment, let id { attachment.write(id, action) }
+    }
+
+    /// Sends an edit and waits for its answer.
+    func perform(_ action: Change.Action, _ timeout: Duration?) async throws(FormError) {
+        guard let attachment, let id else { throw .notOpen }
+        try await attachment.perform(id, action, timeout: timeout)
     }
 }

@@ -17,13 +17,16 @@ internal import Synchronization
 public final class BlockingFormClient {
     private var client: BlockingClient
     private let machine: FormMachine
-    private let answerSeconds: Double
 
     /// A client that connects when it is first asked for something.
-    public init(_ options: ConnectionOptions = ConnectionOptions()) {
+    ///
+    /// - Parameters:
+    ///   - options: how it finds the daemon, and how long calls wait.
+    ///   - log: told what no answer tells, such as a lost connection.
+    public init(_ options: ConnectionOptions = ConnectionOptions(), log: ClientLog? = nil) {
         client = BlockingClient(options.blocking)
-        answerSeconds = options.answerSeconds
-        machine = FormMachine(wake: {}, isDrivenByCaller: true)
+        machine = FormMachine(
+            wake: {}, isDrivenByCaller: true, answerSeconds: options.answerSeconds, log: log)
     }
 
     deinit { close() }
@@ -41,7 +44,9 @@ public final class BlockingFormClient {
     public func open(
         _ form: some SharedForm, applying: Applying = .always, presence: Bool = false
     ) throws(FormError) -> FormSession {
-        try answer { machine.open(form, applying: applying, presence: presence, then: $0) }
+        try session { id, done in
+            machine.open(form, applying: applying, presence: presence, call: id, then: done)
+        }
     }
 
     /// Follows a form that is there, whoever declared it.
@@ -49,17 +54,37 @@ public final class BlockingFormClient {
     public func follow(
         _ values: some SharedState, presence: Bool = false
     ) throws(FormError) -> FormSession {
-        try answer { machine.follow(values, presence: presence, then: $0) }
+        try session { id, done in
+            machine.follow(values, presence: presence, call: id, then: done)
+        }
+    }
+
+    private func session(
+        _ begin: (
+            UInt64, @escaping @Sendable (Result<FormAttachment, FormError>) -> Void
+        ) -> Void
+    ) throws(FormError) -> FormSession {
+        let attachment = try answer { call in
+            begin(call.id) { result in
+                if !call.finish(result), case .success(let attachment) = result {
+                    attachment.close()
+                }
+            }
+        }
+        return FormSession(attachment)
     }
 
     // MARK: Writing
 
     /// Sends what was written and waits until it is durable.
     ///
+    /// - Parameter timeout: how long to wait; by default as long as the options say.
     /// - Throws: the first refusal; the other edits are done all the same.
-    public func flush() throws(FormError) {
-        try answer { done in
-            machine.flush { error in done(error.map { .failure($0) } ?? .success(())) }
+    public func flush(timeout: Duration? = nil) throws(FormError) {
+        try answer(timeout: timeout) { call in
+            machine.flush(call: call.id) {
+                call.finish($0.map { .failure($0) } ?? .success(()))
+            }
         }
         if let refusal = machine.takeRefusal() { throw refusal }
     }
@@ -71,16 +96,21 @@ public final class BlockingFormClient {
     ///   - session: the form.
     ///   - requireCurrent: refuse it where somebody changed one of the fields unseen by
     ///     this program.
-    ///   - edits: writes to properties of the form; what it writes to others goes as always.
-    public func transaction(
-        _ session: FormSession, requireCurrent: Bool = false, _ edits: () -> Void
-    ) throws(FormError) {
-        let gathered = session.gather(edits)
-        try answer { done in
-            session.send(gathered, requireCurrent: requireCurrent) { error in
-                done(error.map { .failure($0) } ?? .success(()))
+    ///   - edits: writes to properties of the form; what it writes to others goes as always. Where
+    ///     it throws, nothing is sent and its error is thrown.
+    /// - Returns: what `edits` returns.
+    @discardableResult
+    public func transaction<Value>(
+        _ session: FormSession, requireCurrent: Bool = false, _ edits: () throws -> Value
+    ) throws -> Value {
+        if let end = session.attachment.end { throw end }
+        let (value, gathered) = try session.feed.gather(edits)
+        try answer { call in
+            session.feed.send(gathered, requireCurrent: requireCurrent, call: call.id) {
+                call.finish($0.map { .failure($0) } ?? .success(()))
             }
         }
+        return value
     }
 
     // MARK: Waiting
@@ -111,15 +141,17 @@ public final class BlockingFormClient {
 
     /// The next revision of a form, as a loop takes them: `while let change = try changes.next()`.
     public func changes(of session: FormSession) -> BlockingChanges {
-        BlockingChanges(client: self, queue: session.observe())
+        BlockingChanges(client: self, queue: session.attachment.observe())
     }
 
     // MARK: Asking
 
     /// What a secure field holds, for those who may know; the reading is audited.
     public func reveal(_ secret: Binding<Secret>) throws(FormError) -> String? {
-        guard let session = secret.field.session, let id = secret.id else { throw .notOpen }
-        let request = Request.stateReveal(StateReveal(form: session.name, field: id))
+        guard let attachment = secret.field.attachment, let id = secret.id else {
+            throw .notOpen
+        }
+        let request = Request.stateReveal(StateReveal(form: attachment.name, field: id))
         return try ask(request)["value"]?.stringValue
     }
 
@@ -130,32 +162,29 @@ public final class BlockingFormClient {
     public func undo(
         _ session: FormSession, scope: UndoScope = .mine
     ) throws(FormError) -> [String] {
-        try session.take(ask(.stateUndo(scope.request(session.name))))
+        try session.feed.take(ask(.stateUndo(scope.request(session.name))))
     }
 
     /// Asks anything of the protocol, and gives its result as JSON.
     public func ask(_ request: Request) throws(FormError) -> JSON {
-        try answer { done in
-            machine.ask(request) { [machine] outcome in
-                if case .result(let json) = outcome { return done(.success(json)) }
-                done(.failure(machine.failure(of: outcome) ?? .closed))
-            }
-        }
+        try answer { call in machine.ask(request, call: call.id) { call.finish($0) } }
     }
 
     // MARK: The loop
 
-    /// Drives until an answer is there.
+    /// Drives until an answer is there or its deadline has passed.
     private func answer<Success: Sendable>(
-        _ body: (@escaping @Sendable (Result<Success, FormError>) -> Void) -> Void
+        timeout: Duration? = nil, _ start: (PendingCall<Success>) -> Void
     ) throws(FormError) -> Success {
         let place = Place<Success>()
-        body { place.put($0) }
-        let deadline = MonotonicClock.now().adding(seconds: answerSeconds)
+        let call = PendingCall<Success>(machine, timeout: timeout) { place.put($0) }
+        start(call)
         while true {
             if let result = place.taken() { return try result.get() }
-            guard MonotonicClock.now() < deadline else { throw .timedOut }
-            try turn(until: deadline)
+            machine.expire(at: MonotonicClock.now())
+            machine.pump(into: &client)
+            if let result = place.taken() { return try result.get() }
+            try turn(until: machine.nextDeadline)
         }
     }
 
@@ -164,7 +193,7 @@ public final class BlockingFormClient {
         private let result = Mutex<Result<Success, FormError>?>(nil)
 
         func put(_ result: Result<Success, FormError>) {
-            self.result.withLock { $0 = $0 ?? result }
+            self.result.withLock { $0 = result }
         }
 
         func taken() -> Result<Success, FormError>? { result.withLock { $0 } }

@@ -11,8 +11,7 @@ public struct ConnectionOptions: Sendable, Hashable {
     public var client: String
     /// Whether the user's own daemon may be started where none answers.
     public var startsDaemon = true
-    /// Seconds that a blocking call waits for an answer, and a client for a daemon that is
-    /// starting.
+    /// Seconds that a call waits for its answer where it names no timeout of its own.
     public var answerSeconds = 30.0
 
     /// Options for a program.
@@ -31,6 +30,14 @@ public struct ConnectionOptions: Sendable, Hashable {
         options.socket = socket
         options.autostart = startsDaemon
         options.answerSeconds = answerSeconds
+        return options
+    }
+
+    /// Options of a client that a thread of its own drives: it must hear of cancelled calls while
+    /// it connects.
+    var background: BlockingClient.Options {
+        var options = blocking
+        options.connectsInBackground = true
         return options
     }
 }

@@ -68,31 +68,17 @@ struct Driver: Sendable {
 
     /// Begins, on a thread of its own that ends with the waker.
     func detach() {
-        final class Box {
-            let driver: Driver
-            init(_ driver: Driver) { self.driver = driver }
+        let status = startThread { run() }
+        if status != 0 {
+            machine.stop(.unreachable(reason: "no thread: \(describe(errno: status))"))
         }
-        var thread = pthread_t()
-        let box = Unmanaged.passRetained(Box(self))
-        let status = pthread_create(
-            &thread, nil,
-            { raw in
-                guard let raw else { return nil }
-                Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().driver.run()
-                return nil
-            }, box.toOpaque())
-        guard status == 0 else {
-            box.release()
-            return machine.stop(.unreachable(reason: "no thread: \(describe(errno: status))"))
-        }
-        pthread_detach(thread)
     }
 
     private func run() {
         while !waker.isStopped {
             // A client that never reached a daemon is thrown away with all that it queued: whoever
             // asked was told that it was not done.
-            let failure = drive(BlockingClient(options.blocking))
+            let failure = drive(BlockingClient(options.background))
             guard let failure, !waker.isStopped else { return machine.stop(.closed) }
             guard case .unreachable = failure else { return machine.stop(failure) }
             machine.failed(failure)
@@ -105,9 +91,10 @@ struct Driver: Sendable {
         var client = client
         let descriptor = waker.descriptor
         while !waker.isStopped {
+            machine.expire(at: MonotonicClock.now())
             machine.pump(into: &client)
             do throws(ClientFailure) {
-                switch try client.wait(also: [descriptor]) {
+                switch try client.wait(until: machine.nextDeadline, also: [descriptor]) {
                 case .event(let event): machine.received(event)
                 case .readable: waker.drain()
                 case .deadline: break

@@ -103,27 +103,27 @@ public struct FormEvents: AsyncSequence, Sendable {
     /// It ends, it does not fail: the last event says why.
     public typealias Failure = Never
 
-    let session: FormSession
+    let attachment: FormAttachment
 
     /// A reader who is told from now on.
-    public func makeAsyncIterator() -> Iterator { Iterator(session.observe()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(attachment.observe()) }
 
     /// One reader.
     public struct Iterator: AsyncIteratorProtocol {
-        private let seat: Seat
+        private let place: Place
 
         init(_ queue: EventQueue) {
-            seat = Seat(queue)
+            place = Place(queue)
         }
 
         /// The next event; `nil` behind the last one.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(Never) -> FormEvent? { await seat.queue.next() }
+        ) async throws(Never) -> FormEvent? { await place.queue.next() }
     }
 
     /// Leaves the session when the reader goes.
-    final class Seat: Sendable {
+    final class Place: Sendable {
         let queue: EventQueue
         init(_ queue: EventQueue) { self.queue = queue }
         deinit { queue.close() }
@@ -137,11 +137,11 @@ public struct FormChanges: AsyncSequence, Sendable {
     /// It ends, it does not fail.
     public typealias Failure = Never
 
-    let session: FormSession
+    let attachment: FormAttachment
 
     /// A reader who is told from now on.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(events: FormEvents(session: session).makeAsyncIterator())
+        Iterator(events: FormEvents(attachment: attachment).makeAsyncIterator())
     }
 
     /// One reader.
@@ -175,7 +175,7 @@ public struct FieldValues<Value: SharedValue>: AsyncSequence, Sendable {
 
     /// A reader who gets the present value first.
     public func makeAsyncIterator() -> Iterator {
-        let events = binding.field.session.map { FormEvents(session: $0).makeAsyncIterator() }
+        let events = binding.field.attachment.map { FormEvents(attachment: $0).makeAsyncIterator() }
         return Iterator(binding: binding, events: events)
     }
 

@@ -28,27 +28,49 @@ public final class FormClient: Sendable {
     private let actions: AsyncStream<@Sendable () -> Void>.Continuation
 
     /// A client that connects when it is first asked for something.
-    public init(_ options: ConnectionOptions = ConnectionOptions()) {
+    ///
+    /// - Parameters:
+    ///   - options: how it finds the daemon, and how long calls wait.
+    ///   - log: told what no answer tells, such as a lost connection; on any thread.
+    public init(_ options: ConnectionOptions = ConnectionOptions(), log: ClientLog? = nil) {
         let waker = Waker()
         let (stream, actions) = AsyncStream.makeStream(of: (@Sendable () -> Void).self)
         self.options = options
         self.waker = waker
         self.actions = actions
         thread = Mutex(false)
-        machine = FormMachine(wake: { waker.wake() }, perform: { actions.yield($0) })
+        machine = FormMachine(
+            wake: { waker.wake() }, perform: { actions.yield($0) },
+            answerSeconds: options.answerSeconds, log: log)
         Task { for await action in stream { action() } }
     }
 
     deinit {
+        close()
         actions.finish()
-        waker.stop()
     }
 
-    /// Ends the connection, every form and everything that waits.
+    /// Ends the connection, every form and everything that waits. Edits that were not answered may
+    /// or may not be done: ``shutdown(flushingFor:)`` waits for them first.
+    ///
+    /// After that every method throws ``FormError/closed``.
     public func close() {
         machine.stop(.closed)
         waker.stop()
     }
+
+    /// Waits until everything that was written is answered, but no longer than `limit`, and closes
+    /// the client in any case, also where the task is cancelled.
+    ///
+    /// - Throws: what ``flush(timeout:)`` throws: with ``RequestFate/pending(edits:)`` where edits
+    ///   had no answer in time.
+    public func shutdown(flushingFor limit: Duration) async throws(FormError) {
+        defer { close() }
+        try await flush(timeout: limit)
+    }
+
+    /// Whether the daemon is there: the present state, then each new one.
+    public var connectionStates: ConnectionStates { ConnectionStates(machine: machine) }
 
     // MARK: Forms
 
@@ -58,104 +80,126 @@ public final class FormClient: Sendable {
     ///   - form: the declaration, whose properties are bound.
     ///   - applying: whether the daemon takes the declaration where it has such a form.
     ///   - presence: whether to be told who has the form open.
+    ///   - timeout: how long to wait; by default as long as the options say.
     /// - Returns: the open form, whose properties show what the daemon has.
     public func open(
-        _ form: some SharedForm, applying: Applying = .always, presence: Bool = false
+        _ form: some SharedForm, applying: Applying = .always, presence: Bool = false,
+        timeout: Duration? = nil
     ) async throws(FormError) -> FormSession {
-        start()
-        return try await withCheckedContinuation { continuation in
-            machine.open(form, applying: applying, presence: presence) {
-                continuation.resume(returning: $0)
-            }
-        }.get()
+        try await session(timeout) { id, done in
+            machine.open(form, applying: applying, presence: presence, call: id, then: done)
+        }
     }
 
     /// Follows a form that is there, whoever declared it.
+    ///
+    /// - Parameters:
+    ///   - values: the properties to be bound.
+    ///   - presence: whether to be told who has the form open.
+    ///   - timeout: how long to wait; by default as long as the options say.
     public func follow(
-        _ values: some SharedState, presence: Bool = false
+        _ values: some SharedState, presence: Bool = false, timeout: Duration? = nil
+    ) async throws(FormError) -> FormSession {
+        try await session(timeout) { id, done in
+            machine.follow(values, presence: presence, call: id, then: done)
+        }
+    }
+
+    private func session(
+        _ timeout: Duration?,
+        _ begin: (
+            UInt64, @escaping @Sendable (Result<FormAttachment, FormError>) -> Void
+        ) -> Void
     ) async throws(FormError) -> FormSession {
         start()
-        return try await withCheckedContinuation { continuation in
-            machine.follow(values, presence: presence) { continuation.resume(returning: $0) }
-        }.get()
+        let attachment = try await machine.answer(timeout: timeout) { call in
+            begin(call.id) { result in
+                // Nobody waits for it any more: it is not left open.
+                if !call.finish(result), case .success(let attachment) = result {
+                    attachment.close()
+                }
+            }
+        }
+        return FormSession(attachment, client: self)
     }
 
     // MARK: Transactions
 
-    /// Sends everything that `edits` writes to the form as one revision: all of it is done, or
-    /// none.
-    ///
-    /// - Parameters:
-    ///   - session: the form.
-    ///   - requireCurrent: refuse it where somebody changed one of the fields unseen by this
-    ///     program.
-    ///   - edits: writes to properties of the form; what it writes to others goes as always.
-    public func transaction(
-        _ session: FormSession, requireCurrent: Bool = false, _ edits: () -> Void
-    ) async throws(FormError) {
-        let gathered = session.gather(edits)
-        try await session.withAnswer { done in
-            session.send(gathered, requireCurrent: requireCurrent, then: done)
-        }
+    /// Sends everything that `edits` writes to the form as one revision: see
+    /// ``FormSession/transaction(requireCurrent:timeout:_:)``.
+    @discardableResult
+    public func transaction<Value>(
+        _ session: FormSession, requireCurrent: Bool = false, timeout: Duration? = nil,
+        _ edits: () throws -> Value
+    ) async throws -> Value {
+        try await session.transaction(requireCurrent: requireCurrent, timeout: timeout, edits)
     }
 
     /// Waits until everything that was written is answered, without telling what was refused: that
     /// comes as ``FormEvent/refused(fields:_:)``.
-    public func flush() async {
+    ///
+    /// - Parameter timeout: how long to wait; by default as long as the options say. What has no
+    ///   answer then is kept and sent as soon as the daemon takes it.
+    public func flush(timeout: Duration? = nil) async throws(FormError) {
         start()
-        await withCheckedContinuation { continuation in
-            machine.flush { _ in continuation.resume() }
+        try await machine.answer(timeout: timeout) { call in
+            machine.flush(call: call.id) {
+                call.finish($0.map { .failure($0) } ?? .success(()))
+            }
         }
+    }
+
+    /// Finds out what became of a request that was sent and not answered: it is sent again under
+    /// its key, and done if it was not.
+    ///
+    /// - Returns: the answer as JSON, as if it had come the first time.
+    /// - Throws: ``FormError/refused(_:)`` where the daemon has something against it.
+    @discardableResult
+    public func settle(
+        _ request: UnansweredRequest, timeout: Duration? = nil
+    ) async throws(FormError) -> JSON {
+        try await ask(request.request, timeout: timeout)
     }
 
     // MARK: Asking
 
-    /// Takes back this program's user's last transaction.
-    ///
-    /// - Parameters:
-    ///   - session: the form.
-    ///   - scope: whose transactions count.
-    /// - Returns: fields that were left alone since somebody has changed them again.
+    /// Takes back this program's user's last transaction: see ``FormSession/undo(scope:)``.
     @discardableResult
     public func undo(
         _ session: FormSession, scope: UndoScope = .mine
     ) async throws(FormError) -> [String] {
-        try session.take(await ask(.stateUndo(scope.request(session.name))))
+        try await session.undo(scope: scope)
     }
 
-    /// Does again what ``undo(_:scope:)`` took back.
+    /// Does again what an undo took back: see ``FormSession/redo(scope:)``.
     @discardableResult
     public func redo(
         _ session: FormSession, scope: UndoScope = .mine
     ) async throws(FormError) -> [String] {
-        try session.take(await ask(.stateRedo(scope.request(session.name))))
+        try await session.redo(scope: scope)
     }
 
-    /// Who changed what, newest first.
-    ///
-    /// - Parameters:
-    ///   - session: the form.
-    ///   - before: only revisions below this one.
-    ///   - limit: how many entries at most.
+    /// Who changed what, newest first: see ``FormSession/history(of:before:limit:)``.
     public func history(
         of session: FormSession, before: Int64? = nil, limit: Int = 50
     ) async throws(FormError) -> HistoryPage {
-        let request = StateHistory(form: session.name, before: before, limit: Int64(limit))
-        return try HistoryPage(answer: await ask(.stateHistory(request)))
+        try await session.history(before: before, limit: limit)
     }
 
     /// What a secure field holds, for those who may know; the reading is audited.
     public func reveal(_ secret: Binding<Secret>) async throws(FormError) -> String? {
-        guard let session = secret.field.session, let id = secret.id else { throw .notOpen }
-        let answer = try await ask(.stateReveal(StateReveal(form: session.name, field: id)))
+        guard let attachment = secret.field.attachment, let id = secret.id else {
+            throw .notOpen
+        }
+        let answer = try await ask(.stateReveal(StateReveal(form: attachment.name, field: id)))
         return answer["value"]?.stringValue
     }
 
     /// Tells others which control is in this program's user's hand, and what they are about to set.
     public func showFocus<Value>(on binding: Binding<Value>, draft: Value? = nil) {
-        guard let session = binding.field.session else { return }
+        guard let attachment = binding.field.attachment else { return }
         let update = PresenceUpdate(
-            form: session.name, focus: binding.id, draft: draft?.fieldValue)
+            form: attachment.name, focus: binding.id, draft: draft?.fieldValue)
         machine.ask(.presenceUpdate(update)) { _ in }
     }
 
@@ -165,13 +209,13 @@ public final class FormClient: Sendable {
     }
 
     /// Asks anything of the protocol, and gives its result as JSON.
-    public func ask(_ request: Request) async throws(FormError) -> JSON {
+    ///
+    /// - Parameters:
+    ///   - request: what is asked.
+    ///   - timeout: how long to wait; by default as long as the options say.
+    public func ask(_ request: Request, timeout: Duration? = nil) async throws(FormError) -> JSON {
         start()
-        let outcome = await withCheckedContinuation { continuation in
-            machine.ask(request) { continuation.resume(returning: $0) }
-        }
-        if case .result(let json) = outcome { return json }
-        throw machine.failure(of: outcome) ?? .closed
+        return try await machine.ask(request, timeout: timeout)
     }
 
     // MARK: The thread
@@ -209,7 +253,7 @@ extension HistoryPage {
     }
 }
 
-extension FormSession {
+extension FormFeed {
     /// Shows what an undo or a redo brought back.
     ///
     /// - Returns: fields that were left alone.
@@ -223,12 +267,5 @@ extension FormSession {
         } catch {
             throw .incompatible(reason: "\(error)")
         }
-    }
-
-    /// What a closure writes to this form.
-    func gather(_ edits: () -> Void) -> [(change: Change, draft: UInt64?)] {
-        let gathering = Gathering(self)
-        Self.$gathering.withValue(gathering, operation: edits)
-        return gathering.edits.withLock { $0 }
     }
 }

@@ -15,9 +15,11 @@ public enum FormError: Error, Sendable {
     case unreachable(reason: String)
     /// The peer is no daemon that this library understands.
     case incompatible(reason: String)
-    /// No answer came in time; whether an edit was done is unknown.
-    case timedOut
-    /// The client was closed; whether an edit under way was done is unknown.
+    /// No answer came in time; the fate says what became of the request.
+    case timedOut(RequestFate)
+    /// The task was cancelled before an answer came; the fate says what became of the request.
+    case cancelled(RequestFate)
+    /// The session or the client was closed; whether an edit under way was done is unknown.
     case closed
     /// The property belongs to no open form.
     case notOpen
@@ -34,9 +36,21 @@ extension FormError: CustomStringConvertible {
             "\(form): \(field) shows \(shown.encodedText), which is no value of the property"
         case .unreachable(let reason): reason
         case .incompatible(let reason): "the daemon is not understood: \(reason)"
-        case .timedOut: "no answer in time; whether the edit was done is unknown"
-        case .closed: "the client is closed"
+        case .timedOut(let fate): "no answer in time; \(fate)"
+        case .cancelled(let fate): "cancelled; \(fate)"
+        case .closed: "the session or its client is closed"
         case .notOpen: "the form is not open"
+        }
+    }
+}
+
+extension RequestFate: CustomStringConvertible {
+    /// Half a line for a person.
+    public var description: String {
+        switch self {
+        case .notSent: "nothing was sent"
+        case .unknown: "outcome unknown: it was sent, and may have been done"
+        case .pending(let edits): "\(edits) edits have no answer yet"
         }
     }
 }
@@ -48,7 +62,7 @@ extension FormError {
         case .refused(let error): self = .refused(error)
         case .incompatible(let error): self = .incompatible(reason: error.message)
         case .violation(let reason): self = .incompatible(reason: reason)
-        case .timedOut: self = .timedOut
+        case .timedOut: self = .timedOut(.unknown(nil))
         case .lost: self = .closed
         case .unreachable(_, let resolution):
             self = .unreachable(reason: "no daemon answers at \(resolution.path)")

@@ -27,29 +27,8 @@ extension FormMachine {
         _ form: some SharedForm, applying: Applying = .always, presence: Bool = false,
         then done: @escaping @Sendable (Result<FormSession, FormError>) -> Void
     ) {
-        let declaration: FormDeclaration
-        do throws(FormIssues) {
-            declaration = try FormDeclaration(form)
-        } catch {
-            return done(.failure(.declaration(error)))
-        }
-        let apply = FormApply(
-            definition: declaration.json, ifVersion: applying == .ifMissing ? 0 : nil)
-        let wantsPresence =
-            presence
-            || declaration.listeners.contains {
-                if case .editing = $0.kind { true } else { false }
-            }
-        ask(.formApply(apply)) { [self] outcome in
-            switch failure(of: outcome) {
-            case nil: break
-            // Somebody declared it before us: it is theirs, and we follow.
-            case .refused(let error)? where applying == .ifMissing && error.kind == .conflict: break
-            case .some(let error): return done(.failure(error))
-            }
-            follow(
-                declaration.name, declaration.properties, presence: wantsPresence,
-                declaration: declaration, then: done)
+        open(form, applying: applying, presence: presence, call: nil) { result in
+            done(result.map { FormSession($0) })
         }
     }
 
@@ -59,57 +38,100 @@ extension FormMachine {
     ///   - values: the properties to be bound.
     ///   - presence: whether to be told who has the form open.
     ///   - done: told once, when the properties show the form or with the reason why not.
-    public func follow<State: SharedState>(
-        _ values: State, presence: Bool = false,
+    public func follow(
+        _ values: some SharedState, presence: Bool = false,
         then done: @escaping @Sendable (Result<FormSession, FormError>) -> Void
+    ) {
+        follow(values, presence: presence, call: nil) { result in
+            done(result.map { FormSession($0) })
+        }
+    }
+
+    func open(
+        _ form: some SharedForm, applying: Applying, presence: Bool, call: UInt64?,
+        then done: @escaping @Sendable (Result<FormAttachment, FormError>) -> Void
+    ) {
+        let declaration: FormDeclaration
+        do throws(FormIssues) {
+            declaration = try FormDeclaration(form)
+        } catch {
+            return done(.failure(.declaration(error)))
+        }
+        for note in declaration.notes { log?(.info, note, ["form": declaration.name]) }
+        let apply = FormApply(
+            definition: declaration.json, ifVersion: applying == .ifMissing ? 0 : nil)
+        let wantsPresence =
+            presence
+            || declaration.listeners.contains {
+                if case .editing = $0.kind { true } else { false }
+            }
+        ask(.formApply(apply), call: call) { [self] result in
+            switch result.failure {
+            case nil: break
+            // Somebody declared it before us: it is theirs, and we follow.
+            case .refused(let error)? where applying == .ifMissing && error.kind == .conflict: break
+            case .some(let error): return done(.failure(error))
+            }
+            follow(
+                declaration.name, declaration.properties, presence: wantsPresence,
+                declaration: declaration, call: call, then: done)
+        }
+    }
+
+    func follow<State: SharedState>(
+        _ values: State, presence: Bool, call: UInt64?,
+        then done: @escaping @Sendable (Result<FormAttachment, FormError>) -> Void
     ) {
         follow(
             State.formName, values.sharedProperties, presence: presence, declaration: nil,
-            then: done)
+            call: call, then: done)
     }
 
     private func follow(
         _ name: String, _ properties: [any FieldIdentity], presence: Bool,
-        declaration: FormDeclaration?,
-        then done: @escaping @Sendable (Result<FormSession, FormError>) -> Void
+        declaration: FormDeclaration?, call: UInt64?,
+        then done: @escaping @Sendable (Result<FormAttachment, FormError>) -> Void
     ) {
-        let known = existing(name)
-        let session = known ?? FormSession(name: name, machine: self)
-        session.join(declaration) { [weak session] result in
-            guard let session else { return done(.failure(.closed)) }
-            switch result {
-            case .failure(let error): done(.failure(error))
-            case .success:
-                if let error = session.attach(properties) {
-                    session.close()
-                    return done(.failure(error))
-                }
-                done(.success(session))
+        if let end = state.withLock({ $0.end }) { return done(.failure(end)) }
+        if let call { state.withLock { _ = $0.calls.wait(for: .opening, call) } }
+        let attachment = attach(name, presence: presence, declare: declaration?.redeclare)
+        attachment.join(declaration) { error in
+            if let error { return done(.failure(error)) }
+            if let error = attachment.bind(properties) {
+                attachment.close()
+                return done(.failure(error))
             }
+            done(.success(attachment))
         }
-        if known == nil { follow(session, presence: presence) }
     }
 }
 
-extension FormSession {
+extension FormAttachment {
     /// Takes the listeners of a declaration, and tells when the form is open.
     fileprivate func join(
-        _ declaration: FormDeclaration?,
-        then done: @escaping @Sendable (Result<FormSession, FormError>) -> Void
+        _ declaration: FormDeclaration?, then done: @escaping @Sendable (FormError?) -> Void
     ) {
         for attach in declaration?.attachments ?? [] { attach(self) }
-        let isOpen = state.withLock { state in
-            state.listeners += declaration?.listeners ?? []
-            state.redeclare = declaration?.redeclare ?? state.redeclare
-            if !state.isOpen { state.opening.append(done) }
-            return state.isOpen
+        let listeners = (declaration?.listeners ?? []).map { listener in
+            var listener = listener
+            listener.owner = number
+            return listener
         }
-        if isOpen { done(.success(self)) }
+        let (isOpen, end) = feed.state.withLock { state in
+            guard state.end == nil else { return (false, state.end) }
+            state.listeners += listeners
+            if !state.isOpen { state.opening.append(done) }
+            return (state.isOpen, nil)
+        }
+        if let end { return done(end) }
+        guard isOpen else { return }
+        done(nil)
+        feed.tellInitial(listeners)
     }
 
     /// Binds properties to this form, unless one of them cannot show what is there.
-    fileprivate func attach(_ properties: [any FieldIdentity]) -> FormError? {
-        let fields = state.withLock { $0.fields }
+    fileprivate func bind(_ properties: [any FieldIdentity]) -> FormError? {
+        let fields = feed.state.withLock { $0.fields }
         for property in properties {
             guard let id = property.id else { continue }
             guard let field = fields[id] else {
@@ -121,22 +143,5 @@ extension FormSession {
         }
         for property in properties { property.attach(self) }
         return nil
-    }
-
-    /// Declares the form anew, with what its data sources say now.
-    func redeclare() async throws(FormError) {
-        machine.checkThatAnotherThreadDrives()
-        guard let declare = state.withLock({ $0.redeclare }) else { throw .notOpen }
-        let json: JSON
-        do throws(FormIssues) {
-            json = try declare()
-        } catch {
-            throw .declaration(error)
-        }
-        try await withAnswer { done in
-            machine.ask(.formApply(FormApply(definition: json))) { [machine] outcome in
-                done(machine.failure(of: outcome))
-            }
-        }
     }
 }

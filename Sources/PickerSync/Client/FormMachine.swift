@@ -21,6 +21,10 @@ public protocol RequestPort {
     mutating func subscribe(_ request: StateSubscribe)
     /// Follows a form no longer.
     mutating func unsubscribe(form: String)
+    /// Nobody waits for a request any more: one that was not sent must not be.
+    ///
+    /// - Returns: what became of it; `nil` where its answer is on its way to the machine.
+    mutating func withdraw(_ ticket: Ticket) -> Withdrawal?
 }
 
 extension ClientMachine: RequestPort {}
@@ -31,24 +35,29 @@ extension BlockingClient: RequestPort {}
 /// `received` are called by one driver.
 public final class FormMachine: Sendable {
     /// A request that somebody waits for; `number` tells which of two was asked first.
-    private struct Asked: Sendable {
+    struct Asked: Sendable {
         var number: UInt64
-        var done: @Sendable (RequestOutcome) -> Void
+        var done: @Sendable (Result<JSON, FormError>) -> Void
+        /// The call that waits for it, where it may stop waiting.
+        var call: UInt64?
     }
 
-    private enum Outgoing {
+    enum Outgoing {
         case ask(Request, Asked)
         case subscribe(StateSubscribe)
         case unsubscribe(String)
     }
 
-    private struct State {
+    struct State {
         var outbox: [Outgoing] = []
         var waiting: [Ticket: Asked] = [:]
-        var sessions: [FormSession] = []
+        var feeds: [FormFeed] = []
+        var lastAttachment: UInt64 = 0
+        var calls = PendingCalls()
+        var connection = ConnectionState.connecting
+        var connectionReaders: [UInt64: AsyncStream<ConnectionState>.Continuation] = [:]
+        var lastReader: UInt64 = 0
         var end: FormError?
-        /// Why the last requests without an answer got none.
-        var failure: FormError?
         /// The first refusal of an assignment that nobody has asked for yet.
         var refusal: FormError?
         /// Numbers of the requests that were asked and not answered.
@@ -67,10 +76,13 @@ public final class FormMachine: Sendable {
         }
     }
 
-    private let state = Mutex(State())
-    private let wake: @Sendable () -> Void
+    let state = Mutex(State())
+    let wake: @Sendable () -> Void
+    let clock: @Sendable () -> UInt64
+    let answerSeconds: Double?
+    let log: ClientLog?
+    let isDrivenByCaller: Bool
     private let dispatch: @Sendable (@escaping @Sendable () -> Void) -> Void
-    private let isDrivenByCaller: Bool
 
     /// A machine without a connection.
     ///
@@ -80,14 +92,22 @@ public final class FormMachine: Sendable {
     ///     the other. By default at once, on the driver's thread.
     ///   - isDrivenByCaller: whether whoever waits for an answer is also the one who drives; the
     ///     asynchronous methods, which would then wait for ever, say so instead.
+    ///   - answerSeconds: how long a call that names no timeout waits for its answer; for ever
+    ///     where it is `nil`.
+    ///   - clock: monotonic nanoseconds, as deadlines are counted in.
+    ///   - log: told what no answer tells, such as a lost connection.
     public init(
         wake: @escaping @Sendable () -> Void,
         perform: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() },
-        isDrivenByCaller: Bool = false
+        isDrivenByCaller: Bool = false, answerSeconds: Double? = nil,
+        clock: @escaping @Sendable () -> UInt64 = { MonotonicClock.now() }, log: ClientLog? = nil
     ) {
         self.wake = wake
         dispatch = perform
         self.isDrivenByCaller = isDrivenByCaller
+        self.answerSeconds = answerSeconds
+        self.clock = clock
+        self.log = log
     }
 
     /// Whether every request was answered.
@@ -95,10 +115,10 @@ public final class FormMachine: Sendable {
 
     // MARK: Driving
 
-    /// Hands what was asked since to a port.
+    /// Hands what was asked since to a port, and takes back what nobody waits for any more.
     public func pump(into port: inout some RequestPort) {
         // Under the lock a request and its ticket are one step; answers come through `received`.
-        state.withLock { state in
+        let given = state.withLock { state in
             for outgoing in state.outbox {
                 switch outgoing {
                 case .ask(let request, let asked): state.waiting[port.submit(request)] = asked
@@ -107,29 +127,37 @@ public final class FormMachine: Sendable {
                 }
             }
             state.outbox = []
+            return Self.giveUp(&state) { port.withdraw($0) }
         }
+        for tell in given { tell() }
+        if !given.isEmpty { finishFlushes() }
     }
 
     /// Takes an event of the port.
     public func received(_ event: ClientEvent) {
         switch event {
         case .answered(let tickets, let outcome): answered(tickets, outcome)
-        case .snapshot(let result, _): session(result.form)?.began(result)
-        case .resumed(let result): session(result.form)?.resumed()
-        case .changed(let change): session(change.form)?.changed(change)
-        case .presence(let change): session(change.form)?.presenceChanged(change)
+        case .snapshot(let result, _): feed(result.form)?.began(result)
+        case .resumed(let result): feed(result.form)?.resumed()
+        case .changed(let change): feed(change.form)?.changed(change)
+        case .presence(let change): feed(change.form)?.presenceChanged(change)
         case .formChanged(let change):
             switch change.content {
             case .defined(let content):
-                session(change.form)?.redefined(content, revision: change.revision)
+                feed(change.form)?.redefined(content, revision: change.revision)
             case .deleted: leave(change.form, nil)
             }
         case .subscriptionRefused(let form, let error): leave(form, .refused(error))
-        case .disconnected(.some): for session in sessions { session.disconnected() }
+        case .greeted(let daemon): connected(to: daemon)
+        case .disconnected(.some):
+            for feed in feeds { feed.disconnected() }
+            become(.disconnected(nil), .warning, "the connection to the daemon is lost")
         case .disconnected(nil): stop(.closed)
         case .incompatible(let error): stop(.incompatible(reason: error.message))
         case .violation(let reason): stop(.incompatible(reason: reason))
-        case .greeted, .forms, .goodbye: break
+        case .goodbye(let goodbye):
+            log?(.info, "the daemon says goodbye", ["reason": goodbye.reason.text])
+        case .forms: break
         }
     }
 
@@ -138,25 +166,32 @@ public final class FormMachine: Sendable {
     /// A machine and its open forms hold each other, so that whoever drives one calls this at the
     /// end.
     public func stop(_ error: FormError) {
-        let (waiting, sessions) = state.withLock { state in
-            defer { state.sessions = [] }
-            state.end = state.end ?? error
-            state.failure = error
-            return (state.drain(), state.sessions)
+        let isFirst = state.withLock { state in
+            defer { state.end = state.end ?? error }
+            return state.end == nil
         }
-        for asked in waiting { asked.done(.lost) }
-        for session in sessions { session.ended(error) }
+        drain(error)
+        guard isFirst else { return }
+        if case .closed = error {
+            become(.closed(nil), .info, "the client is closed")
+        } else {
+            become(.closed(error), .error, "the client cannot continue")
+        }
     }
 
-    /// Tells everybody who waits that there is no daemon; later requests try anew.
+    /// Tells everybody who waits that there is no daemon; later requests try again.
     func failed(_ error: FormError) {
-        let (waiting, sessions) = state.withLock { state in
-            defer { state.sessions = [] }
-            state.failure = error
-            return (state.drain(), state.sessions)
+        drain(error)
+        become(.disconnected(error), .warning, "no daemon can be reached")
+    }
+
+    private func drain(_ error: FormError) {
+        let (waiting, feeds) = state.withLock { state in
+            defer { state.feeds = [] }
+            return (state.drain(), state.feeds)
         }
-        for session in sessions { session.ended(error) }
-        for asked in waiting { asked.done(.lost) }
+        for asked in waiting { asked.done(.failure(error)) }
+        for feed in feeds { feed.ended(error) }
     }
 
     func checkThatAnotherThreadDrives() {
@@ -187,7 +222,20 @@ public final class FormMachine: Sendable {
 
     /// Asks the daemon for something that is about no property.
     public func ask(_ request: Request, then done: @escaping @Sendable (RequestOutcome) -> Void) {
-        ask(request) { _ in done }
+        ask(request, call: nil) { result in
+            switch result {
+            case .success(let json): done(.result(json))
+            case .failure(.refused(let error)): done(.refused(error))
+            case .failure: done(.lost)
+            }
+        }
+    }
+
+    func ask(
+        _ request: Request, call: UInt64?,
+        then done: @escaping @Sendable (Result<JSON, FormError>) -> Void
+    ) {
+        ask(request, call: call) { _ in done }
     }
 
     /// Waits until everything that was asked before is answered; `nil` where it was, whatever the
@@ -196,32 +244,42 @@ public final class FormMachine: Sendable {
     /// An answer to a `ping` does not say so: a daemon on its way out answers it and leaves edits
     /// that it has not begun to the next one.
     public func flush(then done: @escaping @Sendable (FormError?) -> Void) {
-        let finished: @Sendable (RequestOutcome) -> Void = { [self] in done(failure(of: $0)) }
-        ask(.ping) { number in
-            { [self] outcome in
+        flush(call: nil, then: done)
+    }
+
+    func flush(call: UInt64?, then done: @escaping @Sendable (FormError?) -> Void) {
+        let finished: @Sendable (Result<JSON, FormError>) -> Void = { done($0.failure) }
+        ask(.ping, call: call, stage: PendingCalls.Stage.flush) { number in
+            { [self] result in
                 let isFirst = state.withLock { state in
                     guard state.unanswered.contains(where: { $0 < number }) else { return true }
-                    state.flushes.append(Asked(number: number, done: finished))
+                    state.flushes.append(Asked(number: number, done: finished, call: call))
                     return false
                 }
-                if isFirst { finished(outcome) }
+                if isFirst { finished(result) }
             }
         }
     }
 
     private func ask(
-        _ request: Request,
-        then done: (_ number: UInt64) -> @Sendable (RequestOutcome) -> Void
+        _ request: Request, call: UInt64?,
+        stage: (UInt64) -> PendingCalls.Stage = PendingCalls.Stage.request,
+        then done: (_ number: UInt64) -> @Sendable (Result<JSON, FormError>) -> Void
     ) {
-        let (asked, isEnded) = state.withLock { state in
+        let (asked, end) = state.withLock { state -> (Asked, FormError?) in
             state.lastNumber += 1
-            let asked = Asked(number: state.lastNumber, done: done(state.lastNumber))
-            if state.end != nil { return (asked, true) }
+            let asked = Asked(
+                number: state.lastNumber, done: done(state.lastNumber), call: call)
+            if let end = state.end { return (asked, end) }
+            // Whoever waited for it stopped before it began.
+            if let call, !state.calls.wait(for: stage(asked.number), call) {
+                return (asked, .cancelled(.notSent))
+            }
             state.unanswered.insert(asked.number)
             state.outbox.append(.ask(request, asked))
-            return (asked, false)
+            return (asked, nil)
         }
-        if isEnded { return asked.done(.lost) }
+        if let end { return asked.done(.failure(end)) }
         wake()
     }
 
@@ -231,58 +289,98 @@ public final class FormMachine: Sendable {
             for asked in found { state.unanswered.remove(asked.number) }
             return found
         }
-        for asked in waiting { asked.done(outcome) }
+        let result: Result<JSON, FormError> =
+            switch outcome {
+            case .result(let json): .success(json)
+            case .superseded: .success(.null)
+            case .refused(let error): .failure(.refused(error))
+            case .lost: .failure(state.withLock { $0.end } ?? .closed)
+            }
+        for asked in waiting { asked.done(result) }
+        finishFlushes()
+    }
+
+    /// Tells those whose requests are all answered.
+    func finishFlushes() {
         let flushed = state.withLock { state in
             let oldest = state.unanswered.min() ?? .max
             defer { state.flushes.removeAll { $0.number < oldest } }
             return state.flushes.filter { $0.number < oldest }
         }
-        for asked in flushed { asked.done(.result([:])) }
+        for asked in flushed { asked.done(.success([:])) }
     }
 
-    private var sessions: [FormSession] { state.withLock { $0.sessions } }
+    // MARK: Forms
 
-    private func session(_ form: String) -> FormSession? {
-        state.withLock { $0.sessions.first { $0.name == form } }
+    private var feeds: [FormFeed] { state.withLock { $0.feeds } }
+
+    private func feed(_ form: String) -> FormFeed? {
+        state.withLock { $0.feeds.first { $0.name == form } }
     }
 
     private func leave(_ form: String, _ error: FormError?) {
-        let session = state.withLock { state in
-            let session = state.sessions.first { $0.name == form }
-            state.sessions.removeAll { $0.name == form }
-            return session
+        let feed = state.withLock { state in
+            let feed = state.feeds.first { $0.name == form }
+            state.feeds.removeAll { $0.name == form }
+            return feed
         }
-        session?.ended(error)
+        feed?.ended(error)
     }
 
-    func close(_ session: FormSession) {
-        let isOpen = state.withLock { state in
-            let isOpen = state.sessions.contains { $0 === session }
-            state.sessions.removeAll { $0 === session }
-            if isOpen { state.outbox.append(.unsubscribe(session.name)) }
-            return isOpen
+    /// A new attachment to a form, which is followed from now on if it was not.
+    func attach(
+        _ form: String, presence: Bool, declare: (@Sendable () throws(FormIssues) -> JSON)?
+    ) -> FormAttachment {
+        let attachment = state.withLock { state in
+            state.lastAttachment += 1
+            let number = state.lastAttachment
+            let known = state.feeds.first { $0.name == form }
+            let feed = known ?? FormFeed(name: form, machine: self)
+            let since = feed.state.withLock { feed -> StateSubscribe.Since?? in
+                feed.attachments.insert(number)
+                // Presence is told to a subscription that asks for it: ours has to ask again.
+                guard known == nil || presence && !feed.hasPresence else { return .none }
+                feed.hasPresence = feed.hasPresence || presence
+                guard known != nil, let log = feed.log else { return .some(nil) }
+                return StateSubscribe.Since(log: log, revision: feed.revision)
+            }
+            if known == nil { state.feeds.append(feed) }
+            if let since {
+                state.outbox.append(
+                    .subscribe(StateSubscribe(form: form, since: since, presence: presence)))
+            }
+            return FormAttachment(feed, number: number, declare: declare)
         }
-        if isOpen { wake() }
+        wake()
+        return attachment
     }
 
-    func follow(_ session: FormSession, presence: Bool) {
-        state.withLock { state in
-            state.sessions.append(session)
-            state.outbox.append(
-                .subscribe(StateSubscribe(form: session.name, presence: presence)))
+    /// An attachment ended; with the last one the form is followed no longer.
+    func detach(_ feed: FormFeed) {
+        let wasLast = state.withLock { state in
+            guard state.feeds.contains(where: { $0 === feed }),
+                feed.state.withLock({ $0.attachments.isEmpty })
+            else { return false }
+            state.feeds.removeAll { $0 === feed }
+            state.outbox.append(.unsubscribe(feed.name))
+            return true
         }
+        guard wasLast else { return }
+        feed.ended(nil)
         wake()
     }
 
-    /// The session of a form that is open already, or one that has yet to be followed.
-    func existing(_ form: String) -> FormSession? { session(form) }
+    /// An edit by assignment that nobody took.
+    func dropped(_ field: String, of form: String, _ error: FormError) {
+        refused(error)
+        log?(
+            .warning, "an edit was dropped: \(error)", ["form": form, "field": field])
+    }
+}
 
-    /// Why a request was not done; `nil` where it was.
-    func failure(of outcome: RequestOutcome) -> FormError? {
-        switch outcome {
-        case .result, .superseded: nil
-        case .refused(let error): .refused(error)
-        case .lost: state.withLock { $0.failure } ?? .closed
-        }
+extension Result {
+    /// The failure, if it is one.
+    var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
     }
 }

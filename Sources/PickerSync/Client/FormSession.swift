@@ -1,217 +1,136 @@
-// One form that a program has open: what it shows, what is on its way, who listens.
-//
-// What always holds:
-// - a field is taken only when it is newer than the one there (docs/PROTOCOL.md, the stream);
-// - a write carries the token of the moment when this program last read that field; one that was
-//   never read goes over what is there;
-// - what was written shows until the daemon has answered; then what the daemon tells does;
-// - listeners are told of each revision once, in order, by notifications alone.
+// What a program holds of a form that it opened.
 
-internal import SyncCore
+public import SyncCore
 internal import Synchronization
 
-/// An open form. It stays open until ``close()`` or the end of its client.
+/// An open form.
+///
+/// Each call of ``FormClient/open(_:applying:presence:timeout:)`` gives a session of its own, also
+/// for a form that the program has open already: the form is followed until the last of them is
+/// closed. A session holds its ``FormClient``; the properties of the form do not, so keep one of
+/// the two. It stays open until ``close()`` or the end of its client.
+///
+/// After that every method of the session and every edit that can be awaited throws
+/// ``FormError/closed``. Properties keep what they showed last; an assignment to one of them changes
+/// nothing and is reported to the client's log.
 public final class FormSession: Sendable {
+    let attachment: FormAttachment
+    /// Keeps the client while somebody holds the session.
+    private let client: (any AnyObject & Sendable)?
+
+    init(_ attachment: FormAttachment, client: (any AnyObject & Sendable)? = nil) {
+        self.attachment = attachment
+        self.client = client
+    }
+
+    var feed: FormFeed { attachment.feed }
+
     /// The form's name.
-    public let name: String
-    let machine: FormMachine
-
-    struct State {
-        var fields: [String: FieldState] = [:]
-        var context: String?
-        /// The token of the snapshot: what this program was shown when the form was opened.
-        var opened: String?
-        var revision: Int64 = 0
-        /// Each field as the notifications told it: what listeners have heard.
-        var told: [String: FieldState] = [:]
-        /// The token of the moment when this program read a field.
-        var seen: [String: String] = [:]
-        /// What was written and is not answered, the newest last.
-        var drafts: [String: [(number: UInt64, value: JSON)]] = [:]
-        var lastDraft: UInt64 = 0
-        var listeners: [FieldListener] = []
-        var readers: [ObjectIdentifier: WeakQueue] = [:]
-        var readerOrder: [ObjectIdentifier] = []
-        var peers: [FormPeer] = []
-        var isOpen = false
-        var isOnline = true
-        var opening: [@Sendable (Result<FormSession, FormError>) -> Void] = []
-        var redeclare: (@Sendable () throws(FormIssues) -> JSON)?
-    }
-
-    struct WeakQueue { weak var queue: EventQueue? }
-
-    let state = Mutex(State())
-
-    init(name: String, machine: FormMachine) {
-        self.name = name
-        self.machine = machine
-    }
+    public var name: String { feed.name }
 
     /// The newest revision that was told.
-    public var revision: Int64 { state.withLock { $0.revision } }
+    public var revision: Int64 { feed.state.withLock { $0.revision } }
 
     /// Whether the daemon is there; without it the form shows what it was last and takes edits.
-    public var isOnline: Bool { state.withLock { $0.isOnline && $0.isOpen } }
+    public var isOnline: Bool {
+        attachment.end == nil && feed.state.withLock { $0.isOnline && $0.isOpen }
+    }
 
     /// Who has the form open, where presence was asked for.
-    public var peers: [FormPeer] { state.withLock { $0.peers } }
+    public var peers: [FormPeer] { feed.state.withLock { $0.peers } }
 
     /// The revisions of the form from now on.
-    public var changes: FormChanges { FormChanges(session: self) }
+    public var changes: FormChanges { FormChanges(attachment: attachment) }
 
     /// Everything that the form tells from now on.
-    public var events: FormEvents { FormEvents(session: self) }
+    public var events: FormEvents { FormEvents(attachment: attachment) }
 
-    /// Follows the form no longer; its properties keep what they show.
+    /// Ends this session. The form is followed until the last session of it is closed.
     public func close() {
-        machine.close(self)
-        ended(nil)
+        attachment.close()
     }
 
-    // MARK: Reading
+    // MARK: Edits
 
-    /// What a field shows, which this program has seen from then on.
-    func read(_ id: String) -> FieldState? {
-        state.withLock { state in
-            guard let field = state.fields[id] else { return nil }
-            state.seen[id] = state.context
-            return field
-        }
-    }
-
-    func draft(of id: String) -> JSON? { state.withLock { $0.drafts[id]?.last?.value } }
-
-    func hasDraft(of id: String) -> Bool { draft(of: id) != nil }
-
-    // MARK: Writing
-
-    /// Edits of this program that go as one transaction.
-    final class Gathering: Sendable {
-        let session: FormSession
-        let edits = Mutex<[(change: Change, draft: UInt64?)]>([])
-
-        init(_ session: FormSession) {
-            self.session = session
-        }
-    }
-
-    @TaskLocal static var gathering: Gathering?
-
-    /// Sends an edit, or puts it to the others of the transaction under way.
-    func write(_ id: String, _ action: Change.Action) {
-        let (change, draft) = prepared(id, action)
-        if let gathering = Self.gathering, gathering.session === self {
-            gathering.edits.withLock { $0.append((change, draft)) }
-            return
-        }
-        send([(change, draft)], requireCurrent: false) { [weak self] error in
-            guard let self, let error else { return }
-            machine.refused(error)
-            tell(.refused(fields: [id], error))
-        }
-    }
-
-    /// Sends an edit and waits for its answer.
-    func perform(_ id: String, _ action: Change.Action) async throws(FormError) {
-        machine.checkThatAnotherThreadDrives()
-        try await withAnswer { done in
-            send([prepared(id, action)], requireCurrent: false, then: done)
-        }
-    }
-
-    /// Waits for an error or nil that is handed to a closure.
-    func withAnswer(
-        _ body: (@escaping @Sendable (FormError?) -> Void) -> Void
-    ) async throws(FormError) {
-        let failure = await withCheckedContinuation { continuation in
-            body { continuation.resume(returning: $0) }
-        }
-        if let failure { throw failure }
-    }
-
-    /// The change with its context, and the draft that shows until it is answered.
-    private func prepared(_ id: String, _ action: Change.Action) -> (Change, UInt64?) {
-        state.withLock { state in
-            guard case .value(let value) = action else {
-                let isRelative =
-                    switch action {
-                    case .reset, .remove: false
-                    default: true
-                    }
-                return (Change(field: id, context: isRelative ? nil : state.seen[id], action), nil)
-            }
-            let shown = state.drafts[id]?.last?.value ?? state.fields[id]?.value
-            state.lastDraft += 1
-            let (whole, sent) = Self.turned(value, over: shown)
-            state.drafts[id, default: []].append((state.lastDraft, whole))
-            return (
-                Change(field: id, context: state.seen[id], .value(sent)), state.lastDraft
-            )
-        }
-    }
-
-    /// Of several wheels only those go that were turned, so that others' turns stay.
-    private static func turned(_ value: JSON, over shown: JSON?) -> (whole: JSON, sent: JSON) {
-        guard case .object(let new) = value, case .object(let old)? = shown else {
-            return (value, value)
-        }
-        var whole = old
-        var sent = JSONObject()
-        for (name, tag) in new.members {
-            whole[name] = tag
-            if old[name] != tag { sent[name] = tag }
-        }
-        return (.object(whole), sent.isEmpty ? value : .object(sent))
-    }
-
-    /// Sends edits as one transaction.
-    func send(
-        _ edits: [(change: Change, draft: UInt64?)], requireCurrent: Bool,
-        then done: @escaping @Sendable (FormError?) -> Void
-    ) {
-        guard !edits.isEmpty else { return done(nil) }
-        var changes = edits.map(\.change)
-        if requireCurrent {
-            // What was never read one by one was shown when the form was opened.
-            let context = state.withLock { $0.opened }
-            for index in changes.indices where changes[index].context == nil {
-                changes[index].context = context
+    /// Sends everything that `edits` writes to the form as one revision: all of it is done, or
+    /// none.
+    ///
+    /// - Parameters:
+    ///   - requireCurrent: refuse it where somebody changed one of the fields unseen by this
+    ///     program.
+    ///   - timeout: how long to wait for the answer; by default as long as the client's options
+    ///     say.
+    ///   - edits: writes to properties of the form; what it writes to others goes as always. Where
+    ///     it throws, nothing is sent and its error is thrown.
+    /// - Returns: what `edits` returns.
+    /// - Throws: the error of `edits`, or a ``FormError``.
+    @discardableResult
+    public func transaction<Value>(
+        requireCurrent: Bool = false, timeout: Duration? = nil, _ edits: () throws -> Value
+    ) async throws -> Value {
+        if let end = attachment.end { throw end }
+        let (value, gathered) = try feed.gather(edits)
+        try await feed.machine.answer(timeout: timeout) { [feed] call in
+            feed.send(gathered, requireCurrent: requireCurrent, call: call.id) {
+                call.finish($0.map { .failure($0) } ?? .success(()))
             }
         }
-        let edit = StateSet(form: name, changes: changes, requireCurrent: requireCurrent)
-        let drafts = edits.map { ($0.change.field, $0.draft) }
-        machine.ask(.stateSet(edit)) { [weak self, machine] outcome in
-            self?.answered(edit.changes, drafts, outcome)
-            done(machine.failure(of: outcome))
+        return value
+    }
+
+    /// Takes back this program's user's last transaction.
+    ///
+    /// - Parameter scope: whose transactions count.
+    /// - Returns: fields that were left alone since somebody has changed them again.
+    @discardableResult
+    public func undo(scope: UndoScope = .mine) async throws(FormError) -> [String] {
+        try feed.take(await ask(.stateUndo(scope.request(name))))
+    }
+
+    /// Does again what ``undo(scope:)`` took back.
+    @discardableResult
+    public func redo(scope: UndoScope = .mine) async throws(FormError) -> [String] {
+        try feed.take(await ask(.stateRedo(scope.request(name))))
+    }
+
+    // MARK: Questions
+
+    /// Who changed what, newest first.
+    ///
+    /// - Parameters:
+    ///   - field: the id of one control; `nil` for all.
+    ///   - before: only revisions below this one.
+    ///   - limit: how many entries at most.
+    public func history(
+        of field: String? = nil, before: Int64? = nil, limit: Int = 50
+    ) async throws(FormError) -> HistoryPage {
+        let request = StateHistory(
+            form: name, field: field, before: before, limit: Int64(limit))
+        return try HistoryPage(answer: await ask(.stateHistory(request)))
+    }
+
+    /// The fields that were set by several people at once, each with the values that they set, in
+    /// the order of their ids. Setting a field settles its conflict.
+    public var conflicts: [FieldConflict] {
+        let fields = feed.state.withLock { $0.fields }
+        return fields.sorted { $0.key < $1.key }.compactMap { id, state in
+            state.conflict.isEmpty ? nil : FieldConflict(field: id, state: state)
         }
     }
 
-    private func answered(
-        _ changes: [Change], _ drafts: [(field: String, draft: UInt64?)], _ outcome: RequestOutcome
-    ) {
-        state.withLock { state in
-            for (field, draft) in drafts {
-                guard let draft else { continue }
-                state.drafts[field]?.removeAll { $0.number == draft }
-                if state.drafts[field]?.isEmpty == true { state.drafts[field] = nil }
-            }
-            guard case .result(let json) = outcome else { return }
-            do throws(DecodeError) {
-                let result = try SetResult(decoding: json)
-                for field in result.fields { Self.take(field.id, field.state, into: &state) }
-                // The answer's token is what this program had seen and what it wrote itself.
-                for change in changes where state.seen[change.field] == change.context {
-                    state.seen[change.field] = result.context
-                }
-            } catch {
-                // The machine below has decoded it already: it is a SetResult.
-            }
-        }
+    private func ask(_ request: Request) async throws(FormError) -> JSON {
+        if let end = attachment.end { throw end }
+        return try await feed.machine.ask(request, timeout: nil)
     }
+}
 
-    static func take(_ id: String, _ field: FieldState, into state: inout State) {
-        if let known = state.fields[id], known.revision >= field.revision { return }
-        state.fields[id] = field
-    }
+/// A field that several people set at the same time.
+public struct FieldConflict: Sendable, Hashable {
+    /// The id of the control.
+    public let field: String
+    /// What it shows now, and the values that it shows instead of.
+    public let state: FieldState
+
+    /// The other values, each with who set it and when.
+    public var siblings: [Sibling] { state.conflict }
 }

@@ -70,7 +70,7 @@ public final class PickerView: PrimitiveView, Sendable {
         weak var delegate: (any PickerViewDelegate)?
         /// Id and tags of each component as they were last asked for.
         var components: [(id: String, tags: [String])] = []
-        var session: FormSession?
+        var attachment: FormAttachment?
     }
 
     /// The control's id in the form.
@@ -104,8 +104,8 @@ public final class PickerView: PrimitiveView, Sendable {
 
     /// The row that is selected in a component; -1 where none of them is, as in UIKit.
     public func selectedRow(inComponent component: Int) -> Int {
-        let (components, session) = state.withLock { ($0.components, $0.session) }
-        let value = session?.draft(of: id) ?? session?.read(id)?.value
+        let (components, attachment) = state.withLock { ($0.components, $0.attachment) }
+        let value = attachment?.draft(of: id) ?? attachment?.read(id)?.value
         guard let tag = value?[components[component].id]?.stringValue else { return -1 }
         return components[component].tags.firstIndex(of: tag) ?? -1
     }
@@ -113,18 +113,18 @@ public final class PickerView: PrimitiveView, Sendable {
     /// Selects a row for everybody; the delegate is not told of its own selection in UIKit, and
     /// here as little.
     public func selectRow(_ row: Int, inComponent component: Int) {
-        let (components, session) = state.withLock { ($0.components, $0.session) }
+        let (components, attachment) = state.withLock { ($0.components, $0.attachment) }
         let part = components[component]
-        session?.write(id, .value(.object(JSONObject([(part.id, .string(part.tags[row]))]))))
+        attachment?.write(id, .value(.object(JSONObject([(part.id, .string(part.tags[row]))]))))
     }
 
     /// Asks the data source for everything anew and gives it to everybody.
     ///
     /// - Throws: ``FormError`` where the new definition breaks a rule or is refused.
     public func reloadAllComponents() async throws(FormError) {
-        let session = state.withLock { $0.session }
-        guard let session else { throw .notOpen }
-        try await session.redeclare()
+        let attachment = state.withLock { $0.attachment }
+        guard let attachment else { throw .notOpen }
+        try await attachment.redeclare()
     }
 
     /// Asks the data source for a component's rows anew and gives them to everybody. A selection
@@ -166,8 +166,8 @@ public final class PickerView: PrimitiveView, Sendable {
         control.listeners.append { [weak self] id in
             FieldListener(field: id, kind: .change { [weak self] in self?.changed($0, $1) })
         }
-        form.attachments.append { [weak self] session in
-            self?.state.withLock { $0.session = session }
+        form.attachments.append { [weak self] attachment in
+            self?.state.withLock { $0.attachment = attachment }
         }
         form.add(control, environment)
     }

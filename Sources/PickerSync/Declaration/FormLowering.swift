@@ -47,7 +47,9 @@ struct FormLowering {
     private var isInForm = false
     private var isInSection = false
     private(set) var listeners: [FieldListener] = []
-    var attachments: [@Sendable (FormSession) -> Void] = []
+    /// What a terminal does not show, each once.
+    private(set) var notes: [String] = []
+    var attachments: [@Sendable (FormAttachment) -> Void] = []
 
     init(name: String) {
         self.name = name
@@ -55,6 +57,11 @@ struct FormLowering {
 
     mutating func issue(_ message: String, expected: String) {
         issues.append(FormIssue(path: [], message: message, expected: expected))
+    }
+
+    /// Says once that something of the declaration is not shown.
+    mutating func note(_ note: String) {
+        if !notes.contains(note) { notes.append(note) }
     }
 
     mutating func add(_ view: some View, _ environment: ViewEnvironment) {

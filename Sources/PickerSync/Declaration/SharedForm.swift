@@ -94,7 +94,9 @@ struct FormDeclaration: Sendable {
     let json: JSON
     let properties: [any FieldIdentity]
     let listeners: [FieldListener]
-    let attachments: [@Sendable (FormSession) -> Void]
+    /// What of the declaration a terminal does not show.
+    let notes: [String]
+    let attachments: [@Sendable (FormAttachment) -> Void]
     /// Makes the definition anew, since a data source may say something else by now.
     let redeclare: @Sendable () throws(FormIssues) -> JSON
 
@@ -107,6 +109,7 @@ struct FormDeclaration: Sendable {
         self.name = name
         listeners = lowering.listeners
         attachments = lowering.attachments
+        notes = lowering.notes
         redeclare = { () throws(FormIssues) in try FormDeclaration(form).json }
     }
 }

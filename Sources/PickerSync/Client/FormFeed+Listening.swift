@@ -20,11 +20,13 @@ struct FieldListener: Sendable {
     var kind: Kind
     /// Whether it is told of the value that is there at first.
     var isInitial = false
+    /// The attachment that it belongs to; it ends with that.
+    var owner: UInt64 = 0
 }
 
-extension FormSession {
-    /// A reader who is told from now on.
-    func observe() -> EventQueue {
+extension FormFeed {
+    /// A reader who is told from now on, until the attachment ends.
+    func observe(for owner: UInt64) -> EventQueue {
         let queue = EventQueue { [weak self] queue in
             let id = ObjectIdentifier(queue)
             self?.state.withLock { state in
@@ -34,9 +36,9 @@ extension FormSession {
         }
         let id = ObjectIdentifier(queue)
         let isOpen = state.withLock { state in
-            state.readers[id] = WeakQueue(queue: queue)
+            state.readers[id] = Reader(queue: queue, owner: owner)
             state.readerOrder.append(id)
-            return state.isOpen
+            return state.isOpen && state.attachments.contains(owner)
         }
         if !isOpen { queue.send(.ended(nil)) }
         return queue
@@ -58,7 +60,7 @@ extension FormSession {
         var changes: [FieldChange] = []
         var listeners: [FieldListener] = []
         var told: [String: FieldState] = [:]
-        var opening: [@Sendable (Result<FormSession, FormError>) -> Void] = []
+        var opening: [@Sendable (FormError?) -> Void] = []
         state.withLock { state in
             isFirst = !state.isOpen
             told = state.told
@@ -74,6 +76,7 @@ extension FormSession {
             state.context = result.context
             state.opened = result.context
             state.revision = result.revision
+            state.log = result.log
             // Tokens of another line of revisions say nothing here.
             if !isFirst { state.seen = [:] }
             state.isOpen = true
@@ -82,14 +85,9 @@ extension FormSession {
             opening = state.opening
             state.opening = []
         }
-        for open in opening { open(.success(self)) }
+        for open in opening { open(nil) }
         if isFirst {
-            for listener in listeners where listener.isInitial {
-                guard case .change(let action) = listener.kind,
-                    let field = fields[listener.field]
-                else { continue }
-                machine.perform { action(nil, field) }
-            }
+            tellInitial(listeners)
             return
         }
         tell(.reconnected)
@@ -98,10 +96,23 @@ extension FormSession {
         tell(.changed(FormChange(revision: result.revision, fields: changes)))
     }
 
-    /// The subscription goes on without a gap.
+    /// Tells those who asked for it what is there at first.
+    func tellInitial(_ listeners: [FieldListener]) {
+        let fields = state.withLock { $0.fields }
+        for listener in listeners where listener.isInitial {
+            guard case .change(let action) = listener.kind, let field = fields[listener.field]
+            else { continue }
+            machine.perform { action(nil, field) }
+        }
+    }
+
+    /// The subscription continues without a gap.
     func resumed() {
-        state.withLock { $0.isOnline = true }
-        tell(.reconnected)
+        let wasOnline = state.withLock { state in
+            defer { state.isOnline = true }
+            return state.isOnline
+        }
+        if !wasOnline { tell(.reconnected) }
     }
 
     /// The connection is gone.
@@ -197,16 +208,28 @@ extension FormSession {
         tell(.presence(peers))
     }
 
-    /// Nothing comes any more.
+    /// Nothing comes any more; `nil` where the form was deleted.
     func ended(_ error: FormError?) {
         let opening = state.withLock { state in
             defer { state.opening = [] }
             state.isOpen = false
+            state.end = state.end ?? error ?? .notOpen
             state.listeners = []
-            state.redeclare = nil
             return state.opening
         }
-        for open in opening { open(.failure(error ?? .closed)) }
+        for open in opening { open(error ?? .notOpen) }
         tell(.ended(error))
+    }
+
+    /// One of the attachments ended: its listeners and readers go with it.
+    func left(_ attachment: UInt64) {
+        let readers = state.withLock { state in
+            state.attachments.remove(attachment)
+            state.listeners.removeAll { $0.owner == attachment }
+            return state.readerOrder.compactMap { id in
+                state.readers[id].flatMap { $0.owner == attachment ? $0.queue : nil }
+            }
+        }
+        for reader in readers { reader.send(.ended(nil)) }
     }
 }

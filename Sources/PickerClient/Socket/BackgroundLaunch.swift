@@ -1,0 +1,83 @@
+// Starting the user's own daemon on a thread of its own, so that whoever waits for it can also wait
+// for something else.
+
+internal import Glibc
+internal import Synchronization
+
+/// A start that is under way. Its descriptor becomes readable when `result` is there.
+final class BackgroundLaunch: Sendable {
+    private let ended = Mutex<Result<Int32, LaunchError>?>(nil)
+    private let reading: Int32
+    private let writing: Int32
+
+    /// Begins; `nil` where no descriptor or thread can be had.
+    init?(place: UserDaemonPlace, deadline: UInt64) {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind | Int32(SOCK_NONBLOCK.rawValue), 0, &ends) == 0 else {
+            return nil
+        }
+        reading = ends[0]
+        writing = ends[1]
+        let begun = startThread { [weak self] in
+            let result: Result<Int32, LaunchError>
+            do throws(LaunchError) {
+                let socket = try DaemonLauncher(place: place).connect(deadline: deadline)
+                result = .success(socket.release())
+            } catch {
+                result = .failure(error)
+            }
+            guard let self else {
+                if case .success(let number) = result { _ = Descriptor(number) }
+                return
+            }
+            ended.withLock { $0 = result }
+            var byte: UInt8 = 1
+            _ = send(writing, &byte, 1, Int32(MSG_NOSIGNAL))
+        }
+        guard begun == 0 else { return nil }
+    }
+
+    deinit {
+        if case .success(let number)? = ended.withLock({ $0 }) { _ = Descriptor(number) }
+        _ = Descriptor(reading)
+        _ = Descriptor(writing)
+    }
+
+    /// Readable when the start has ended.
+    var descriptor: Int32 { reading }
+
+    /// The connected socket, which is the caller's from then on, or why there is none; `nil` while
+    /// the start is under way.
+    var result: Result<Int32, LaunchError>? {
+        ended.withLock { ended in
+            defer { ended = nil }
+            return ended
+        }
+    }
+}
+
+/// Runs `body` on a detached thread: pthread_create(3).
+///
+/// - Returns: 0, or the error number that says why there is no thread.
+public func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
+    final class Box {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    let box = Unmanaged.passRetained(Box(body))
+    let status = pthread_create(
+        &thread, nil,
+        { raw in
+            guard let raw else { return nil }
+            Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
+            return nil
+        }, box.toOpaque())
+    guard status == 0 else {
+        box.release()
+        return status
+    }
+    pthread_detach(thread)
+    return 0
+}
