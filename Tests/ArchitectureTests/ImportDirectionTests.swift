@@ -7,7 +7,7 @@ private let rooms: [String: Set<String>] = [
     "EventLoop": ["CUV", "Glibc", "Synchronization"],
     "FormFile": ["SyncCore", "CYAML", "CPCRE2", "Glibc"],
     "Store": ["SyncCore", "CSQLite", "CSodium", "Glibc", "Synchronization"],
-    "PickerClient": ["SyncCore", "Glibc"],
+    "PickerClient": ["SyncCore", "Glibc", "Synchronization"],
     "PickerSync": ["SyncCore", "PickerClient", "Glibc", "Synchronization"],
     "TerminalUI": ["SyncCore", "Synchronization"],
     "DaemonCore": [

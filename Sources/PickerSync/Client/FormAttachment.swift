@@ -1,7 +1,7 @@
 // One opening of a form: what properties are bound to, and what ends when a session is closed.
 //
-// A form that a program opens twice is one feed with two attachments: each has its own listeners and
-// readers, and the daemon's subscription ends with the last one.
+// A form that a program opens twice is one feed with two attachments: each has its own listeners
+// and readers, and the daemon's subscription ends with the last one.
 
 internal import SyncCore
 internal import Synchronization

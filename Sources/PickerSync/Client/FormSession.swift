@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// An open form.
 ///
-/// Each call of ``FormClient/open(_:applying:presence:timeout:)`` gives a session of its own, also
-/// for a form that the program has open already: the form is followed until the last of them is
+/// Each call of ``FormClient/open(_:applying:presence:timeout:)`` gives a session of its own,
+/// also for a form that the program has open already: the form is followed until the last of them is
 /// closed. A session holds its ``FormClient``; the properties of the form do not, so keep one of
 /// the two. It stays open until ``close()`` or the end of its client.
 ///
