@@ -30,6 +30,34 @@ import Testing
         try Golden.check("palettes", text)
     }
 
+    @Test("a conflict is cards: the chosen one has a heavy frame, the current one says so")
+    func conflict() throws {
+        var text = "# conflict\n"
+        let cards = [
+            PeerValue(
+                value: "b", text: "Staging", by: Peer(name: "bob", number: 0), when: "14:02:11"),
+            PeerValue(value: "a", text: "Production", by: nil, when: "14:02:09"),
+            PeerValue(
+                value: "c", text: String(repeating: "long ", count: 20) + "\nsecond line",
+                by: Peer(name: "deployer", number: 1), when: "14:02:10"),
+        ]
+        for charset in [Charset.unicode, .ascii] {
+            for columns in [96, 80, 40] {
+                for choice in [0, 1, nil] as [Int?] {
+                    let view = ConflictView(
+                        label: ControlLabel("Environment"), cards: cards, choice: choice,
+                        state: ControlState(isFocused: choice != nil))
+                    let environment = StyleEnvironment(theme: .harbor, charset: charset)
+                    let canvas = Canvas.drawing(
+                        AnyBlock(view.block(in: environment)), columns: columns)
+                    text += "\n## \(charset), \(columns), \(choice.map { "\($0)" } ?? "none")\n"
+                    text += Golden.transcript(canvas, styles: false)
+                }
+            }
+        }
+        try Golden.check("conflict", text)
+    }
+
     @Test("pickers show what is odd about their value, and options of every kind")
     func oddities() throws {
         var text = "# oddities\n"

@@ -75,11 +75,13 @@ import Testing
         let label = ControlLabel(evil, subtitle: evil, symbol: evil, isRequired: true)
         for state in [
             ControlState(
-                isFocused: true, validity: .invalid(evil), conflict: [value, value], ghost: value,
-                held: value, flash: peer, peers: [peer]),
+                isFocused: true, validity: .invalid(evil), ghost: value, held: value, flash: peer,
+                peers: [peer]),
             ControlState(),
         ] {
-            var views: [any ControlView] = []
+            var views: [any ControlView] = [
+                ConflictView(label: label, cards: [value, value], choice: 1, state: state)
+            ]
             for style in ControlStyle.styles(for: .picker) {
                 for selection in [
                     PickerStyleConfiguration.Selection.tags([.string(evil)]), .unmatched(evil),

@@ -171,7 +171,6 @@ struct Sample {
             ("invalid", ControlState(validity: .invalid("takes something else"))),
             ("missing", ControlState(isFocused: true, validity: .missing)),
             ("mixed", ControlState(isMixed: true)),
-            ("conflict", ControlState(isFocused: true, conflict: [theirs, mine])),
             ("ghost", ControlState(ghost: theirs)),
             ("held", ControlState(isFocused: true, held: theirs)),
             ("flash", ControlState(flash: Self.bob)),

@@ -214,8 +214,10 @@ import Testing
         let picks = ["vanilla", "chocolate"].map {
             PeerValue(value: .string($0), text: $0, by: Peer(name: "bob", number: 0))
         }
-        let conflict = canvas(picker(ControlState(conflict: picks)).pickerStyle(.menu))
-        #expect(try click("2 chocolate", conflict) == .take(1))
+        let conflict = canvas(
+            ConflictView(
+                label: ControlLabel("Flavor"), cards: picks, choice: 0, state: ControlState()))
+        #expect(try click("chocolate", conflict) == .take(1))
         #expect(conflict.regions.allSatisfy { $0.owner == "it" })
     }
 }

@@ -30,7 +30,7 @@ public enum ControlAction: Hashable, Sendable {
     case turn(months: Int)
     /// Scroll by so many rows or palette items.
     case scroll(Int)
-    /// Take a pick of a conflict.
+    /// Choose a card of a conflict.
     case take(Int)
     /// Fold or unfold a section.
     case fold

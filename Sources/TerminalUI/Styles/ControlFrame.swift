@@ -99,7 +99,7 @@ public struct ControlFrame: Block {
     }
 
     /// What is said below the content, in so many columns.
-    private func notices(_ columns: Int) -> [any Block] {
+    private var notices: [any Block] {
         let roles = environment.roles
         let glyphs = environment.glyphs
         var blocks: [any Block] = []
@@ -114,41 +114,15 @@ public struct ControlFrame: Block {
                 StyledText("\(glyphs.held) ", roles.warning)
                     .appending(who, held.by.map { roles.peer($0.number) } ?? roles.text)
                     .appending(" set ").appending(firstLine(held.text), roles.text.adding(.bold))
-                    .appending(": lands when you let go", roles.dim))
+                    .appending("; setting yours replaces it", roles.dim))
         }
-        return blocks + conflictNotice(columns) + state.notes
+        return blocks + state.notes
     }
 
     /// A text of several lines in one.
     private func firstLine(_ text: String) -> String {
         guard let end = text.firstIndex(where: \.isNewline) else { return text }
         return "\(text[..<end]) \(environment.glyphs.more)"
-    }
-
-    /// The picks of a conflict; who and when are told whole, and a long pick is cut for them.
-    private func conflictNotice(_ columns: Int) -> [any Block] {
-        if state.conflict.isEmpty { return [] }
-        let roles = environment.roles
-        let glyphs = environment.glyphs
-        let widest = state.conflict.map { DisplayWidth.columns(of: firstLine($0.text)) }.max() ?? 0
-        var blocks: [any Block] = [
-            StyledText("\(glyphs.conflict) conflict; ", roles.warning)
-                .appending("a number takes one", roles.dim)
-        ]
-        for (number, pick) in state.conflict.enumerated() {
-            let key = StyledText("  \(number + 1) ", roles.accent)
-            var author = StyledText("  ").appending(
-                pick.by?.name ?? "you",
-                pick.by.map { roles.peer($0.number) } ?? roles.text.adding(.bold))
-            if let when = pick.when {
-                author = author.appending(" \(glyphs.between) \(when)", roles.dim)
-            }
-            let room = min(widest, max(8, columns - key.columns - author.columns))
-            let text = DisplayWidth.truncated(firstLine(pick.text), to: room)
-            let line = key.appending(DisplayWidth.padded(text, to: room)) + author
-            blocks.append(Target(.take(number), line.truncated()))
-        }
-        return blocks
     }
 
     /// Where the notices begin: below the content, as far in.
@@ -160,7 +134,7 @@ public struct ControlFrame: Block {
         let columns = contentColumns(width)
         let body = content.measure(width: columns)
         let room = max(0, width - Self.gutter - indent(columns))
-        let notices = Column(notices(room)).measure(width: room)
+        let notices = Column(notices).measure(width: room)
         return Size(columns: width, lines: max(1, body.lines) + notices.lines)
     }
 
@@ -171,7 +145,7 @@ public struct ControlFrame: Block {
         canvas.clipped(to: body) { content.render(into: &$0, in: body) }
         let below = rect.inset(left: Self.gutter + indent(columns), top: max(1, lines))
         // Names stand beside the first line alone, so what is below has the whole width.
-        Column(notices(below.columns)).render(into: &canvas, in: below)
+        Column(notices).render(into: &canvas, in: below)
         if state.isFocused {
             for y in rect.y..<rect.maxY {
                 canvas.write(
@@ -185,6 +159,29 @@ public struct ControlFrame: Block {
         marks(rect, &canvas)
     }
 
+    /// What somebody is about to set, with their name where there is room for both: their colour
+    /// says who. Of a long text the end is shown, where they type.
+    private func draft(_ ghost: PeerValue, _ room: Int) -> StyledText {
+        let roles = environment.roles
+        let glyphs = environment.glyphs
+        let color = ghost.by.map { roles.peer($0.number) } ?? roles.ghost
+        let name = StyledText("\(glyphs.ghost) \(ghost.by?.name ?? ""): ", color)
+        let line = ghost.text.split(separator: "\n", omittingEmptySubsequences: false).last ?? ""
+        if name.columns + DisplayWidth.columns(of: String(line)) <= room {
+            return name.appending(String(line), roles.ghost)
+        }
+        let mark = StyledText("\(glyphs.ghost) ", color)
+        var end = String(line)
+        if mark.columns + DisplayWidth.columns(of: end) > room {
+            var tail = line
+            while !tail.isEmpty, mark.columns + 1 + DisplayWidth.columns(of: String(tail)) > room {
+                tail.removeFirst()
+            }
+            end = glyphs.more + tail
+        }
+        return mark.appending(end, roles.ghost)
+    }
+
     /// Who is here and what is special, at the right end of the first line as far as it is free.
     private func marks(_ rect: Rect, _ canvas: inout Canvas) {
         let roles = environment.roles
@@ -195,15 +192,8 @@ public struct ControlFrame: Block {
                 StyledText(
                     "\(glyphs.flash) \(flash.name)", roles.peer(flash.number).adding(.reverse)))
         }
-        if let ghost = state.ghost {
-            let name = ghost.by?.name ?? ""
-            texts.append(
-                StyledText(
-                    "\(glyphs.ghost) \(name): ",
-                    ghost.by.map { roles.peer($0.number) } ?? roles.ghost
-                )
-                .appending(ghost.text, roles.ghost))
-        }
+        let room = canvas.blankTail(ofLine: rect.y, in: rect.inset(left: 1)) - 1
+        if let ghost = state.ghost { texts.append(draft(ghost, room)) }
         switch state.availability {
         case .editable: break
         case .readOnly: texts.append(StyledText("read only", roles.dim))

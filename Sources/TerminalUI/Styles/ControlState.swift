@@ -15,7 +15,7 @@ public struct Peer: Hashable, Sendable {
     }
 }
 
-/// A value of somebody else: a draft, a change that waits, or a pick of a conflict.
+/// A value of somebody else: a draft, a change that waits, or a sibling of a conflict.
 public struct PeerValue: Hashable, Sendable {
     public var value: JSON
     /// The value as people read it.
@@ -57,8 +57,6 @@ public struct ControlState: Hashable, Sendable {
     public var validity: Validity
     /// The values that it stands for differ.
     public var isMixed: Bool
-    /// The picks of a conflict, at least two; empty where there is none.
-    public var conflict: [PeerValue]
     /// What somebody is about to set.
     public var ghost: PeerValue?
     /// Another's change that waits until this control is let go.
@@ -73,14 +71,13 @@ public struct ControlState: Hashable, Sendable {
     /// A state; what is not named is as it should be.
     public init(
         isFocused: Bool = false, availability: Availability = .editable,
-        validity: Validity = .valid, isMixed: Bool = false, conflict: [PeerValue] = [],
-        ghost: PeerValue? = nil, held: PeerValue? = nil, flash: Peer? = nil, peers: [Peer] = []
+        validity: Validity = .valid, isMixed: Bool = false, ghost: PeerValue? = nil,
+        held: PeerValue? = nil, flash: Peer? = nil, peers: [Peer] = []
     ) {
         self.isFocused = isFocused
         self.availability = availability
         self.validity = validity
         self.isMixed = isMixed
-        self.conflict = conflict
         self.ghost = ghost
         self.held = held
         self.flash = flash

@@ -68,6 +68,10 @@ public struct Glyphs: Hashable, Sendable {
     public var rule = "─"
     public var corners = ["╭", "╮", "╰", "╯"]
     public var side = "│"
+    /// The frame of what is chosen.
+    public var heavyCorners = ["┏", "┓", "┗", "┛"]
+    public var heavySide = "┃"
+    public var heavyRule = "━"
     public var scrollTrack = "│"
     public var scrollThumb = "┃"
     /// Whether arcs can be drawn with Braille dots.
@@ -134,6 +138,9 @@ public struct Glyphs: Hashable, Sendable {
         glyphs.rule = "-"
         glyphs.corners = ["+", "+", "+", "+"]
         glyphs.side = "|"
+        glyphs.heavyCorners = ["#", "#", "#", "#"]
+        glyphs.heavySide = "#"
+        glyphs.heavyRule = "="
         glyphs.scrollTrack = "|"
         glyphs.scrollThumb = "#"
         glyphs.hasBraille = false

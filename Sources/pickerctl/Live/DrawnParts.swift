@@ -153,6 +153,7 @@ enum PartLook: Equatable {
 struct HeaderLook: Equatable {
     var link: FormMirror.Link
     var others: [LivePeer]
+    var conflicts: Int
 }
 
 /// All that the hints are made of.
@@ -161,12 +162,16 @@ struct HintsLook: Equatable {
     var focus: LiveModel.Focus?
     var hold: Hold?
     var conflicts: Int
+    var undo: String
+    var asks: Bool
     var keys: KeyMap
 }
 
 /// All that the words of the footer are made of.
 struct WordsLook: Equatable {
     var message: LiveModel.Message?
+    var question: String?
+    var choice: String?
     var focus: LiveModel.Focus?
     var author: AuthorLook?
 }
@@ -191,6 +196,8 @@ struct SectionLook: Equatable {
 /// All that the view of a control is made of, beside its definition and the environment.
 struct ControlLook: Equatable {
     var state: ControlState
+    var cards: [PeerValue]
+    var card: Int?
     var shown: ShownValue
     var text: String
     var template: String?
@@ -208,7 +215,9 @@ struct ControlLook: Equatable {
 extension LiveModel {
     /// What the title is made of now.
     var headerLook: PartLook {
-        .header(HeaderLook(link: mirror.link, others: mirror.others.map(\.peer)))
+        .header(
+            HeaderLook(
+                link: mirror.link, others: mirror.others.map(\.peer), conflicts: conflicted.count))
     }
 
     /// What the hints are made of now.
@@ -216,14 +225,16 @@ extension LiveModel {
         .hints(
             HintsLook(
                 page: page, focus: focus, hold: hold,
-                conflicts: focusedIndex.map { conflict($0).count } ?? 0, keys: around.keys))
+                conflicts: focusedIndex.map { conflict($0).count } ?? 0, undo: undoHint,
+                asks: question != nil, keys: around.keys))
     }
 
     /// What the words of the footer are made of now.
     var wordsLook: PartLook {
         .words(
             WordsLook(
-                message: message, focus: focus, author: message == nil ? author : nil))
+                message: message, question: questionText, choice: pendingChoice, focus: focus,
+                author: message == nil ? author : nil))
     }
 
     /// What the title of a section is made of now.
@@ -261,7 +272,8 @@ extension LiveModel {
         let state = state(index)
         let isHeld = hold?.field == field
         return ControlLook(
-            state: state, shown: shown(index), text: valueText(index), template: template,
+            state: state, cards: isHeld ? [] : conflict(index), card: chosenCard(index),
+            shown: shown(index), text: valueText(index), template: template,
             hold: isHeld ? hold : nil,
             // Where the keys are elsewhere it is not drawn.
             cursor: isPicker && state.isFocused ? cursor(index) : nil,

@@ -123,8 +123,10 @@ extension LiveModel {
         {
             return land(hold)
         }
+        var typed: TextEditor?
+        if case .number(let editor) = hold.kind { typed = editor }
         let isDone = send(
-            hold.field, narrowed(action, hold), context: hold.context, &commands)
+            hold.field, narrowed(action, hold), context: hold.context, typed: typed, &commands)
         if !isDone { keepDraft(hold) }
     }
 

@@ -33,6 +33,9 @@ struct LineForm {
     /// Who was told to be here.
     var told: [LivePeer] = []
     private var asksToLeave = false
+    /// The siblings that were said last, by their numbers, and the token of that moment.
+    private var offered: [JSON] = []
+    private var offeredContext: String?
     /// The section whose title was said last.
     private var titled: Int?
 
@@ -188,8 +191,10 @@ struct LineForm {
 
     mutating func sayConflict(_ index: Int) {
         let picks = model.conflict(index)
+        offered = picks.map(\.value)
+        offeredContext = model.mirror.context
         guard !picks.isEmpty else { return }
-        say("  Conflict; :take and a number takes one:")
+        say("  Picked at the same time; :take and a number chooses one for everybody:")
         for (number, pick) in picks.enumerated() {
             let when = pick.when.map { " at \($0)" } ?? ""
             say("  \(number + 1). \(pick.text), by \(pick.by?.name ?? "you")\(when)")
@@ -319,14 +324,17 @@ struct LineForm {
             if let field = model.focusedField { apply(.edit(.value("")), field, &commands) }
         case "take":
             guard let index = model.focusedIndex else { return }
-            let picks = model.conflict(index)
-            guard let number = Int(argument), picks.indices.contains(number - 1) else {
+            let isOver = model.conflict(index).isEmpty
+            guard !isOver, let number = Int(argument), offered.indices.contains(number - 1)
+            else {
                 return say(
-                    picks.isEmpty
+                    isOver
                         ? "No: there is no conflict here."
-                        : "No: a number from 1 to \(picks.count), as in :take 1.")
+                        : "No: a number from 1 to \(offered.count), as in :take 1.")
             }
-            model.takePick(number - 1, of: index, &commands)
+            // The numbers are those that were said, whatever has been picked since.
+            let field = model.mirror.definition.controls[index].id
+            model.settle(field, offered[number - 1], context: offeredContext, &commands)
             ask(after: index)
         case "back", "b": goBack()
         case "help", "h", nil:

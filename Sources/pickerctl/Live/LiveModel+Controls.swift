@@ -140,7 +140,9 @@ extension LiveModel {
             let isOn = shown(index).value.boolValue ?? false
             send(control.id, .value(.bool(!isOn)), &commands)
         case .button(let button):
-            guard button.confirm != nil else { return press(control.id, &commands) }
+            guard Self.question(of: button, control) != nil else {
+                return press(control.id, &commands)
+            }
             take(control.id, .confirm(onConfirm: false))
         case .picker(let picker):
             if shape(index) == .closed { return openList(index) }
@@ -189,8 +191,9 @@ extension LiveModel {
         let control = mirror.definition.controls[index]
         let option = Self.choices(of: control).first { $0.tag == tag }
         if option?.isDisabled == true { return say("\(option?.label ?? "it") is unavailable") }
-        cursors[field] = tag
         guard control.isMultiple else {
+            // The selection is where the keys are; a cursor of its own would outlive it.
+            cursors[field] = mode == .form ? nil : tag
             if hold?.field == field { return finish(.value(tag), &commands) }
             let shown = shown(index)
             let isSettled = (mirror.state(field)?.conflict ?? []).isEmpty
@@ -198,6 +201,7 @@ extension LiveModel {
             send(field, .value(tag), &commands)
             return
         }
+        cursors[field] = tag
         let picked = shown(index).value.arrayValue ?? []
         if mode != .form {
             let next = picked.contains(tag) ? picked.filter { $0 != tag } : picked + [tag]
@@ -213,6 +217,12 @@ extension LiveModel {
         }
     }
 
+    /// What a button asks before it acts; `nil` where it acts at once.
+    static func question(of button: ButtonAttributes, _ control: Control) -> String? {
+        if let confirm = button.confirm { return confirm }
+        return button.role == .destructive ? "\(control.title)?" : nil
+    }
+
     mutating func press(_ field: String, _ commands: inout [LiveCommand]) {
         let context = hold?.context
         if hold?.field == field { hold = nil }
@@ -223,13 +233,12 @@ extension LiveModel {
 
     // MARK: Digits
 
-    /// A digit: a pick of a conflict, an option, or the beginning of a number.
+    /// A digit: an option, or the beginning of a number.
     mutating func typed(_ digit: Int, _ commands: inout [LiveCommand]) {
         guard let index = focusedIndex else { return }
         let control = mirror.definition.controls[index]
-        if hold == nil, digit > 0, conflict(index).count >= digit {
-            return takePick(digit - 1, of: index, &commands)
-        }
+        // Cards come and go while others edit: a digit would mean another one.
+        if hold == nil, !conflict(index).isEmpty { return }
         switch control.kind {
         case .picker:
             let options = Self.choices(of: control)
@@ -242,29 +251,6 @@ extension LiveModel {
             take(control.id, .number(TextEditor(String(digit))))
         case .date: typePart(digit, index)
         default: break
-        }
-    }
-
-    /// The picks of a conflict that nobody has settled: what stands, then the others.
-    func conflict(_ index: Int) -> [PeerValue] {
-        let field = mirror.definition.controls[index].id
-        guard mirror.hasConflict(field), let state = mirror.state(field),
-            (settled[field] ?? 0) < state.revision
-        else { return [] }
-        let standing = Sibling(value: state.value, by: state.by, at: state.at)
-        return ([standing] + state.conflict).prefix(9).map { pick in
-            PeerValue(
-                value: pick.value, text: mirror.text(pick.value, of: index),
-                by: mirror.peer(pick.by), when: pick.at.map { around.localTime($0) })
-        }
-    }
-
-    mutating func takePick(_ number: Int, of index: Int, _ commands: inout [LiveCommand]) {
-        let picks = conflict(index)
-        guard picks.indices.contains(number) else { return }
-        let field = mirror.definition.controls[index].id
-        if send(field, .value(picks[number].value), &commands) {
-            settled[field] = mirror.state(field)?.revision ?? 0
         }
     }
 }

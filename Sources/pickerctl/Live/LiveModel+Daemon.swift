@@ -10,10 +10,12 @@ extension LiveModel {
     /// Sends an edit and shows it at once; `false` where the form itself refuses it.
     ///
     /// `context` is the token of what was shown when the control was taken; else the newest.
+    /// With `isCurrent` the daemon refuses to overwrite what that token has not seen; `typed` is
+    /// the text that is kept where the edit is refused.
     @discardableResult
     mutating func send(
-        _ field: String, _ action: Change.Action, context: String? = nil,
-        _ commands: inout [LiveCommand]
+        _ field: String, _ action: Change.Action, context: String? = nil, isCurrent: Bool = false,
+        typed: TextEditor? = nil, _ commands: inout [LiveCommand]
     ) -> Bool {
         guard let index = mirror.index(field), mayEdit(field) else { return false }
         problems[field] = nil
@@ -38,8 +40,11 @@ extension LiveModel {
             return true
         }
         request(
-            .stateSet(StateSet(form: mirror.form, changes: [change])),
-            .edit(field, typed: typed(action, index)), &commands)
+            .stateSet(
+                StateSet(
+                    form: mirror.form, changes: [change], context: isCurrent ? context : nil,
+                    requireCurrent: isCurrent)),
+            .edit(field, typed: typed ?? self.typed(action, index)), &commands)
         if !isOnline, mode == .form {
             say("kept here; it is set when the daemon is back")
         }
@@ -122,10 +127,11 @@ extension LiveModel {
         case (.undo, .result(let json)), (.redo, .result(let json)):
             guard let result = try? SetResult(decoding: json) else { return }
             mirror.take(result.fields)
-            sayTurned(purpose == .undo ? "undone" : "done again", result)
+            sayTurned(isUndo: purpose == .undo, result)
         case (.edit(let field, let typed), .refused(let error)):
             refused(field, error)
             keep(typed, of: field)
+            if error.kind == .conflict { reopenCards(field) }
         case (.undo, .refused(let error)):
             say(error.kind == .conflict ? "nothing of yours to undo" : error.message)
         case (.redo, .refused(let error)):
@@ -151,17 +157,21 @@ extension LiveModel {
     private mutating func keep(_ typed: TextEditor?, of field: String) {
         guard let typed, hold?.field != field, drafts[field] == nil,
             let index = mirror.index(field),
-            mirror.shown(index).value.stringValue != typed.text
+            mirror.shown(index).value.stringValue != typed.text,
+            ValueParser.number(typed.text).map({ .number($0) != mirror.shown(index).value }) ?? true
         else { return }
         drafts[field] = typed
     }
 
-    private mutating func sayTurned(_ verb: String, _ result: SetResult) {
+    private mutating func sayTurned(isUndo: Bool, _ result: SetResult) {
         let names = result.fields.map { title(of: $0.id) }.joined(separator: ", ")
-        var text = names.isEmpty ? verb : "\(verb): \(names)"
+        let edit = ownEdits.turn(result.revision, isUndo: isUndo)
+        let verb = isUndo ? "undone" : "done again"
+        let what = edit.flatMap { self.text(of: $0) } ?? names
+        var text = what.isEmpty ? verb : "\(verb): \(what)"
         if let skipped = result.skipped, !skipped.isEmpty {
             let names = skipped.map { title(of: $0) }.joined(separator: ", ")
-            text += " (changed by others since, left: \(names))"
+            text += " (not \(names): others have edited since)"
         }
         say(text)
         if let first = result.fields.first, mirror.index(first.id) != nil {
@@ -202,7 +212,9 @@ extension LiveModel {
             mirror.resumed()
             told = nil
         case .changed(let change):
-            flash(mirror.changed(change.changes, context: change.context))
+            let observed = mirror.changed(change.changes, context: change.context)
+            noteOwn(change.revision, observed)
+            flash(observed)
         case .formChanged(let change):
             if change.form == mirror.form { formChanged(change, &commands) }
         case .presence(let change): mirror.presence(change)
@@ -214,6 +226,7 @@ extension LiveModel {
 
     private mutating func flash(_ observed: [FormMirror.Observed]) {
         for change in observed {
+            sayResolved(change.field)
             if change.isMine { continue }
             if let hold, hold.field == change.field { continue }
             problems[change.field] = nil

@@ -65,8 +65,11 @@ extension LiveModel {
     }
 
     mutating func moveFocus(to focus: Focus) {
-        // Whoever comes to a date or to wheels begins at the first part.
-        if case .control(let field) = focus, focus != self.focus { parts[field] = nil }
+        // Whoever comes to a control begins at its value, and at the first part of a date.
+        for case .control(let field)? in [focus, self.focus] {
+            if focus != self.focus { parts[field] = nil }
+            cursors[field] = nil
+        }
         self.focus = focus
         followsFocus = true
     }

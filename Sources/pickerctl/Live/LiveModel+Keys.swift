@@ -28,13 +28,20 @@ extension LiveModel {
         case KeyEvent(.character("l"), .control): return commands.append(.redraw)
         default: break
         }
+        if questionKey(event, &commands) { return }
         switch page {
         case .help(let scroll): helpKey(event, scroll)
         case .people: page = .form
         case .find(let list): findKey(event, list, &commands)
         case .form:
             if hold != nil { return heldKey(event, &commands) }
+            if cardKey(around.keys[event], &commands) { return }
             if let digit = Self.digit(event) { return typed(digit, &commands) }
+            if event == KeyEvent(.enter), let index = focusedIndex, shape(index) != .closed,
+                mirror.definition.controls[index].isMultiple
+            {
+                return say("Space selects or deselects; Enter changes nothing here")
+            }
             if let action = around.keys[event] { perform(action, &commands) }
         }
     }
@@ -110,21 +117,6 @@ extension LiveModel {
         message = nil
         if let state = mirror.state(field), !state.conflict.isEmpty {
             settled[field] = state.revision
-        }
-    }
-
-    private mutating func reset(_ commands: inout [LiveCommand]) {
-        guard let field = focusedField, let index = mirror.index(field) else { return }
-        if drafts[field] != nil {
-            drafts[field] = nil
-            return
-        }
-        switch mirror.definition.controls[index].kind {
-        case .button, .label: return
-        default: break
-        }
-        if send(field, .reset, &commands) {
-            say("back to the default; \(around.keys.name(of: .undo)) takes it back")
         }
     }
 

@@ -25,6 +25,7 @@ extension LiveModel {
     }
 
     private mutating func pressed(at point: Point, _ commands: inout [LiveCommand]) {
+        question = nil
         switch page {
         case .help, .people: page = .form
         case .find: page = .form
@@ -42,7 +43,7 @@ extension LiveModel {
         let target = Self.focus(of: owner)
         if mode == .form, hold.map({ .control($0.field) != target }) ?? false { letGo(&commands) }
         if mode == .form, focusable.contains(target), focus != target {
-            focus = target
+            moveFocus(to: target)
             // A click is where the hand is: the screen stays.
             followsFocus = false
         }
@@ -85,7 +86,7 @@ extension LiveModel {
         case .turn(let count): turnCalendar(index, by: count)
         case .scroll(let step):
             for _ in 0..<6 { horizontal(step, &commands) }
-        case .take(let number): takePick(number, of: index, &commands)
+        case .take(let number): chooseCard(number, of: index)
         }
     }
 
@@ -169,9 +170,10 @@ extension LiveModel {
             page = .help(scroll)
             return
         }
-        // Over a wheel that has the focus it turns it; elsewhere it moves the page.
-        if let owner = geometry.region(at: point)?.owner, owner == focusedField,
-            let index = mirror.index(owner), isWheel(index)
+        // Only a wheel that is being edited is turned; elsewhere the page is scrolled.
+        if let owner = geometry.region(at: point)?.owner, let hold, hold.field == owner,
+            case .value(_, settles: nil) = hold.kind, let index = mirror.index(owner),
+            isWheel(index)
         {
             return turn(step, &commands)
         }

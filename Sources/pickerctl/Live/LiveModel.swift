@@ -95,6 +95,8 @@ struct LiveModel {
         /// Between two presences: 25 a second, below the 30 that the daemon takes.
         static let presence: UInt64 = 40_000_000
         static let press: UInt64 = 700_000_000
+        /// What was on the screen for less was not read.
+        static let cards: UInt64 = 500_000_000
     }
 
     /// What the model cannot know.
@@ -108,6 +110,13 @@ struct LiveModel {
         /// A moment as people here read it.
         var localTime: @Sendable (Timestamp) -> String = { $0.description }
         var compile: PatternCompiler
+
+        /// The keys of hints as this terminal can show them.
+        func plain(_ hints: [(String, String)]) -> [(String, String)] {
+            guard environment.charset == .ascii else { return hints }
+            let words = ["←→": "left/right", "↑↓": "up/down"]
+            return hints.map { (words[$0.0] ?? $0.0, $0.1) }
+        }
     }
 
     var mirror: FormMirror
@@ -129,7 +138,7 @@ struct LiveModel {
     var problems: [String: String] = [:]
     var flashes: [String: Flash] = [:]
     var pressed: (field: String, until: UInt64)?
-    /// Conflicts that were looked at and left, by field: up to this revision.
+    /// Conflicts that were settled or put off, by field: up to this revision.
     var settled: [String: Revision] = [:]
     var unfolded: Set<Int> = []
     var folded: Set<Int> = []
@@ -144,6 +153,11 @@ struct LiveModel {
     /// The slider that the mouse drags, as it lay when it was taken.
     var drag: HitRegion?
     var asksToLeave = false
+    /// What waits for Enter in the status line.
+    var question: Question?
+    /// The cards of the conflict in focus.
+    var cards: ConflictCards?
+    var ownEdits = OwnEdits()
     /// The value that `pick` ends with.
     var picked: JSON?
     /// Why `pick` ended by itself.
@@ -192,6 +206,7 @@ struct LiveModel {
         }
         expire(&commands)
         order = keepFocus()
+        noteCards()
         tellPresence(&commands)
         return commands
     }

@@ -18,7 +18,6 @@ extension LiveModel {
         } else if shown.isInvalid, hold?.field != field {
             state.validity = .invalid("the form does not take this value any more; pick another")
         }
-        state.conflict = hold?.field == field ? [] : conflict(index)
         state.held = waiting(field)
         if let other = mirror.others.first(where: { $0.focus == field && $0.draft != nil }),
             let draft = other.draft
@@ -63,6 +62,13 @@ extension LiveModel {
     func view(_ index: Int, _ environment: StyleEnvironment) -> any Block {
         let control = mirror.definition.controls[index]
         let environment = environment.styled(style(index), for: control.type)
+        let cards = hold?.field == control.id ? [] : conflict(index)
+        if !cards.isEmpty {
+            return ConflictView(
+                label: ControlLabel(control), cards: cards, choice: chosenCard(index),
+                state: state(index)
+            ).block(in: environment)
+        }
         return controlView(index, environment).block(in: environment)
     }
 
@@ -77,13 +83,14 @@ extension LiveModel {
         guard let draft = drafts[field] else { return [] }
         let lines = draft.text.split(separator: "\n", omittingEmptySubsequences: false)
         let text = "\(lines.first ?? "")\(lines.count > 1 ? " " + glyphs.more : "")"
-        let keys = around.keys
+        let edit = around.keys.name(of: .act)
+        let discard = around.keys.name(of: .reset)
         return [
-            StyledText("\(glyphs.held) typed, not set: ", roles.warning)
-                .appending(text, roles.text).truncated(),
-            StyledText(
-                "  \(keys.name(of: .act)) goes on, \(keys.name(of: .reset)) drops it", roles.dim
-            ).truncated(),
+            StyledText("\(glyphs.held) unsaved: ", roles.warning)
+                .appending(text, roles.text)
+                .appending(
+                    " \(glyphs.between) \(edit) to edit, \(discard) to discard", roles.dim
+                ).truncated()
         ]
     }
 
@@ -131,7 +138,8 @@ extension LiveModel {
         case .button(let button):
             return ButtonView(
                 PrimitiveButtonStyleConfiguration(
-                    label: label, role: button.role, confirm: button.confirm,
+                    label: label, role: button.role,
+                    confirm: Self.question(of: button, control),
                     phase: phase(control.id), state: state))
         case .label:
             return LabelView(
@@ -218,24 +226,12 @@ extension LiveModel {
         let control = mirror.definition.controls[index]
         let typed = typing(control.id)
         let linesMax = max(3, min(6, size.lines - 6))
-        if typed == nil, let ghost = state.ghost, case .string(let draft) = ghost.value {
-            // What somebody else types stands where it will be, faint as a prompt is; the line
-            // has no room for it beside the value.
-            var state = state
-            state.ghost = nil
-            state.peers = (ghost.by.map { [$0] } ?? []) + state.peers
-            let line = draft.split(separator: "\n", omittingEmptySubsequences: false).last ?? ""
-            let end = line.count > 24 ? glyphs.more + line.suffix(23) : String(line)
-            return TextView(
-                label: label, editor: TextEditor(isMultiline: text.isMultiline),
-                prompt: "\(glyphs.ghost) \(end)", isEditing: false, linesMax: linesMax,
-                state: state)
-        }
         let present = TextEditor(
             shown(index).value.stringValue ?? "", isMultiline: text.isMultiline,
             maxLength: text.maxLength)
+        // What was typed and not set stays in the input: the note below says what is set.
         return TextView(
-            label: label, editor: typed ?? present, prompt: text.prompt,
+            label: label, editor: typed ?? drafts[control.id] ?? present, prompt: text.prompt,
             isEditing: typed != nil, linesMax: linesMax, state: state)
     }
 

@@ -31,6 +31,18 @@ extension LiveModel {
         case .deleted, .refused: return StyledText("")
         case .online: break
         }
+        let conflicts = conflicted.count
+        if conflicts > 0 {
+            let text = "\(glyphs.conflict) \(conflicts) conflict\(conflicts == 1 ? "" : "s")"
+            let people = people(room: room - DisplayWidth.columns(of: text) - 2, environment)
+            return StyledText(text, roles.warning.adding(.bold)).appending("  ") + people
+        }
+        return people(room: room, environment)
+    }
+
+    private func people(room: Int, _ environment: StyleEnvironment) -> StyledText {
+        let roles = environment.roles
+        let glyphs = environment.glyphs
         if mirror.others.isEmpty { return StyledText("only you", roles.dim) }
         var names = StyledText("")
         for (number, other) in mirror.others.enumerated() {
@@ -39,7 +51,8 @@ extension LiveModel {
                 "\(glyphs.dot) \(other.peer.name)", roles.peer(other.peer.number))
         }
         if names.columns <= room { return names }
-        return StyledText("\(glyphs.dot) \(mirror.others.count) others", roles.peer(0))
+        let count = mirror.others.count
+        return StyledText("\(glyphs.dot) \(count) other\(count == 1 ? "" : "s")", roles.peer(0))
     }
 
     /// What everybody has to know at once.
@@ -91,6 +104,13 @@ extension LiveModel {
     }
 
     private func words(_ environment: StyleEnvironment) -> StyledText {
+        if let questionText {
+            let style = environment.roles.warning.adding(.bold)
+            return StyledText(" " + questionText, style).truncated()
+        }
+        if message == nil, let pendingChoice {
+            return StyledText(" " + pendingChoice, environment.roles.accent).truncated()
+        }
         if let message { return said(message, environment) }
         return StyledText(" " + (help ?? ""), environment.roles.dim).truncated()
     }
@@ -130,6 +150,7 @@ extension LiveModel {
         case .find: return [("Enter", "go there"), ("Esc", "back")]
         case .form: break
         }
+        if question != nil { return [("Enter", "reset"), ("Esc", "keep it")] }
         if case .pick = mode { return pickHints }
         guard let hold else { return freeHints }
         switch hold.kind {
@@ -178,8 +199,11 @@ extension LiveModel {
             list.append(("Enter", "unfold"))
         } else if let index = focusedIndex {
             let control = mirror.definition.controls[index]
-            let picks = conflict(index).count
-            if picks > 0 { list.append(("1-\(picks)", "take that pick")) }
+            if !conflict(index).isEmpty {
+                return around.plain([
+                    ("←→", "choose"), ("Enter", "settle"), ("↑↓", "move"), ("Esc", "later"),
+                ])
+            }
             switch control.kind {
             case .picker(let picker):
                 switch shape(index) {
@@ -206,14 +230,13 @@ extension LiveModel {
         }
         list.append(("↑↓", "move"))
         let commands: [(KeyAction, String)] = [
-            (.help, "keys"), (.leave, "leave"), (.undo, "undo"), (.find, "find"), (.people, "who"),
+            (.help, "keys"), (.leave, "leave"), (.undo, undoHint), (.find, "find"),
+            (.people, "who"),
         ]
         for (action, what) in commands where !around.keys.names(of: action).isEmpty {
             list.append((around.keys.name(of: action), what))
         }
-        let isPlain = around.environment.charset == .ascii
-        let words = ["←→": "left/right", "↑↓": "up/down"]
-        return isPlain ? list.map { (words[$0.0] ?? $0.0, $0.1) } : list
+        return around.plain(list)
     }
 
     // MARK: Other pages
@@ -311,7 +334,8 @@ enum HelpPage {
         }
         lines += [
             ("", ""), ("Together", ""),
-            ("1-9", "pick an option; in a conflict, take that pick"),
+            ("1-9", "choose an option, or type a number"),
+            ("←→ Enter", "choose a card of a conflict; settle it"),
             ("", "A mark with a name: somebody is there."),
             ("", "What you hold does not move: another's change waits beside it."),
             ("Mouse", "click, drag, wheel"),

@@ -9,7 +9,8 @@ private let form = """
     form: t
     title: Test
     fields:
-      - {id: flavor, type: picker, label: Flavor, options: [chocolate, vanilla]}
+      - {id: flavor, type: picker, label: Flavor, onConflict: ask,
+         options: [chocolate, vanilla]}
       - {id: days, type: picker, label: Days, multiple: true, options: [mon, tue, wed], default: [mon]}
       - {id: cone, type: toggle, label: Cone, default: true}
       - {id: scoops, type: stepper, label: Scoops, min: 1, max: 5, default: 2}

@@ -129,7 +129,9 @@ struct LiveBench {
     ) {
         revision += 1
         let user = connection == Self.me ? "ann" : "bob"
-        let was = model.mirror.index(field).map { model.mirror.shown($0).value }
+        let was =
+            model.mirror.state(field)?.value
+            ?? model.mirror.index(field).map { model.mirror.definition.controls[$0].defaultValue }
         let state = FieldState(
             value: value, revision: revision, isSet: true, by: Self.author(connection, user),
             at: Timestamp("2026-11-21T14:02:11.000Z"), conflict: conflict,

@@ -48,16 +48,16 @@ struct LiveKeptTests {
             bench.type(String(wrong.dropFirst()))
             bench.press(.enter)
             #expect(bench.edits.isEmpty)
-            #expect(bench.screen().contains("typed, not set: \(wrong)"), "\(bench.screen())")
+            #expect(bench.screen().contains("unsaved: \(wrong)"), "\(bench.screen())")
         }
         bench.press(.enter, .backspace, .enter)
         #expect(bench.edits.map(\.action) == [.value(70)])
-        #expect(!bench.screen().contains("typed, not set"))
+        #expect(!bench.screen().contains("unsaved"))
         // What was only looked at is no draft.
         bench.answer()
         bench.press(.enter)
         bench.feed(.client(.formChanged(deletion)))
-        #expect(!bench.screen().contains("typed, not set"))
+        #expect(!bench.screen().contains("unsaved"))
     }
 
     private var deletion: FormChanged {
@@ -73,7 +73,7 @@ struct LiveKeptTests {
         bench.press(.enter)
         bench.answer(.refused(WireError(.forbidden, "only the owner may set name")))
         #expect(bench.screen().contains("only the owner may set name"))
-        #expect(bench.screen().contains("typed, not set: a long story"))
+        #expect(bench.screen().contains("unsaved: a long story"))
         bench.press(.enter)
         bench.type("!")
         #expect(bench.screen().contains("a long story!"))

@@ -265,7 +265,7 @@ struct LiveKeysTests {
         bench.type("a\rb")
         bench.press(.escape)
         #expect(bench.edits.isEmpty)
-        #expect(bench.screen().contains("typed, not set: a"))
+        #expect(bench.screen().contains("unsaved: a"))
         bench.type("q")
         #expect(bench.ending == nil)
         bench.press(.enter)

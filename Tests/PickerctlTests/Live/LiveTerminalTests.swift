@@ -25,7 +25,7 @@ struct LiveTerminalTests {
         "on a terminal whose cells are read",
         .enabled(
             if: has("python3") && hasModules("pexpect", "pyte"), "needs pexpect and pyte"),
-        arguments: ["controls", "shared", "ends", "raw"])
+        arguments: ["accidents", "controls", "shared", "ends", "raw"])
     func cells(_ stories: String) throws {
         try run("tty/\(stories).py")
     }

@@ -61,10 +61,13 @@ def pickers_by_mouse():
         t.sees("type to filter")
         t.click_on("    Banana", 4)
         form.becomes("navigation", "banana")
-        # The wheel of the mouse turns a wheel that has the focus.
+        # The wheel of the mouse turns a wheel that is being edited, and no other.
         x, y = t.place("Wheel")
         t.click(x, y)
+        t.press("Enter")
+        t.sees("arrows turn")
         t.wheel(32, y + 1, times=2)
+        t.press("Enter")
         form.becomes("wheel", "orange")
         t.click_on("Mon, Wed")
         t.click_on("[ ] Sun")
@@ -226,7 +229,7 @@ def external_editor():
         t.control("o")
         t.sees("the editor left no text")
         t.press("Esc")
-        t.sees("typed, not set")
+        t.sees("unsaved")
         check(form.get("t/note") == "here\nmore", "a text was set that nobody set")
     finally:
         form.close()

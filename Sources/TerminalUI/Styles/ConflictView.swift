@@ -1,0 +1,155 @@
+// A conflict: each sibling is a card with its value, who picked it and when.
+//
+// Always holds: the chosen card differs from the others by its frame and by a mark, not by colour
+// alone; who and when are shown whole, and a long value is cut for them.
+
+/// Edits that met, as cards to choose from. It takes the place of the control until somebody
+/// chooses.
+public struct ConflictView: ControlView {
+    var label: ControlLabel
+    var cards: [PeerValue]
+    var choice: Int?
+    var state: ControlState
+
+    /// Cards in their order: the value that stands, then its siblings. `choice` is the one that the
+    /// keys are at; `state` carries everything but the conflict.
+    public init(label: ControlLabel, cards: [PeerValue], choice: Int?, state: ControlState) {
+        self.label = label
+        self.cards = cards
+        self.choice = choice
+        self.state = state
+    }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        let blocks: [any Block] = cards.indices.map { number in
+            Target(
+                .take(number),
+                ConflictCard(
+                    cards[number], isStanding: number == 0, isChosen: number == choice,
+                    environment: environment))
+        }
+        let row = LabeledRow(label, state, environment) {
+            StyledText(
+                "\(environment.glyphs.conflict) picked at the same time; choose one",
+                environment.roles.warning
+            ).truncated()
+            FlowRow(blocks)
+        }
+        return ControlFrame(state, environment, row)
+    }
+}
+
+/// One sibling of a conflict.
+struct ConflictCard: Block {
+    /// Columns of a card at least, so that two of them look alike.
+    private static let columnsMin = 20
+
+    private let card: PeerValue
+    private let isStanding: Bool
+    private let isChosen: Bool
+    private let environment: StyleEnvironment
+
+    init(_ card: PeerValue, isStanding: Bool, isChosen: Bool, environment: StyleEnvironment) {
+        self.card = card
+        self.isStanding = isStanding
+        self.isChosen = isChosen
+        self.environment = environment
+    }
+
+    private var value: StyledText {
+        let glyphs = environment.glyphs
+        let roles = environment.roles
+        let line = card.text.split(whereSeparator: \.isNewline).first ?? ""
+        let isWhole = line.count == card.text.count
+        let text = StyledText(
+            isChosen ? glyphs.radioOn : glyphs.radioOff, isChosen ? roles.accent : roles.dim
+        ).appending(
+            " \(line)\(isWhole ? "" : " " + glyphs.more)",
+            isChosen ? roles.text.adding(.bold) : roles.text)
+        return text
+    }
+
+    private var author: StyledText {
+        let roles = environment.roles
+        var text = StyledText("  ").appending(
+            card.by?.name ?? "you",
+            card.by.map { roles.peer($0.number) } ?? roles.text.adding(.bold))
+        if let when = card.when {
+            text = text.appending(" \(environment.glyphs.between) \(when)", roles.dim)
+        }
+        return text
+    }
+
+    private var note: StyledText? {
+        isStanding ? StyledText("current", environment.roles.dim) : nil
+    }
+
+    /// Columns inside the frame: those of who and when, and of the value as far as they are there.
+    private func columns(in width: Int) -> Int {
+        let wanted = max(value.columns, author.columns, Self.columnsMin)
+        return max(min(wanted, width - 4), 1)
+    }
+
+    func measure(width: Int) -> Size {
+        Size(columns: min(width, columns(in: width) + 4), lines: 4)
+    }
+
+    func render(into canvas: inout Canvas, in rect: Rect) {
+        var glyphs = environment.glyphs
+        if isChosen {
+            glyphs.corners = glyphs.heavyCorners
+            glyphs.side = glyphs.heavySide
+            glyphs.rule = glyphs.heavyRule
+        }
+        let roles = environment.roles
+        Bordered(
+            note: note, style: isChosen ? roles.accent : roles.border, glyphs: glyphs,
+            Column([value.truncated(), author.truncated()])
+        ).render(into: &canvas, in: Rect(x: rect.x, y: rect.y, columns: rect.columns, lines: 4))
+    }
+}
+
+/// Blocks side by side, and in further rows where a row is full.
+public struct FlowRow: Block {
+    /// Columns between two.
+    private static let gap = 1
+    private let children: [any Block]
+
+    /// Blocks of about one height.
+    public init(_ children: [any Block]) { self.children = children }
+
+    /// The place of each block, from the upper left corner.
+    private func places(_ width: Int) -> [Rect] {
+        var places: [Rect] = []
+        var x = 0
+        var y = 0
+        var height = 0
+        for child in children {
+            let size = child.measure(width: width)
+            if x > 0, x + size.columns > width {
+                x = 0
+                y += height
+                height = 0
+            }
+            places.append(Rect(x: x, y: y, columns: min(size.columns, width), lines: size.lines))
+            x += size.columns + Self.gap
+            height = max(height, size.lines)
+        }
+        return places
+    }
+
+    public func measure(width: Int) -> Size {
+        let places = places(width)
+        return Size(columns: places.map(\.maxX).max() ?? 0, lines: places.map(\.maxY).max() ?? 0)
+    }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        for (child, place) in zip(children, places(rect.columns)) {
+            child.render(
+                into: &canvas,
+                in: Rect(
+                    x: rect.x + place.x, y: rect.y + place.y, columns: place.columns,
+                    lines: place.lines))
+        }
+    }
+}

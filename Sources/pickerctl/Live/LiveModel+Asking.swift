@@ -1,0 +1,154 @@
+// Questions in the status line, and what undo would take back.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    /// What waits for Enter; every other key answers no.
+    enum Question: Equatable {
+        /// Unset a field for everybody.
+        case reset(field: String)
+    }
+
+    /// The question as the status line asks it.
+    var questionText: String? {
+        switch question {
+        case nil: return nil
+        case .reset(let field)?:
+            guard let index = mirror.index(field) else { return nil }
+            let value = mirror.text(mirror.definition.controls[index].defaultValue, of: index)
+            return "Reset \(title(of: field)) to \(value) for everybody?"
+        }
+    }
+
+    /// A key while a question waits; `false` where the key is still to be obeyed.
+    mutating func questionKey(_ event: KeyEvent, _ commands: inout [LiveCommand]) -> Bool {
+        guard let question else { return false }
+        self.question = nil
+        switch event.key {
+        case .enter:
+            switch question {
+            case .reset(let field): send(field, .reset, &commands)
+            }
+            return true
+        case .escape: return true
+        default: return false
+        }
+    }
+
+    /// Asks before a field is unset; a draft is discarded at once, as it is one's own.
+    mutating func reset(_ commands: inout [LiveCommand]) {
+        guard let field = focusedField, let index = mirror.index(field) else { return }
+        if drafts[field] != nil {
+            drafts[field] = nil
+            problems[field] = nil
+            return say("discarded what you typed into \(title(of: field))")
+        }
+        switch mirror.definition.controls[index].kind {
+        case .button, .label: return
+        default: break
+        }
+        guard mayEdit(field) else { return }
+        if mirror.state(field)?.isSet != true {
+            return say("\(title(of: field)) has its default already")
+        }
+        question = .reset(field: field)
+    }
+
+    // MARK: Undo
+
+    /// An edit of one's own as undo would name it.
+    struct OwnEdit: Equatable {
+        struct Part: Equatable {
+            var field: String
+            var was: JSON
+            var value: JSON
+        }
+        let revision: Revision
+        var parts: [Part]
+    }
+
+    /// What one has edited since the form was opened, and what of it was undone.
+    struct OwnEdits: Equatable {
+        static let countMax = 100
+        var done: [OwnEdit] = []
+        var undone: [OwnEdit] = []
+        /// Revisions that undo and redo made: they are nobody's to undo.
+        var turns: [Revision] = []
+
+        /// A revision of one's own was told.
+        mutating func note(_ edit: OwnEdit) {
+            if turns.contains(edit.revision) { return }
+            done.append(edit)
+            if done.count > Self.countMax { done.removeFirst() }
+            undone = []
+        }
+
+        /// Undo or redo made a revision; gives the edit that it turned.
+        mutating func turn(_ revision: Revision, isUndo: Bool) -> OwnEdit? {
+            turns.append(revision)
+            if turns.count > Self.countMax { turns.removeFirst() }
+            done.removeAll { $0.revision == revision }
+            guard let edit = isUndo ? done.popLast() : undone.popLast() else { return nil }
+            if isUndo { undone.append(edit) } else { done.append(edit) }
+            return edit
+        }
+    }
+
+    /// Notes a revision of one's own.
+    mutating func noteOwn(_ revision: Revision, _ observed: [FormMirror.Observed]) {
+        let parts = observed.compactMap { change -> OwnEdit.Part? in
+            guard change.isMine, let index = mirror.index(change.field),
+                let value = mirror.state(change.field)?.value
+            else { return nil }
+            if case .button = mirror.definition.controls[index].kind { return nil }
+            return OwnEdit.Part(field: change.field, was: change.was ?? .null, value: value)
+        }
+        if !parts.isEmpty { ownEdits.note(OwnEdit(revision: revision, parts: parts)) }
+    }
+
+    /// What undo would do, for the footer: `35 → 40` is the edit that it takes back.
+    var undoHint: String {
+        guard let edit = ownEdits.done.last, let text = text(of: edit, isShort: true) else {
+            return "undo"
+        }
+        return "undo \(text)"
+    }
+
+    /// An edit in words: its fields, and each with what it was and became.
+    func text(of edit: OwnEdit, isShort: Bool = false) -> String? {
+        let arrow = around.environment.charset == .ascii ? "->" : "→"
+        let parts = edit.parts.compactMap { part -> String? in
+            guard let index = mirror.index(part.field) else { return nil }
+            let was = Self.brief(mirror.text(part.was, of: index))
+            let value = Self.brief(mirror.text(part.value, of: index))
+            return isShort && edit.parts.count == 1
+                ? "\(was)\(arrow)\(value)" : "\(title(of: part.field)) \(was) \(arrow) \(value)"
+        }
+        if parts.isEmpty { return nil }
+        if isShort, parts.count > 1 { return "\(parts.count) fields" }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func brief(_ text: String) -> String {
+        let line = text.split(separator: "\n", omittingEmptySubsequences: false).first ?? ""
+        return line.count > 16 ? "\(line.prefix(15))…" : String(line)
+    }
+
+    // MARK: What Enter would do
+
+    /// What Enter sets, where the highlight was moved away from the selection.
+    var pendingChoice: String? {
+        guard let index = focusedIndex, hold == nil else { return nil }
+        let control = mirror.definition.controls[index]
+        if let card = chosenCard(index) {
+            let value = Self.brief(conflict(index)[card].text)
+            return "Enter settles \(control.title) as \(value) for everybody"
+        }
+        guard case .picker(let picker) = control.kind, !picker.isMultiple,
+            shape(index) == .lines, let tag = cursors[control.id], tag != shown(index).value,
+            let option = Self.choices(of: control).first(where: { $0.tag == tag })
+        else { return nil }
+        return "Enter sets \(control.title) to \(option.label) for everybody"
+    }
+}

@@ -1,0 +1,151 @@
+// A conflict as cards: which are drawn, which is chosen, and what Enter settles.
+//
+//   none ──siblings told──▶ drawn ──arrows──▶ chosen ──Enter──▶ settling ──▶ none
+//                             ▲  ▲──siblings told──┘                │
+//                             └───────────── refused ───────────────┘
+//
+// Always holds: Enter settles only among cards that were on the screen for `Span.cards`; the edit
+// carries their token and `require: current`, so a card that nobody saw is never discarded.
+
+internal import SyncCore
+internal import TerminalUI
+
+/// The cards of the conflict in focus, as they were drawn over time.
+struct ConflictCards: Equatable {
+    /// What was drawn from one moment on.
+    struct Drawn: Equatable {
+        var values: [JSON]
+        /// The token of what was shown then.
+        var context: String?
+        /// Nanoseconds of the loop's clock.
+        var since: UInt64
+    }
+
+    let field: String
+    /// Oldest first; those that a person may still mean.
+    var versions: [Drawn]
+    /// The card that the keys are at, by its value, so that another order moves nothing.
+    var choice: JSON
+}
+
+extension LiveModel {
+    /// The siblings of a control under `ask` that nobody has settled: what stands, then the others.
+    ///
+    /// Under every other policy the daemon keeps one value, so there is nothing to choose:
+    /// `pickerctl conflicts` lists what is drawn here.
+    func conflict(_ index: Int) -> [PeerValue] {
+        let control = mirror.definition.controls[index]
+        guard control.conflictPolicy == .ask, mirror.hasConflict(control.id),
+            let state = mirror.state(control.id), (settled[control.id] ?? 0) < state.revision
+        else { return [] }
+        let standing = Sibling(value: state.value, by: state.by, at: state.at)
+        return ([standing] + state.conflict).map { sibling in
+            PeerValue(
+                value: sibling.value, text: mirror.text(sibling.value, of: index),
+                by: mirror.peer(sibling.by), when: sibling.at.map { around.localTime($0) })
+        }
+    }
+
+    /// The controls whose cards wait for a choice.
+    var conflicted: [Int] {
+        mirror.definition.controls.indices.filter { !conflict($0).isEmpty }
+    }
+
+    /// The card that the keys are at, by its place among those drawn.
+    func chosenCard(_ index: Int) -> Int? {
+        guard let cards, cards.field == mirror.definition.controls[index].id else { return nil }
+        return conflict(index).firstIndex { $0.value == cards.choice }
+    }
+
+    /// Notes which cards are on the screen since when.
+    mutating func noteCards() {
+        guard let index = focusedIndex, hold == nil else {
+            cards = nil
+            return
+        }
+        let values = conflict(index).map(\.value)
+        guard let first = values.first else {
+            cards = nil
+            return
+        }
+        let field = mirror.definition.controls[index].id
+        let drawn = ConflictCards.Drawn(values: values, context: mirror.context, since: now)
+        guard var cards, cards.field == field else {
+            cards = ConflictCards(field: field, versions: [drawn], choice: first)
+            return
+        }
+        if cards.versions.last?.values != values {
+            cards.versions.append(drawn)
+            if !values.contains(cards.choice) { cards.choice = first }
+        }
+        let settled = cards.versions.lastIndex { $0.since &+ Span.cards <= now } ?? 0
+        cards.versions.removeFirst(settled)
+        self.cards = cards
+    }
+
+    /// A key while cards are in focus; `false` where it means what it means elsewhere.
+    mutating func cardKey(_ action: KeyAction?, _ commands: inout [LiveCommand]) -> Bool {
+        guard let index = focusedIndex, let cards,
+            cards.field == mirror.definition.controls[index].id
+        else { return false }
+        let values = conflict(index).map(\.value)
+        let here = values.firstIndex(of: cards.choice) ?? 0
+        switch action {
+        case .left?: self.cards?.choice = values[max(0, here - 1)]
+        case .right?: self.cards?.choice = values[min(values.count - 1, here + 1)]
+        case .act?: settle(cards, &commands)
+        case .increase?, .decrease?, .edit?, .external?, .reset?: break
+        default: return false
+        }
+        return true
+    }
+
+    /// A click chooses a card; Enter settles.
+    mutating func chooseCard(_ number: Int, of index: Int) {
+        let siblings = conflict(index)
+        guard siblings.indices.contains(number) else { return }
+        noteCards()
+        cards?.choice = siblings[number].value
+    }
+
+    private mutating func settle(_ cards: ConflictCards, _ commands: inout [LiveCommand]) {
+        let meant = cards.versions.last { $0.since &+ Span.cards <= now }
+        guard let meant, meant.values.contains(cards.choice) else {
+            return say("these choices have just changed; press Enter again", isError: true)
+        }
+        settle(cards.field, cards.choice, context: meant.context, &commands)
+    }
+
+    /// Sets a field to a sibling, unless somebody has edited it since `context` was shown.
+    mutating func settle(
+        _ field: String, _ value: JSON, context: String?, _ commands: inout [LiveCommand]
+    ) {
+        let isSent = send(field, .value(value), context: context, isCurrent: true, &commands)
+        if isSent { settled[field] = mirror.state(field)?.revision ?? 0 }
+    }
+
+    /// The choice was refused, as somebody chose or edited first: the cards are drawn again.
+    mutating func reopenCards(_ field: String) {
+        settled[field] = nil
+        problems[field] = nil
+        guard let index = mirror.index(field), let state = mirror.state(field) else { return }
+        let who = mirror.peer(state.by)?.name ?? "you"
+        say(
+            "\(who) set \(title(of: field)) to \(mirror.text(state.value, of: index)) meanwhile; "
+                + (conflict(index).isEmpty ? "nothing was changed" : "choose again"),
+            isError: true)
+    }
+
+    /// What is said of an edit that met another where one of both is kept at once.
+    mutating func sayResolved(_ field: String) {
+        guard let index = mirror.index(field), let state = mirror.state(field),
+            mirror.definition.controls[index].conflictPolicy != .ask,
+            let other = state.conflict.first
+        else { return }
+        func name(_ author: WireAuthor?) -> String { mirror.peer(author)?.name ?? "you" }
+        say(
+            "\(title(of: field)) was edited twice at once: "
+                + "\(mirror.text(state.value, of: index)) (\(name(state.by))) is kept, "
+                + "\(mirror.text(other.value, of: index)) (\(name(other.by))) is in the history")
+    }
+}
