@@ -72,9 +72,9 @@ extension CheckReport {
         case .directory(let facts) where facts.mode & 0o077 == 0:
             examineStore(directory)
         case .directory:
-            say("store: in \(directory), which others may read: it should have mode 0700")
+            say("store: in \(directory), which others can read: it should have mode 0700")
         case .socket, .link, .other:
-            add(StartFailure(.cannotCreate, "\(directory) is no directory: choose another"))
+            add(StartFailure(.cannotCreate, "\(directory) is not a directory: choose another"))
         }
     }
 

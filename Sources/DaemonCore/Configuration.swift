@@ -114,7 +114,7 @@ extension ConfigurationSources {
                 do throws(BadValue) {
                     try layer.set(option, value, folder: workingDirectory)
                 } catch {
-                    wrong.append("\(option.flag): \(error.message); expected \(error.expected)")
+                    wrong.append("\(option.flag): " + error.line)
                 }
             }
         }
@@ -131,7 +131,7 @@ extension ConfigurationSources {
                 do throws(BadValue) {
                     try layer.set(option, value, folder: workingDirectory)
                 } catch {
-                    wrong.append("\(option.variable): \(error.message); expected \(error.expected)")
+                    wrong.append("\(option.variable): " + error.line)
                 }
             }
         }
@@ -146,7 +146,7 @@ extension ConfigurationSources {
         guard let path = asked.map(absolute) ?? usualFile else { return (nil, .init()) }
         do throws(FileIssues) {
             guard let bytes = try read(path) else {
-                if asked != nil { wrong.append("\(path): there is no such file") }
+                if asked != nil { wrong.append("\(path): no such file") }
                 return (nil, .init())
             }
             return (path, try ConfigurationLayer.parse(bytes, file: path))

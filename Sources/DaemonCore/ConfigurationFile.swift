@@ -38,8 +38,10 @@ private struct ConfigurationReader {
         }
         for (name, value) in object.members {
             guard let option = ConfigurationOption(rawValue: name) else {
-                let known = ConfigurationOption.allCases.map(\.rawValue).joined(separator: ", ")
-                refuse([name], key: true, "there is no such option", expected: "one of " + known)
+                let known = ConfigurationOption.allCases.map(\.rawValue)
+                refuse(
+                    [name], key: true, "no such option",
+                    expected: Similar.orAll(name, among: known))
                 continue
             }
             switch option {

@@ -35,11 +35,11 @@ public enum ConfigurationOption: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .socket: "a path of at most 107 bytes"
         case .stateDirectory: "the path of a directory"
-        case .durability: Durability.allCases.map(\.rawValue).joined(separator: ", ")
+        case .durability: Wording.oneOf(Durability.allCases.map(\.rawValue))
         case .group: "the name or the number of a group"
         case .forms: "paths of form files"
-        case .idleExit: "seconds, such as 600, 10min or never"
-        case .logLevel: LogEntry.Priority.allCases.map(\.name).joined(separator: ", ")
+        case .idleExit: "whole seconds, such as 600 or 10min, or never"
+        case .logLevel: Wording.oneOf(LogEntry.Priority.allCases.map(\.name))
         case .limits: "a limit's name and its value"
         }
     }
@@ -49,6 +49,9 @@ public enum ConfigurationOption: String, Sendable, Hashable, CaseIterable {
 struct BadValue: Error, Hashable {
     let message: String
     let expected: String
+
+    /// What is wrong and what to do.
+    var line: String { Wording.refusal(message, expected: expected) }
 }
 
 extension LogEntry.Priority {
@@ -96,14 +99,16 @@ extension ConfigurationLayer {
         _ option: ConfigurationOption, _ text: String, folder: String
     ) throws(BadValue) {
         func refused() -> BadValue {
-            BadValue(message: "\"\(text)\" will not do", expected: option.expected)
+            BadValue(
+                message: "\"\(text)\" is not a value of \(option.rawValue)",
+                expected: option.expected)
         }
         switch option {
         case .socket:
             let path = try Self.path(text, folder, option)
             guard path.utf8.count <= 107 else {
                 throw BadValue(
-                    message: "a socket's path of \(path.utf8.count) bytes",
+                    message: "the socket's path has \(path.utf8.count) bytes",
                     expected: option.expected)
             }
             socket = path
@@ -131,7 +136,7 @@ extension ConfigurationLayer {
         _ text: String, _ folder: String, _ option: ConfigurationOption
     ) throws(BadValue) -> String {
         guard !text.isEmpty, !text.utf8.contains(0) else {
-            throw BadValue(message: "\"\(text)\" is no path", expected: option.expected)
+            throw BadValue(message: "\"\(text)\" is not a path", expected: option.expected)
         }
         if text.hasPrefix("/") { return text }
         return folder.hasSuffix("/") ? folder + text : folder + "/" + text
@@ -142,7 +147,7 @@ extension LimitSetting {
     /// `maxFrame=64KiB`.
     init(_ text: String) throws(BadValue) {
         guard let equals = text.firstIndex(of: "=") else {
-            throw BadValue(message: "\"\(text)\" sets no limit", expected: "NAME=VALUE")
+            throw BadValue(message: "\"\(text)\" is not a limit", expected: "NAME=VALUE")
         }
         try self.init(
             name: String(text[..<equals]), value: String(text[text.index(after: equals)...]))
@@ -152,13 +157,13 @@ extension LimitSetting {
     init(name: String, value text: String) throws(BadValue) {
         guard let limit = Limits.all.first(where: { $0.name.isSameBytes(as: name) }) else {
             throw BadValue(
-                message: "there is no limit \"\(name)\"",
-                expected: "one of " + Limits.all.map(\.name).joined(separator: ", "))
+                message: "no limit \"\(name)\"",
+                expected: Similar.orAll(name, among: Limits.all.map(\.name)))
         }
         let value = limit.unit == "bytes" ? Units.bytes(text) : Units.count(text)
         guard let value, limit.range.contains(value) else {
             throw BadValue(
-                message: "\(name) cannot be \"\(text)\"",
+                message: "\"\(text)\" is not a value of \(name)",
                 expected:
                     "\(limit.range.lowerBound) to \(limit.range.upperBound) \(limit.unit)")
         }
@@ -182,10 +187,10 @@ enum Units {
         number(text, [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("B", 1)])
     }
 
-    /// Seconds: `600`, `600s`, `10min`, `1h`, `1d`; `never` is 0.
+    /// Whole seconds: a duration, or `never` for 0.
     static func seconds(_ text: String) -> Int? {
         if text == "never" { return 0 }
-        return number(text, [("min", 60), ("s", 1), ("h", 3_600), ("d", 86_400)])
+        return DurationText.seconds(text).flatMap { Int(exactly: $0) }
     }
 
     private static func number(_ text: String, _ units: [(name: String, factor: Int)]) -> Int? {

@@ -18,7 +18,7 @@ struct EngineChoices: Sendable {
         if let group = configuration.group {
             guard let number = SystemNames.groupNumber(group) else {
                 throw StartFailure(
-                    .configuration, "there is no group \"\(group)\": make it, or name another")
+                    .configuration, "no group \"\(group)\": create it, or choose another")
             }
             gid = number
         }

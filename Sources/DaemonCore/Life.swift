@@ -137,7 +137,7 @@ final class Life {
         switch read {
         case .failed(let messages):
             for message in messages { shell.log.write(.error, message) }
-            shell.log.write(.error, "the configuration is as it was before the reload")
+            shell.log.write(.error, "reload failed: the configuration is unchanged")
         case .read(let new, let forms):
             take(new)
             apply(forms)
@@ -151,7 +151,7 @@ final class Life {
 
     private func take(_ new: Configuration) {
         for change in Self.changesForNextStart(configuration, new) {
-            shell.log.write(.warning, "\(change) changes only when the daemon is started again")
+            shell.log.write(.warning, "\(change) needs a restart of the daemon to change")
         }
         choices = choices.with(new.limits)
         configuration.limits = new.limits

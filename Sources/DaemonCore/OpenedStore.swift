@@ -58,7 +58,7 @@ struct OpenedStore {
                     + "revisions; what was there is kept as pickersync.db.failed-TIME")
             log.write(
                 .notice,
-                "the next daemon takes a new replica and new logs: clients begin with what it has")
+                "the next daemon has a new replica and new logs: clients start from its state")
         } catch {
             throw StartFailure(
                 ExitStatus(rawValue: error.exitStatus) ?? .cannotCreate, error.description)
@@ -73,10 +73,10 @@ struct OpenedStore {
         }
         switch opening.replicaChange {
         case nil, .created: return
-        case .requested: log.write(.notice, "replica \(opening.replica): a new one, as asked for")
+        case .requested: log.write(.notice, "replica \(opening.replica): a new one, as requested")
         case .copied:
             log.write(.notice, "replica \(opening.replica): the store was copied or moved")
-        case .restored: log.write(.notice, "replica \(opening.replica): a backup was put back")
+        case .restored: log.write(.notice, "replica \(opening.replica): a backup was restored")
         case .editsLost:
             log.write(.warning, "replica \(opening.replica): edits told before may be lost")
         }
@@ -93,7 +93,7 @@ struct OpenedStore {
             return sealer
         } catch {
             log.write(
-                .error, "no key for secure fields, which can neither be read nor set: \(error)")
+                .error, "no key for secure fields, which cannot be read or set: \(error)")
             return nil
         }
     }

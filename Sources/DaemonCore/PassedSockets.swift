@@ -45,7 +45,7 @@ enum PassedSockets {
             let name = name.map { " (\($0))" } ?? ""
             throw StartFailure(
                 .configuration,
-                "descriptor \(number)\(name) from the service manager is no listening Unix "
+                "descriptor \(number)\(name) from the service manager is not a listening Unix "
                     + "stream socket: \(error); ListenStream= with a path is what works")
         }
     }

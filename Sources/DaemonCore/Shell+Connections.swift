@@ -35,13 +35,13 @@ extension Shell {
             connections.insert(connection)
             name(connection, credentials, groups)
         } catch {
-            log.write(.warning, "cannot take a connection: \(error)")
+            log.write(.warning, "cannot accept a connection: \(error)")
         }
         if connections.count >= connectionsMax, !isFull {
             isFull = true
             for listener in listeners { listener.pause() }
             log.write(
-                .warning, "\(connections.count) connections, and there can be no more: others wait")
+                .warning, "\(connections.count) connections, the most there can be: others wait")
         }
     }
 

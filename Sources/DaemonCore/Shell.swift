@@ -311,7 +311,7 @@ final class Shell {
 
     private func idleFired() {
         guard connections.isEmpty, life == .serving else { return }
-        log.write(.info, "nobody has been connected for a while: exiting")
+        log.write(.info, "no connection for a while: exiting")
         stop(.shutdown)
     }
 }

@@ -81,7 +81,8 @@ struct SocketPlace: ~Copyable {
         // A link to a folder is followed, as /var/run is one, if nobody else can turn it elsewhere.
         if case .link(let facts) = FilePlace(folder) { try refuseStranger(facts, folder) }
         guard case .directory(let facts) = FilePlace.resolving(folder) else {
-            throw StartFailure(.cannotCreate, "\(folder) is no folder: name another with --socket")
+            throw StartFailure(
+                .cannotCreate, "\(folder) is not a directory: choose another with --socket")
         }
         try refuseStranger(facts, folder)
         if facts.mode & 0o002 != 0, facts.mode & 0o1000 == 0 {
@@ -129,7 +130,7 @@ struct SocketPlace: ~Copyable {
                 .cannotCreate, "\(path) is a symbolic link, which is not followed: remove it")
         case .directory, .other:
             throw StartFailure(
-                .cannotCreate, "\(path) is there and is no socket: remove it or choose another path"
+                .cannotCreate, "\(path) exists and is not a socket: remove it or choose another"
             )
         }
         let found: UnixSocket.Probe
@@ -137,7 +138,7 @@ struct SocketPlace: ~Copyable {
             found = try UnixSocket.probe(path)
             if found == .abandoned { try UnixSocket.remove(path) }
         } catch {
-            throw StartFailure(.cannotCreate, "cannot take over \(path): \(error)")
+            throw StartFailure(.cannotCreate, "cannot reuse \(path): \(error)")
         }
         guard found != .answering else {
             throw StartFailure(
@@ -151,10 +152,10 @@ struct SocketPlace: ~Copyable {
         case .absent: return "to be made"
         case .socket: break
         case .link, .directory, .other:
-            throw StartFailure(.cannotCreate, "\(path) is there and is no socket")
+            throw StartFailure(.cannotCreate, "\(path) exists and is not a socket")
         }
         switch try? UnixSocket.probe(path) {
-        case .abandoned: return "left behind by a daemon that is gone, to be made anew"
+        case .abandoned: return "left by a daemon that is gone, to be replaced"
         case .absent: return "to be made"
         case .answering, nil:
             let whom = writtenPID(path + ".lock").map { "pickersyncd (pid \($0))" } ?? "a process"

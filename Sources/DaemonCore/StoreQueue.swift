@@ -210,7 +210,7 @@ final class StoreQueue {
             onRead?(id, nanoseconds)
             deliver?(.fetched(id, answer))
         case .maintained(let problem):
-            if let problem { report?(LogEntry(.warning, "the store's upkeep: \(problem)")) }
+            if let problem { report?(LogEntry(.warning, "store maintenance: \(problem)")) }
         case .measured(let statistics):
             if let statistics { figures.note(statistics) }
         }

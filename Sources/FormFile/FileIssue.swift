@@ -40,8 +40,7 @@ extension FileIssue: CustomStringConvertible {
         line += ": "
         let place = path.rendered
         if !place.isEmpty { line += place + ": " }
-        line += message
-        if let expected { line += "; expected " + expected }
+        line += Wording.refusal(message, expected: expected)
         return line.escapedForDisplay()
     }
 }

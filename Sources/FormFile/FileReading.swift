@@ -45,8 +45,8 @@ public enum FileReading {
 
     private static func reason(_ code: Int32) -> String {
         switch code {
-        case ENOENT: "there is no such file"
-        case EACCES: "you may not read it"
+        case ENOENT: "no such file"
+        case EACCES: "permission denied"
         case EISDIR: "it is a directory"
         default: strerror(code).map { String(cString: $0) } ?? "error \(code)"
         }

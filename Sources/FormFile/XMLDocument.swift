@@ -58,7 +58,7 @@ public enum XMLDocument {
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw FileIssues(
                 FileIssue(
-                    file: name, position: nil, message: "this is no UTF-8", expected: "UTF-8"))
+                    file: name, position: nil, message: "this is not UTF-8", expected: "UTF-8"))
         }
         var reader = XMLReader(bytes: bytes)
         do throws(XMLReader.Fault) {
@@ -124,7 +124,7 @@ private struct XMLReader {
 
     mutating func document() throws(Fault) -> XMLElement {
         try skipMisc()
-        guard sees("<") else { throw fault("this is no XML: there is no element") }
+        guard sees("<") else { throw fault("this is not XML: it has no element") }
         let root = try element(depth: 0)
         try skipMisc()
         guard offset == bytes.count else { throw fault("there is more behind the root element") }
@@ -258,6 +258,6 @@ private struct XMLReader {
             return String(scalar)
         }
         offset = start
-        throw fault("&\(word.prefix(20)); is no reference that is known here")
+        throw fault("&\(word.prefix(20)); is not a known reference")
     }
 }

@@ -167,7 +167,7 @@ struct YAMLComposer: ~Copyable {
                 return (text, isMerge)
             }
         }
-        note("a key that is no text", at: event.position, expected: "a word, or text in quotes")
+        note("a key that is not text", at: event.position, expected: "a word, or text in quotes")
         _ = try node(event, depth: depth)
         _ = try node(try next(), depth: depth)
         return nil
@@ -205,7 +205,7 @@ struct YAMLComposer: ~Copyable {
             node.source.key = nil
             return node
         case .open:
-            note("*\(anchor) stands inside what it names", at: position)
+            note("*\(anchor) is inside what it names", at: position)
         case nil:
             note(
                 "*\(anchor) names nothing above it", at: position,

@@ -80,7 +80,7 @@ public enum YAMLDocument {
         default: break
         }
         if let offset = bytes.firstInvalidUTF8 {
-            throw refuse("a byte that is no UTF-8", at: offset, expected: expected)
+            throw refuse("a byte that is not UTF-8", at: offset, expected: expected)
         }
     }
 

@@ -69,9 +69,9 @@ enum YAMLScalar {
         if isSigned { rest = rest.dropFirst() }
         switch (rest.count, String(decoding: rest.prefix(5), as: UTF8.self)) {
         case (4, ".inf"), (4, ".Inf"), (4, ".INF"):
-            return .refused("infinity is no value", expected: "a finite number")
+            return .refused("infinity is not a value", expected: "a finite number")
         case (4, ".nan"), (4, ".NaN"), (4, ".NAN"):
-            return isSigned ? nil : .refused("\(text) is no value", expected: "a finite number")
+            return isSigned ? nil : .refused("\(text) is not a value", expected: "a finite number")
         default: break
         }
         if !isSigned, rest.count > 2, rest[0] == UInt8(ascii: "0") {

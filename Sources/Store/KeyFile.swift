@@ -94,7 +94,7 @@ extension Sealer {
             throw .unsafe(
                 file: file,
                 finding: "others may use it (mode \(String(status.st_mode & 0o777, radix: 8)))",
-                remedy: "chmod 600 it, and set the secure fields anew if somebody may have seen it")
+                remedy: "chmod 600 it, and set the secure fields again if others may have read it")
         }
     }
 

@@ -86,9 +86,9 @@ extension StoreError: CustomStringConvertible {
         case .inputOutput(let file, let reason):
             return "\(file): \(reason); look at the disk and the kernel's log"
         case .suspect(let file):
-            return "\(file): a commit failed before; the store is being written anew"
+            return "\(file): a commit failed before; the store is being rebuilt"
         case .closed(let file):
-            return "\(file): the store is not open; it is written anew after a while"
+            return "\(file): the store is not open; it will be rebuilt"
         case .failed(let file, let reason):
             return "\(file): \(reason); please report this"
         }

@@ -126,7 +126,7 @@ struct ConfigurationTests {
             #expect(message.hasPrefix("/c.yaml:\(place): "), "\(message)")
         }
         #expect(failure.messages[2].contains("4096 to 67108864 bytes"))
-        #expect(failure.messages[1].contains("commit, interval, memory"))
+        #expect(failure.messages[1].contains("commit, interval or memory"))
     }
 
     @Test("a wrong flag is a mistake of usage, a wrong variable one of configuration")
@@ -146,7 +146,7 @@ struct ConfigurationTests {
         #expect(failure { try load(file: "/nowhere.yaml") }?.status == .configuration)
         let environment = ["XDG_RUNTIME_DIR": "/r", "HOME": "/h", "PICKERSYNC_CONFIG": "c.yaml"]
         let failure = try #require(failure { try load(environment: environment) })
-        #expect(failure.messages == ["/srv/c.yaml: there is no such file"])
+        #expect(failure.messages == ["/srv/c.yaml: no such file"])
         #expect(try load().file == nil)
     }
 

@@ -188,7 +188,7 @@ struct SocketPlaceTests {
         let foreign = try ForeignSocket(listeningAt: path)
         #expect(throws: StartFailure.self) { try SocketPlace.inspect(path) }
         foreign.closeSocket()
-        #expect(try SocketPlace.inspect(path).hasPrefix("left behind"))
+        #expect(try SocketPlace.inspect(path).hasPrefix("left by"))
         #expect(FileManager.default.fileExists(atPath: path))
         #expect(!FileManager.default.fileExists(atPath: path + ".lock"))
     }

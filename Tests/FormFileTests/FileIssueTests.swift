@@ -96,7 +96,7 @@ import Testing
             Issue.record("a file that is not there was loaded")
             return
         }
-        #expect(missing.description == "/nonexistent/f.yaml: there is no such file")
+        #expect(missing.description == "/nonexistent/f.yaml: no such file")
         guard case .failure(let broken) = FormFile.load(Array("a: [".utf8), name: "f.yaml") else {
             Issue.record("a file that is no YAML was loaded")
             return

@@ -29,7 +29,7 @@ import Testing
 
     @Test("what cannot be read is named with the reason")
     func unreadable() {
-        #expect(message("/nonexistent/x") == "/nonexistent/x: there is no such file")
+        #expect(message("/nonexistent/x") == "/nonexistent/x: no such file")
         #expect(message("/") == "/: it is a directory")
         #expect(message("/dev/zero")?.contains("too large") == true)
         #expect(message("/etc/\0passwd") == "/etc/\\u{0}passwd: a path with a NUL in it")

@@ -84,31 +84,31 @@ import Testing
             """
         #expect(
             issues(text) == [
-                #"f.yaml:1:7: form: "Deploy" is no form name; "#
+                #"f.yaml:1:7: form: "Deploy" is not a form name; "#
                     + "expected 1 to 63 of a-z, 0-9 and -, the first not a -",
-                #"f.yaml:2:8: titel: a form has no "titel"; expected title, perhaps"#,
-                #"f.yaml:3:17: access.wirte: access has no "wirte"; expected write, perhaps"#,
-                #"f.yaml:3:34: access.admin[0]: "ops" stands here; "#
+                #"f.yaml:2:8: titel: a form has no "titel"; did you mean title?"#,
+                #"f.yaml:3:17: access.wirte: access has no "wirte"; did you mean write?"#,
+                #"f.yaml:3:34: access.admin[0]: found "ops"; "#
                     + "expected anyone, owner, user:NAME, group:NAME, uid:N or gid:N",
-                #"f.yaml:8:15: sections[0].fields[0].type: "pickr" stands here; "#
-                    + "expected picker, perhaps",
-                "f.yaml:9:16: sections[0].fields[0].label: a number (5) stands here; "
+                #"f.yaml:8:15: sections[0].fields[0].type: found "pickr"; "#
+                    + "did you mean picker?",
+                "f.yaml:9:16: sections[0].fields[0].label: found a number (5); "
                     + #"expected a string: "5""#,
                 "f.yaml:12:27: sections[0].fields[1].options[2]: "
                     + #"there is an option "eu" already; expected a tag of its own"#,
-                #"f.yaml:13:19: sections[0].fields[1].required: a string ("yes") stands here; "#
+                #"f.yaml:13:19: sections[0].fields[1].required: found a string ("yes"); "#
                     + "expected true or false",
                 "f.yaml:18:18: sections[0].fields[2].default: 9 is out of range; "
                     + "expected a number from 1 to 5",
                 "f.yaml:19:5: sections[1]: fields are missing; "
                     + "expected fields: a list of controls",
                 "f.yaml:23:31: sections[2].fields[0].visibleWhen.regoin: "
-                    + #"there is no control "regoin"; expected region, perhaps"#,
+                    + #"no control "regoin"; did you mean region?"#,
                 "f.yaml:24:18: sections[2].fields[0].default: "
                     + "there is a control character in it (a line break); "
                     + "expected one line of text",
                 "f.yaml:32:14: sections[2].fields[1].default.b: "
-                    + #"there is no component "b"; expected an object of a (one of x, y)"#,
+                    + #"no component "b"; expected an object of a (one of x or y)"#,
             ])
     }
 
@@ -154,7 +154,7 @@ import Testing
         let tight = "form: f\nfields: [{id: a, type: toggle, help: \(long)}]"
         let refusal = issues(tight, limits: limits)
         #expect(
-            refusal.count == 1 && refusal[0].hasPrefix("f.yaml:1:1: the definition takes "),
+            refusal.count == 1 && refusal[0].hasPrefix("f.yaml:1:1: the definition has "),
             "\(refusal)")
         #expect(issues(tight).isEmpty)
         // A small definition whose values may grow too large.

@@ -162,9 +162,9 @@ private func decimal(_ significand: Int128, _ exponent: Int) -> JSON {
             issues("a: *b") == [
                 "1:4: a: *b names nothing above it; expected an anchor &b before it"
             ])
-        #expect(issues("&a [*a]") == ["1:5: [0]: *a stands inside what it names"])
-        #expect(issues("a: &a {<<: *a}").contains { $0.contains("stands inside") })
-        #expect(issues("*a : 1").contains { $0.contains("a key that is no text") })
+        #expect(issues("&a [*a]") == ["1:5: [0]: *a is inside what it names"])
+        #expect(issues("a: &a {<<: *a}").contains { $0.contains("is inside") })
+        #expect(issues("*a : 1").contains { $0.contains("a key that is not text") })
     }
 
     @Test("a bomb of aliases is refused before it goes off")
@@ -244,7 +244,8 @@ private func decimal(_ significand: Int128, _ exponent: Int) -> JSON {
         #expect(issues([0xFE, 0xFF, 0, 0x61])[0].hasPrefix("1:1: the file is UTF-16"))
         #expect(issues([0x61, 0, 0x3A, 0])[0].hasPrefix("1:1: the file is UTF-16"))
         #expect(issues([0, 0x61])[0].hasPrefix("1:1: the file is UTF-16"))
-        #expect(issues(Array("a: é\nb".utf8) + [0xC3])[0].hasPrefix("2:2: a byte that is no UTF-8"))
+        #expect(
+            issues(Array("a: é\nb".utf8) + [0xC3])[0].hasPrefix("2:2: a byte that is not UTF-8"))
         #expect(issues(Array("a: ".utf8) + [0xED, 0xA0, 0x80])[0].hasPrefix("1:4: a byte"))
     }
 

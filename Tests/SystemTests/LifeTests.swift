@@ -142,7 +142,7 @@ struct LifeTests {
         daemon.signal(SIGHUP)
         try eventually("reloaded") { daemon.said.contains("reloaded") }
         #expect(try maxFrame() == 32_768)
-        #expect(daemon.said.contains("durability changes only"))
+        #expect(daemon.said.contains("durability needs a restart"))
         try client.set("flavor", "mint")
         daemon.signal(SIGTERM)
         #expect(try daemon.wait() == 0)

@@ -123,7 +123,7 @@ struct UserTests {
             (Self.alice, "press guarded/go"), (Self.bob, "press guarded/mine"),
             (Self.bob, "reveal guarded/secret"), (Self.alice, "reveal guarded/other"),
             (Self.alice, "administer guarded"), (Self.bob, "create form ice-cream"),
-            (61_003, "administer guarded"), (Self.mallory, "take a backup"),
+            (61_003, "administer guarded"), (Self.mallory, "make a backup"),
         ]
         for (uid, what) in refused {
             let line = "forbidden: \(uid) (uid \(uid), pid \(getpid())) may not \(what)"

@@ -83,7 +83,7 @@ struct FullDiskRow: Row {
                 crowd.connect(to: daemon)
             }
             for writer in crowd.writers { writer.isOpen = true }
-            try crowd.work(until: "edits are taken again", on: daemon) {
+            try crowd.work(until: "edits are accepted again", on: daemon) {
                 crowd.acknowledged > before
             }
             worst = max(worst, Double(monotonicNanoseconds() - mended) / 1e9)

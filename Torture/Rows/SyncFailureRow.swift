@@ -35,7 +35,7 @@ struct SyncFailureRow: Row {
             failures += 1
             let failed = monotonicNanoseconds()
             let before = crowd.acknowledged + Int64(4 * Self.writers)
-            try crowd.work(until: "edits are taken again", on: daemon) {
+            try crowd.work(until: "edits are accepted again", on: daemon) {
                 crowd.acknowledged > before
             }
             slowest = max(slowest, Double(monotonicNanoseconds() - failed) / 1e9)

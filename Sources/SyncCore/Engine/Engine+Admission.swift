@@ -82,7 +82,7 @@ extension Engine {
         }
         return switch health {
         case .healthy: nil
-        case .rebuilding: unavailable("it is being written anew")
+        case .rebuilding: unavailable("it is being rebuilt")
         case .broken(_, let reason): unavailable(reason)
         }
     }

@@ -16,12 +16,12 @@ extension Engine {
         guard peer.uid == 0 || peer.uid == configuration.daemonUID else {
             refusals.append(
                 LogEntry(
-                    .warning, "forbidden: \(peer.whom) may not take a backup",
+                    .warning, "forbidden: \(peer.whom) may not make a backup",
                     [.event(.forbidden)] + peer.logFields))
             throw WireError(
                 .forbidden,
-                "\(peer.user.escapedForDisplay()) may not take a backup; root and the daemon's "
-                    + "user may")
+                "\(peer.user.escapedForDisplay()) may not make a backup; only root and the "
+                    + "daemon's user may")
         }
         guard let backup = params.backup else {
             log(.notice, "backup begun by \(peer.whom)", &effects)
@@ -30,7 +30,7 @@ extension Engine {
         }
         guard backup == connection.backup else {
             throw WireError(
-                .notFound, "backup \(backup) is none of this connection; begin one without backup")
+                .notFound, "this connection has no backup \(backup); leave backup out to begin one")
         }
         let offset = params.offset ?? 0
         let query = StoreQuery.backupPiece(backup, offset: offset, bytesMax: pieceBytes)
@@ -51,7 +51,7 @@ extension Engine {
         guard let bytes, let number = call.connection.backup else {
             call.connection.backup = nil
             throw WireError(
-                .conflict, "another backup was begun meanwhile, which ends this one; begin again")
+                .conflict, "another backup was begun meanwhile and ended this one; begin again")
         }
         let piece = BackupPiece(backup: number, offset: offset, bytes: bytes)
         answer(call) { piece.encode(into: &$0) }

@@ -52,7 +52,7 @@ extension Engine {
         tooSlow = []
         for connection in slow where connections[connection.id] === connection {
             log(
-                .notice, "connection \(connection.id.number) is too slow; let go", &effects,
+                .notice, "connection \(connection.id.number) is too slow; closed", &effects,
                 [.event(.slow), .connection(connection.id)] + connection.peer.logFields)
             sayGoodbye(connection, .slow, retryAfterMilliseconds: 1000, &effects)
         }

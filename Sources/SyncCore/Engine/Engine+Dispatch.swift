@@ -285,7 +285,8 @@ extension Engine {
                 call,
                 WireError(
                     .unsupportedProtocol,
-                    "protocol \(params.protocolVersion) is not spoken here; this daemon speaks 1",
+                    "protocol \(params.protocolVersion) is not supported; "
+                        + "this daemon has protocol 1",
                     expected: "1"))
             end(connection, &effects)
             return
@@ -309,6 +310,6 @@ extension WireError {
     /// An idempotency key was used before, for something else.
     static let keyOfAnotherRequest = WireError(
         .invalidParams,
-        "this idempotencyKey was used for another request; take a new one for each",
+        "this idempotencyKey was used for another request; use a new one for each",
         path: "idempotencyKey")
 }

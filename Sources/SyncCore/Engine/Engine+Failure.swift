@@ -121,7 +121,7 @@ extension Engine {
         WireError(
             .unavailable,
             "the store cannot write: \(reason.escapedForDisplay()); "
-                + "reading goes on, try again later"
+                + "reading still works; try again later"
         )
     }
 
@@ -160,7 +160,7 @@ extension Engine {
         // The new file has what is in memory: nothing in it can contradict a form's edits.
         for form in forms { form.failureReport = nil }
         log(
-            .notice, "the store was written anew as \(replica); edits are taken again", &effects,
+            .notice, "the store was rebuilt as \(replica); edits are accepted again", &effects,
             [.event(.storeRestored)])
     }
 

@@ -226,7 +226,7 @@ extension Engine {
         guard let wanted, wanted != version else { return }
         throw WireError(
             .conflict,
-            "form \(name) is at version \(version), not \(wanted); look at it and apply again",
+            "form \(name) is at version \(version), not \(wanted); read it and apply again",
             form: name, expected: "ifVersion \(version)")
     }
 
@@ -292,8 +292,7 @@ extension WireError {
         problems = issues.issues.prefix(100).map { issue in
             WireProblem(
                 path: issue.pathText,
-                message: (issue.message
-                    + (issue.expected.isEmpty ? "" : "; expected " + issue.expected))
+                message: Wording.refusal(issue.message, expected: issue.expected)
                     .escapedForDisplay())
         }
     }

@@ -8,7 +8,7 @@ extension Engine {
         spend(form.subscriptionCount >> 4, connection.account)
         guard connection.subscription(to: form) != nil else {
             throw WireError(
-                .invalidParams, "subscribe to form \(form.name) before saying where you are",
+                .invalidParams, "subscribe to form \(form.name) before you send presence",
                 form: form.name, path: "form")
         }
         var focus: Int?

@@ -73,7 +73,7 @@ extension Engine {
                 LogEntry(
                     .warning,
                     "the key that sealed \(form.name)/\(id) is lost: it reads as unset until it is "
-                        + "set anew",
+                        + "set again",
                     [.event(.storeFailed), .form(form.name), .field(id)]))
         }
         cell.resolve(index, of: definition)
@@ -87,13 +87,13 @@ extension Engine {
 
     // MARK: - Status
 
-    /// One line on how things stand, for systemd's STATUS=.
+    /// One line on the state, for systemd's STATUS=.
     public var statusLine: String {
         let subscribers = accounts.values.reduce(0) { $0 + $1.subscriptions }
         let store =
             switch health {
             case .healthy: ""
-            case .rebuilding: "; the store is being written anew"
+            case .rebuilding: "; the store is being rebuilt"
             case .broken(_, let reason): "; the store cannot be written: \(reason)"
             }
         let readOnly = forms.count { $0.failureReport != nil }

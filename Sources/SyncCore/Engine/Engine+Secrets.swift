@@ -37,7 +37,7 @@ extension Engine {
             let target = state.definition.targets[control].first
         else {
             throw WireError(
-                .invalidValue, "\(id) is no secure field; read it with state.get",
+                .invalidValue, "\(id) is not a secure field; read it with state.get",
                 form: form.name, field: id, expected: "a secure field")
         }
         for place in [control, target] {
@@ -57,7 +57,7 @@ extension Engine {
                 let text = String(validating: plain, as: UTF8.self)
             else {
                 throw WireError(
-                    .unavailable, "the key that sealed \(id) is lost; set it anew",
+                    .unavailable, "the key that sealed \(id) is lost; set it again",
                     form: form.name, field: id)
             }
             value = .string(text)

@@ -79,7 +79,7 @@ extension Engine {
         if let nearest = error.similar.first {
             error.message += "; did you mean \(nearest)?"
         } else {
-            error.message += "; pickerctl form list shows those that there are"
+            error.message += "; see pickerctl form list"
         }
         return error
     }
@@ -92,7 +92,7 @@ extension Engine {
         if let nearest = error.similar.first {
             error.message += "; did you mean \(nearest)?"
         } else {
-            error.message += "; pickerctl describe shows those that there are"
+            error.message += "; see pickerctl describe \(form.name)/"
         }
         return error
     }
@@ -119,7 +119,7 @@ extension Engine {
         throw WireError(
             .forbidden,
             ("\(peer.user) may not \(action.verb) \(what); "
-                + (who.isEmpty ? "nobody but root may" : "those who may: \(who)"))
+                + (who.isEmpty ? "only root may" : "only \(who) may"))
                 .escapedForDisplay(),
             form: form.name, field: field)
     }
@@ -235,7 +235,7 @@ extension Engine {
         }
         if !stale.isEmpty {
             counters.refused += 1
-            throw transaction.conflict(stale, "changed since you looked")
+            throw transaction.conflict(stale, "changed since you read it")
         }
     }
 
@@ -253,8 +253,8 @@ extension Engine {
             case .invalid(let offset, let expected):
                 throw WireError(
                     .invalidParams,
-                    "\(path) is no token of ours: byte \(offset) should be \(expected); "
-                        + "hand back what an answer gave you",
+                    "\(path) is not a token of this daemon: byte \(offset) should be "
+                        + "\(expected); send back a token of one of its answers",
                     path: path, expected: expected)
             }
         }

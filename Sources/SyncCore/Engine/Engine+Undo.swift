@@ -58,7 +58,7 @@ extension Engine {
             form.undo.consume(target.revision, fields: skipped)
             throw transaction.conflict(
                 target.steps.compactMap { definition.index(of: $0.field) },
-                "overwritten since, so there is nothing left to take back")
+                "overwritten since, so nothing is left to undo")
         }
         try transaction.checkEnabled()
         form.undo.consume(target.revision, fields: target.steps.map(\.field))

@@ -142,7 +142,7 @@ struct Transaction {
         }
         guard let dot = context.nextDot(for: author.replica) else {
             throw WireError(
-                .unavailable, "the replica has no counter left; start with --new-replica")
+                .unavailable, "the replica's counter is used up; start with --new-replica")
         }
         var cell = before
         switch store {
@@ -301,7 +301,7 @@ struct Transaction {
         let ids = controls.map { definition.controls[$0].id }
         var error = WireError(
             .conflict,
-            "\(ids.joined(separator: ", ")): \(why); read what is there now and decide again",
+            "\(ids.joined(separator: ", ")): \(why); read the values again and decide",
             form: form.name, field: ids.first)
         error.fields = controls.map {
             NamedField(id: definition.controls[$0].id, state: form.working.field($0))
@@ -315,7 +315,7 @@ struct Transaction {
             let id = definition.controls[control].id
             throw WireError(
                 .disabled,
-                "\(id) is disabled now; see what it depends on with pickerctl describe \(id)",
+                "\(id) is disabled; pickerctl describe \(id) shows what it depends on",
                 form: form.name, field: id)
         }
     }

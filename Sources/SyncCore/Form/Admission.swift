@@ -41,7 +41,7 @@ extension FormDefinition {
             return try admit(proposed, wheels: wheels, index, values)
         case .toggle:
             guard case .bool = proposed else {
-                throw refusal(index, "\(Self.described(proposed)) is no boolean")
+                throw refusal(index, "\(Self.described(proposed)) is not a boolean")
             }
             return proposed
         case .slider(let slider):
@@ -63,14 +63,14 @@ extension FormDefinition {
             return proposed.numberValue?.integer.map { .integer($0) } ?? proposed
         case .text(let text):
             guard case .string(let string) = proposed else {
-                throw refusal(index, "\(Self.described(proposed)) is no string")
+                throw refusal(index, "\(Self.described(proposed)) is not a string")
             }
             if proposed == controls[index].defaultValue { return proposed }
             if let problem = text.problem(with: string) { throw refusal(index, problem) }
             return proposed
         case .secure(let secure):
             guard case .string(let string) = proposed else {
-                throw refusal(index, "\(proposed.kindInWords) is no string")
+                throw refusal(index, "\(proposed.kindInWords) is not a string")
             }
             if let problem = secure.problem(with: string) { throw refusal(index, problem) }
             return proposed
@@ -90,7 +90,7 @@ extension FormDefinition {
         _ proposed: JSON, in domain: NumberDomain, _ index: Int
     ) throws(InvalidValue) -> DecimalNumber {
         guard case .number(let given) = proposed else {
-            throw refusal(index, "\(Self.described(proposed)) is no number")
+            throw refusal(index, "\(Self.described(proposed)) is not a number")
         }
         let number = domain.withoutNoise(given)
         guard domain.contains(number) else { throw refusal(index, "\(number) is out of range") }
@@ -110,7 +110,7 @@ extension FormDefinition {
         }
         if proposed.isNull, picker.isOptional { return [] }
         guard case .array(let tags) = proposed else {
-            throw refusal(index, "\(Self.described(proposed)) is no list of tags")
+            throw refusal(index, "\(Self.described(proposed)) is not a list of tags")
         }
         var present: Set<Int>?
         var chosen: Set<Int> = []
@@ -124,7 +124,7 @@ extension FormDefinition {
                 present = there
             }
             guard chosen.insert(place).inserted else {
-                throw refusal(index, "\(Self.quoted(tag)) stands in the list twice")
+                throw refusal(index, "\(Self.quoted(tag)) is in the list twice")
             }
         }
         return .array(chosen.sorted().map { picker.options.options[$0].tag })
@@ -140,7 +140,7 @@ extension FormDefinition {
     }
 
     private func noOption(_ tag: JSON, _ index: Int) -> InvalidValue {
-        refusal(index, "\(Self.quoted(tag)) is no option")
+        refusal(index, "\(Self.quoted(tag)) is not an option")
     }
 
     private func disabledOption(_ tag: JSON, _ index: Int) -> InvalidValue {
@@ -178,11 +178,11 @@ extension FormDefinition {
     ) throws(InvalidValue) -> JSON {
         guard case .object(let edit) = proposed else {
             throw refusal(
-                index, "\(Self.described(proposed)) is no object of components")
+                index, "\(Self.described(proposed)) is not an object of components")
         }
         for member in edit.members where wheels.index(of: member.name) == nil {
             throw refusal(
-                index, "there is no component \(Self.quoted(.string(member.name)))",
+                index, "no component \(Self.quoted(.string(member.name)))",
                 component: member.name)
         }
         var selection = wheels.completed(values(storageRoot(of: index)).objectValue ?? JSONObject())
@@ -195,10 +195,10 @@ extension FormDefinition {
             let present = selection[component.id] ?? .null
             if edit[component.id] != nil {
                 guard let option = options[present], !option.isDisabled else {
-                    throw refusal(
-                        index,
-                        "\(Self.quoted(present)) is no row of \(component.id) now; it has "
-                            + Self.list(options), component: component.id)
+                    throw InvalidValue(
+                        field: controls[index].id, component: component.id,
+                        message: "\(Self.quoted(present)) is not a row of \(component.id) now",
+                        expected: "one of " + Self.list(options))
                 }
                 selection[component.id] = option.tag
             } else if options.index(of: present) == nil,
@@ -226,9 +226,11 @@ extension FormDefinition {
 
     /// The tags of `options`, for a sentence.
     static func list(_ options: OptionList) -> String {
-        let shown = options.options.filter { !$0.isDisabled }.prefix(12).map { plainText($0.tag) }
+        let enabled = options.options.lazy.filter { !$0.isDisabled }
+        let shown = Array(enabled.prefix(12).map { plainText($0.tag) })
         let more = options.options.count { !$0.isDisabled } - shown.count
-        return shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+        return more > 0
+            ? shown.joined(separator: ", ") + " or \(more) more" : Wording.alternatives(shown)
     }
 }
 
@@ -238,7 +240,7 @@ extension DateAttributes {
     /// What is wrong with a value that is not null; `nil` where it is in the domain.
     func problem(with json: JSON) -> String? {
         guard let value = DateValue(json, mode: mode) else {
-            return "\(FormDefinition.quoted(json)) is no \(mode.noun)"
+            return "\(FormDefinition.quoted(json)) is not a \(mode.noun)"
         }
         if let min, value.isBefore(min) { return "\(FormDefinition.quoted(json)) is too early" }
         if let max, max.isBefore(value) { return "\(FormDefinition.quoted(json)) is too late" }

@@ -261,7 +261,7 @@ extension FormDefinition {
             } else if present.gone.contains(tag) {
                 gone.insert(tag)
             } else {
-                throw refusal(control, "\(Self.quoted(tag)) is no option")
+                throw refusal(control, "\(Self.quoted(tag)) is not an option")
             }
         }
         return picker.options.ordered(known.map { picker.options.options[$0].tag } + Array(gone))

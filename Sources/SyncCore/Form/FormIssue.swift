@@ -16,7 +16,8 @@ public struct FormIssue: Hashable, Sendable {
     public var path: [PathStep]
     /// What is wrong.
     public var message: String
-    /// What would have been right, as a noun: `a number`, `one of compact, graphical, wheel`.
+    /// What would have been right: a noun as `a number`, `one of compact, graphical or wheel`, or a
+    /// question as `did you mean wheel?` (`Wording.refusal`).
     public var expected: String
 
     /// An issue at `path`.
@@ -45,7 +46,7 @@ extension FormIssue: CustomStringConvertible {
     /// It may quote the form's own text: escape it for display before it goes to a terminal.
     public var description: String {
         let place = path.isEmpty ? "" : pathText + ": "
-        return place + message + (expected.isEmpty ? "" : "; expected " + expected)
+        return place + Wording.refusal(message, expected: expected)
     }
 }
 
@@ -86,7 +87,7 @@ public struct InvalidValue: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// One line: field, what is wrong, what was expected.
     public var description: String {
-        "\(field): \(message); expected \(expected)"
+        "\(field): " + Wording.refusal(message, expected: expected)
     }
 }
 

@@ -66,7 +66,7 @@ extension FormParser {
         for (element, place) in elements(json, at: place) {
             guard case .string(let id) = element else {
                 issue(
-                    place, "\(FormDefinition.described(element)) stands here",
+                    place, "found \(FormDefinition.described(element))",
                     expected: "the id of a control")
                 continue
             }

@@ -38,7 +38,7 @@ extension FormParser {
         if field["type"] == nil {
             issue(
                 field.place, "type is missing",
-                expected: "one of \(ControlType.allCases.map(\.rawValue).joined(separator: ", "))")
+                expected: Wording.oneOf(ControlType.allCases.map(\.rawValue)))
         }
         let type = choice(field, "type", among: ControlType.allCases)
         if let type { checkKeys(of: type, field) }
@@ -87,7 +87,7 @@ extension FormParser {
         guard let was = string(field, "was") else { return nil }
         if Self.isFieldID(was) { return was }
         issue(
-            field.place(of: "was"), "\(FormDefinition.quoted(.string(was))) is no id",
+            field.place(of: "was"), "\(FormDefinition.quoted(.string(was))) is not an id",
             expected: "the id that it had")
         return nil
     }

@@ -64,7 +64,7 @@ extension FormParser {
                 .map { .symbolVariant($0) } ?? .automatic
         default:
             issue(
-                place, "\(FormDefinition.quoted(json)) stands here",
+                place, "found \(FormDefinition.quoted(json))",
                 expected: "automatic, custom or {symbolVariant: slash}")
             return .automatic
         }
@@ -135,13 +135,13 @@ extension FormParser {
         case .bool(let flag):
             if flag, domain.step == nil {
                 issue(
-                    place, "ticks are one a step, and there is no step",
+                    place, "ticks need a step, and the slider has none",
                     expected: "a step, a count from 2 to 100, or a list of values")
             }
             return flag ? .steps : nil
         case .number(let number):
             if let count = number.integer, (2...100).contains(count) { return .count(Int(count)) }
-            issue(place, "\(number) stands here", expected: expected)
+            issue(place, "found \(number)", expected: expected)
         case .array:
             var values: [DecimalNumber] = []
             for (element, place) in elements(json, at: place) {
@@ -149,13 +149,13 @@ extension FormParser {
                     values.append(number)
                 } else {
                     issue(
-                        place, "\(FormDefinition.quoted(element)) is no value of the slider",
+                        place, "\(FormDefinition.quoted(element)) is not a value of the slider",
                         expected: domain.inWords(showingStep: false))
                 }
             }
             return .at(values.sorted())
         default:
-            issue(place, "\(FormDefinition.described(json)) stands here", expected: expected)
+            issue(place, "found \(FormDefinition.described(json))", expected: expected)
         }
         return nil
     }
@@ -168,8 +168,8 @@ extension FormParser {
         }
         if wraps, domain.min == nil || domain.max == nil {
             issue(
-                field.place(of: "wraps"), "there is no other end to go to",
-                expected: "min and max beside it")
+                field.place(of: "wraps"), "a stepper that wraps needs two ends",
+                expected: "min and max")
         }
         return .stepper(StepperAttributes(domain: domain, wraps: wraps, format: format))
     }
@@ -222,13 +222,12 @@ extension FormParser {
             if !date.mode.hasMinutes {
                 issue(
                     field.place(of: "minuteInterval"),
-                    "there are no minutes in a "
-                        + (date.mode == .date ? "date" : "month"),
-                    expected: "it with a time or a countdown alone")
+                    "a \(date.mode == .date ? "date" : "month") has no minutes",
+                    expected: "a mode with a time, or a countdown")
             } else if 60 % minutes != 0 {
                 issue(
                     field.place(of: "minuteInterval"), "\(minutes) does not divide 60",
-                    expected: "one of 1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60")
+                    expected: "one of 1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30 or 60")
             } else {
                 date.minuteInterval = minutes
             }
@@ -238,7 +237,8 @@ extension FormParser {
                 date.zone = zone
             } else {
                 issue(
-                    field.place(of: "zone"), "\(FormDefinition.quoted(.string(zone))) is no zone",
+                    field.place(of: "zone"),
+                    "\(FormDefinition.quoted(.string(zone))) is not a time zone",
                     expected: "a name such as Europe/Berlin")
             }
         }
@@ -249,7 +249,7 @@ extension FormParser {
         guard let json = field[name] else { return nil }
         if let value = DateValue(json, mode: mode) { return value }
         issue(
-            field.place(of: name), "\(FormDefinition.quoted(json)) is no \(mode.noun)",
+            field.place(of: name), "\(FormDefinition.quoted(json)) is not a \(mode.noun)",
             expected: mode.inWords)
         return nil
     }
@@ -272,7 +272,7 @@ extension FormParser {
                 }
             } else {
                 issue(
-                    place, "\(FormDefinition.quoted(element)) stands here",
+                    place, "found \(FormDefinition.quoted(element))",
                     expected: "date or time")
             }
         }

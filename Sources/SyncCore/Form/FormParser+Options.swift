@@ -28,7 +28,7 @@ extension FormParser {
         let place = members.place(of: name)
         guard case .array(let written) = json else {
             issue(
-                place, "\(FormDefinition.described(json)) stands here",
+                place, "found \(FormDefinition.described(json))",
                 expected: "a list of options")
             return nil
         }
@@ -76,7 +76,7 @@ extension FormParser {
         if list.isEmpty || title == nil { draft.isBroken = true }
         for (element, place) in list {
             if element["section"] != nil {
-                issue(place, "an option group stands in another one", expected: "an option")
+                issue(place, "an option group is inside another one", expected: "an option")
                 draft.isBroken = true
             } else {
                 option(element, at: place, known, into: &draft)
@@ -118,7 +118,7 @@ extension FormParser {
     private mutating func check(tag: JSON, at place: Place, in draft: inout Draft) -> Bool {
         guard let type = TagType(of: tag) else {
             issue(
-                place, "\(FormDefinition.quoted(tag)) is no tag",
+                place, "\(FormDefinition.quoted(tag)) is not a tag",
                 expected: "a string, an integer or a boolean")
             return false
         }

@@ -10,14 +10,14 @@ extension FormParser {
     /// The object, or an issue.
     mutating func object(_ json: JSON, at place: Place, expected: String) -> Members? {
         if case .object(let object) = json { return Members(object: object, place: place) }
-        issue(place, "\(FormDefinition.described(json)) stands here", expected: expected)
+        issue(place, "found \(FormDefinition.described(json))", expected: expected)
         return nil
     }
 
     /// The elements of an array with their places, or an issue and none.
     mutating func elements(_ json: JSON, at place: Place) -> [(JSON, Place)] {
         guard case .array(let elements) = json else {
-            issue(place, "\(FormDefinition.described(json)) stands here", expected: "a list")
+            issue(place, "found \(FormDefinition.described(json))", expected: "a list")
             return []
         }
         return elements.enumerated().map { ($1, place + [.index($0)]) }
@@ -44,8 +44,7 @@ extension FormParser {
         let similar = suggestion(for: name, among: known)
         issue(
             members.place(of: name), "\(owner) has no \(FormDefinition.quoted(.string(name)))",
-            expected: similar.map { "\($0), perhaps" }
-                ?? "one of \(known.joined(separator: ", "))")
+            expected: similar.map { Wording.didYouMean([$0]) } ?? Wording.oneOf(known))
     }
 
     /// The name that is nearest to an unknown one.
@@ -58,7 +57,7 @@ extension FormParser {
     private mutating func mistyped(_ members: Members, _ name: String, _ json: JSON, _ what: String)
     {
         issue(
-            members.place(of: name), "\(FormDefinition.described(json)) stands here",
+            members.place(of: name), "found \(FormDefinition.described(json))",
             expected: what)
     }
 
@@ -97,7 +96,7 @@ extension FormParser {
         guard let json = members[name] else { return nil }
         if let number = json.integerValue, range.contains(number) { return Int(number) }
         issue(
-            members.place(of: name), "\(FormDefinition.quoted(json)) stands here",
+            members.place(of: name), "found \(FormDefinition.quoted(json))",
             expected: "an integer from \(range.lowerBound) to \(range.upperBound)")
         return nil
     }
@@ -110,10 +109,11 @@ extension FormParser {
         if let choice = choices.first(where: { $0.rawValue.isSameBytes(as: text) }) {
             return choice
         }
+        let names = choices.map(\.rawValue)
         issue(
-            members.place(of: name), "\(FormDefinition.quoted(.string(text))) stands here",
-            expected: suggestion(for: text, among: choices.map(\.rawValue)).map { "\($0), perhaps" }
-                ?? "one of \(choices.map(\.rawValue).joined(separator: ", "))")
+            members.place(of: name), "found \(FormDefinition.quoted(.string(text)))",
+            expected: suggestion(for: text, among: names).map { Wording.didYouMean([$0]) }
+                ?? Wording.oneOf(names))
         return nil
     }
 
@@ -124,10 +124,9 @@ extension FormParser {
     mutating func tint(_ members: Members) -> Tint? {
         guard let text = string(members, "tint") else { return nil }
         if let tint = Tint(text) { return tint }
-        let names = Tint.Name.allCases.map(\.rawValue).joined(separator: ", ")
         issue(
-            members.place(of: "tint"), "\(FormDefinition.quoted(.string(text))) is no colour",
-            expected: "#rrggbb or one of \(names)")
+            members.place(of: "tint"), "\(FormDefinition.quoted(.string(text))) is not a colour",
+            expected: Wording.oneOf(["#rrggbb"] + Tint.Name.allCases.map(\.rawValue)))
         return nil
     }
 
@@ -138,7 +137,7 @@ extension FormParser {
             return text
         }
         issue(
-            members.place(of: "symbol"), "\(FormDefinition.quoted(.string(text))) stands here",
+            members.place(of: "symbol"), "found \(FormDefinition.quoted(.string(text)))",
             expected: "one character, one or two columns wide")
         return nil
     }
@@ -212,7 +211,7 @@ extension FormParser {
                 principals.append(principal)
             } else {
                 issue(
-                    place, "\(FormDefinition.quoted(element)) stands here",
+                    place, "found \(FormDefinition.quoted(element))",
                     expected: "anyone, owner, user:NAME, group:NAME, uid:N or gid:N")
             }
         }

@@ -45,8 +45,8 @@ extension FormParser {
         let names = hasRoom ? fields.compactMap { $0["id"]?.stringValue } : []
         let similar = suggestion(for: id, among: names)
         issue(
-            place, "there is no control \(FormDefinition.quoted(.string(id)))",
-            expected: similar.map { "\($0), perhaps" } ?? "the id of a control of the form")
+            place, "no control \(FormDefinition.quoted(.string(id)))",
+            expected: similar.map { Wording.didYouMean([$0]) } ?? "the id of a control of the form")
         return nil
     }
 
@@ -128,7 +128,7 @@ extension FormParser {
         issue(
             place,
             "\(control.id) has no component \(FormDefinition.quoted(.string(id)))",
-            expected: "one of \(wheels.components.map(\.id).joined(separator: ", "))")
+            expected: Wording.oneOf(wheels.components.map(\.id)))
         return nil
     }
 
@@ -251,7 +251,7 @@ extension FormParser {
         case .label: return
         }
         if !fits {
-            issue(place, "\(FormDefinition.quoted(json)) stands here", expected: expected)
+            issue(place, "found \(FormDefinition.quoted(json))", expected: expected)
         }
     }
 
@@ -275,7 +275,7 @@ extension FormParser {
             return
         }
         if !fits {
-            issue(place, "\(FormDefinition.quoted(json)) stands here", expected: expected)
+            issue(place, "found \(FormDefinition.quoted(json))", expected: expected)
         }
     }
 }

@@ -64,7 +64,7 @@ extension FormParser {
         guard let id = requiredString(members, "id"), let options else { return nil }
         if !Self.isFieldID(id) {
             issue(
-                members.place(of: "id"), "\(FormDefinition.quoted(.string(id))) is no id",
+                members.place(of: "id"), "\(FormDefinition.quoted(.string(id))) is not an id",
                 expected: "a letter, then at most 62 letters, digits, - and _")
         } else if others.contains(where: { $0.id == id }) {
             issue(
@@ -95,7 +95,7 @@ extension FormParser {
                     }
                 }
                 if conditions.object.isEmpty {
-                    issue(conditions.place, "there is no condition", expected: expected)
+                    issue(conditions.place, "no condition", expected: expected)
                 }
             }
         } else {
@@ -119,8 +119,8 @@ extension FormParser {
         let names = wheels.components.map(\.id)
         let similar = suggestion(for: id, among: names)
         issue(
-            place, "there is no component \(FormDefinition.quoted(.string(id)))",
-            expected: similar.map { "\($0), perhaps" } ?? "one of \(names.joined(separator: ", "))")
+            place, "no component \(FormDefinition.quoted(.string(id)))",
+            expected: similar.map { Wording.didYouMean([$0]) } ?? Wording.oneOf(names))
         return nil
     }
 
@@ -135,7 +135,7 @@ extension FormParser {
                 if lists.contains(where: { $0.index(of: member.value) != nil }) { continue }
                 issue(
                     place + [.key("when"), .key(member.name)],
-                    "\(FormDefinition.quoted(member.value)) is no row of \(other.id)",
+                    "\(FormDefinition.quoted(member.value)) is not a row of \(other.id)",
                     expected: "one of \(FormDefinition.list(other.options))")
             }
         }

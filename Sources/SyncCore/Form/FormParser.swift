@@ -74,7 +74,7 @@ struct FormParser {
     mutating func parse(_ json: JSON) -> FormDefinition? {
         let expected = "form, title and fields or sections"
         if json.isNull {
-            issue([], "there is no form here", expected: expected)
+            issue([], "the form is empty", expected: expected)
             return nil
         }
         guard let form = object(json, at: [], expected: "an object of \(expected)") else {
@@ -83,7 +83,7 @@ struct FormParser {
         let bytes = json.encoded.count
         if bytes + Self.envelopeBytes > limits.frameBytesMax {
             issue(
-                [], "the definition takes \(bytes) bytes",
+                [], "the definition has \(bytes) bytes",
                 expected: "at most \(limits.frameBytesMax - Self.envelopeBytes) bytes")
             return nil
         }
@@ -128,7 +128,7 @@ extension FormParser {
             } else {
                 issue(
                     form.place(of: "form"),
-                    "\(FormDefinition.quoted(.string(name))) is no form name",
+                    "\(FormDefinition.quoted(.string(name))) is not a form name",
                     expected: "1 to 63 of a-z, 0-9 and -, the first not a -")
             }
         }
@@ -261,7 +261,7 @@ extension FormParser {
             let place = field.place(of: "id")
             guard Self.isFieldID(id) else {
                 issue(
-                    place, "\(FormDefinition.quoted(.string(id))) is no id",
+                    place, "\(FormDefinition.quoted(.string(id))) is not an id",
                     expected: "a letter, then at most 62 letters, digits, - and _")
                 continue
             }

@@ -62,7 +62,7 @@ extension JSONError.Reason {
         case .trailingBytes: "something follows the value"
         case .byteOrderMark: "the text begins with a byte order mark"
         case .invalidUTF8: "not UTF-8"
-        case .controlCharacter: "a control character stands in a string without an escape"
+        case .controlCharacter: "a control character is in a string without an escape"
         case .invalidEscape: "not an escape of JSON"
         case .loneSurrogate: "a surrogate without its other half"
         case .invalidNumber: "not a number of JSON"

@@ -218,8 +218,8 @@ struct ParamsReader {
         guard node.stringBytesMax <= 64, let text = node.string,
             let choice = Choice(rawValue: text)
         else {
-            let choices = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-            throw .expected("one of \(choices)", at: "\(name)")
+            let choices = Choice.allCases.map { "\"\($0.rawValue)\"" }
+            throw .expected(Wording.oneOf(choices), at: "\(name)")
         }
         return choice
     }

@@ -209,7 +209,7 @@ extension Change {
         count(try reader.tags("add", bounds).map { .add($0) })
         count(try reader.tags("remove", bounds).map { .remove($0) })
         try reader.refuseUnknown()
-        let choices = "exactly one of value, increment, toggle, move, reset, press, add, remove"
+        let choices = "exactly one of value, increment, toggle, move, reset, press, add and remove"
         guard let found, actions == 1 else {
             throw ParamsFault("", .shape("should have \(choices)", expected: choices))
         }

@@ -31,6 +31,13 @@ public enum Similar {
         return near.prefix(countMax).map(\.name)
     }
 
+    /// What to write instead of a name that is none: the nearest names, else all of them, as
+    /// `Wording.refusal` takes it.
+    public static func orAll(_ name: String, among names: [String]) -> String {
+        let near = self.names(to: name, among: names)
+        return near.isEmpty ? Wording.oneOf(names) : Wording.didYouMean(near)
+    }
+
     private static func folded(_ byte: UInt8) -> UInt8 {
         if byte == UInt8(ascii: "_") { return UInt8(ascii: "-") }
         return (UInt8(ascii: "A")...UInt8(ascii: "Z")) ~= byte ? byte | 0x20 : byte

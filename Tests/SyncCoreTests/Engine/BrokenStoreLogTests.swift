@@ -28,6 +28,6 @@ import Testing
         host.rebuildWorks = true
         host.pass(milliseconds: 600)
         host.settle()
-        #expect(host.log.contains { $0.message.contains("taken again") })
+        #expect(host.log.contains { $0.message.contains("accepted again") })
     }
 }

@@ -73,8 +73,8 @@ struct AdmissionTests {
     @Test(
         "values outside are refused, with what was expected",
         arguments: [
-            (#""type": "picker", "options": ["a", "b"]"#, #""c""#, "one of a, b"),
-            (#""type": "picker", "options": ["a", "b"]"#, "null", "one of a, b"),
+            (#""type": "picker", "options": ["a", "b"]"#, #""c""#, "one of a or b"),
+            (#""type": "picker", "options": ["a", "b"]"#, "null", "one of a or b"),
             (#""type": "picker", "options": ["a"], "optional": true"#, "1", "one of a, or null"),
             (#""type": "picker", "options": [1]"#, #""1""#, "one of 1"),
             (#""type": "picker", "options": [true]"#, "1", "one of true"),
