@@ -8,14 +8,14 @@ import SyncCore
 struct PickerSyncD: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pickersyncd",
-        abstract: "Holds forms that many terminals share.",
+        abstract: "Serve forms that many terminals share.",
         discussion: discussion,
         version: Version.current)
 
-    @Option(help: ArgumentHelp("Where to listen.", valueName: "path"))
+    @Option(help: ArgumentHelp("The socket to listen on.", valueName: "path"))
     var socket: String?
 
-    @Option(help: ArgumentHelp("Where the store is.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The directory of the store.", valueName: "dir"))
     var stateDirectory: String?
 
     @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
@@ -23,7 +23,7 @@ struct PickerSyncD: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How durable an edit is before anybody hears of it: commit, interval, memory.",
+            "When an edit is safe on the disk: commit, interval or memory.",
             valueName: "how"))
     var durability: String?
 
@@ -33,11 +33,11 @@ struct PickerSyncD: ParsableCommand {
     @Option(
         name: .customLong("form"),
         help: ArgumentHelp(
-            "Apply a form file at start and at SIGHUP; repeat it.", valueName: "file"))
+            "A form file to apply at start and at SIGHUP; may be repeated.", valueName: "file"))
     var forms: [String] = []
 
     @Option(
-        help: ArgumentHelp("Exit when nobody has been connected so long.", valueName: "seconds"))
+        help: ArgumentHelp("Exit after this time without a connection.", valueName: "duration"))
     var idleExit: String?
 
     @Option(help: ArgumentHelp("error, warning, notice, info or debug.", valueName: "level"))
@@ -45,18 +45,21 @@ struct PickerSyncD: ParsableCommand {
 
     @Option(
         name: .customLong("limit"),
-        help: ArgumentHelp("Set a limit listed above; repeat it.", valueName: "name=value"))
+        help: ArgumentHelp("Set a limit; may be repeated.", valueName: "name=value"))
     var limits: [String] = []
 
-    @Flag(help: "Act as if the store were a copy: after a restore that left no trace.")
+    @Flag(name: .customLong("limits"), help: "List the limits with their defaults, and exit.")
+    var listsLimits = false
+
+    @Flag(help: "Start a new replica: after a restore that the daemon cannot notice.")
     var newReplica = false
 
     @Option(
         help: ArgumentHelp(
-            "Put a backup in the store's place, and exit; no daemon may run.", valueName: "file"))
+            "Restore a backup, and exit; no daemon may run.", valueName: "file"))
     var restore: String?
 
-    @Flag(help: "Say what would be done and how the store is, and exit.")
+    @Flag(help: "Show what would be done and how the store is, and exit.")
     var check = false
 
     private var flags: [(option: ConfigurationOption, values: [String])] {
@@ -73,6 +76,10 @@ struct PickerSyncD: ParsableCommand {
     }
 
     func run() throws {
+        if listsLimits {
+            for line in Self.limitLines { print(line) }
+            return
+        }
         let sources = ConfigurationSources.here(flags: flags, file: config)
         if let restore, !check {
             throw ExitCode(Daemon.restore(sources, from: restore).rawValue)
@@ -91,28 +98,26 @@ struct PickerSyncD: ParsableCommand {
         text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    private static var discussion: String {
-        var text = """
-            Each option is also a key of the configuration file and an environment variable \
-            (PICKERSYNC_STATE_DIRECTORY; PICKERSYNC_FORMS and PICKERSYNC_LIMITS are lists with \
-            colons). Flags win over the environment, the environment over the file, which is \
-            --config, PICKERSYNC_CONFIG, or /etc/pickersync/pickersyncd.yaml for the system's \
-            daemon and $XDG_CONFIG_HOME/pickersync/pickersyncd.yaml for a user's own.
+    private static let discussion = """
+        Each option is also a key of the configuration file and an environment variable \
+        (PICKERSYNC_STATE_DIRECTORY; PICKERSYNC_FORMS and PICKERSYNC_LIMITS are lists with \
+        colons). Flags win over the environment, the environment over the file, which is \
+        --config, PICKERSYNC_CONFIG, or /etc/pickersync/pickersyncd.yaml for the system's \
+        daemon and $XDG_CONFIG_HOME/pickersync/pickersyncd.yaml for a user's own.
 
-            SIGTERM and SIGINT end it with a goodbye to everybody, a second one at once; SIGHUP \
-            reads the configuration and the forms again. Exit status: 0 stopped as asked, 64 \
-            usage, 65 form file, 73 socket or store cannot be created, 75 another daemon serves \
-            them, 78 configuration.
+        SIGTERM and SIGINT stop it after a goodbye to all clients, a second one at once; SIGHUP \
+        reads the configuration and the forms again. Exit status: 0 stopped as requested, 64 \
+        usage, 65 form file, 73 socket or store cannot be created, 75 another daemon serves \
+        them, 78 configuration.
+        """
 
-            LIMITS (name, default, what it is for):
-
-            """
-        for limit in Limits.all {
+    /// Name, default and purpose of each limit.
+    private static var limitLines: [String] {
+        Limits.all.map { limit in
             let value = Limits()[keyPath: limit.path]
-            let name = limit.name.padding(to: 24)
-            text += "  \(name)\("\(value) \(limit.unit)".padding(to: 22))\(limit.reason)\n"
+            let name = limit.name.padding(to: 27)
+            return name + "\(value) \(limit.unit)".padding(to: 22) + limit.reason
         }
-        return text
     }
 }
 
