@@ -33,13 +33,19 @@ struct PickerctlCommand: ParsableCommand {
             let words = hoisted(arguments)
             if let request = FastPath.request(words) {
                 try request.run()
+            } else if let failure = unknownCommand(words) {
+                throw failure
             } else {
                 var command = try command(of: words)
                 try command.run()
             }
             return ExitStatus.done.rawValue
         } catch let failure as Failure {
-            if !failure.message.isEmpty { Console.error(failure.message) }
+            if failure.beginsWithPlace {
+                Console.complain(failure.message)
+            } else if !failure.message.isEmpty {
+                Console.error(failure.message)
+            }
             return failure.status.rawValue
         } catch {
             return report(error, arguments)
@@ -79,6 +85,24 @@ struct PickerctlCommand: ParsableCommand {
         return nil
     }
 
+    /// Why the first words name no command; `nil` where they do, or begin with an option.
+    private static func unknownCommand(_ words: [String]) -> Failure? {
+        var commands = configuration.subcommands
+        var path: [String] = []
+        for (place, word) in words.enumerated() where place > 0 || word != "help" {
+            if word.hasPrefix("-") { return nil }
+            guard let command = commands.first(where: { $0.configuration.commandName == word })
+            else {
+                let names = commands.compactMap { $0.configuration.commandName }
+                return .noCommand(word, in: path, among: names + (path.isEmpty ? ["help"] : []))
+            }
+            commands = command.configuration.subcommands
+            if commands.isEmpty { return nil }
+            path.append(word)
+        }
+        return nil
+    }
+
     /// Help and versions go to standard output; a mistake in the command line is one line.
     private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
         let code = exitCode(for: error)
@@ -94,9 +118,8 @@ struct PickerctlCommand: ParsableCommand {
         }
         // A shell that completes shows what we say amid the line that is being typed.
         if arguments.first == "---completion" { return code.rawValue }
-        var line = message(for: error).split(separator: "\n").first.map(String.init) ?? "usage"
-        if line.last == "." { line.removeLast() }
-        if !line.contains("pickerctl") { line += "; see \(helpCommand(arguments))" }
+        var line = ParserWording.line(message(for: error))
+        if !line.contains(";") { line += "; see \(helpCommand(arguments))" }
         Console.error(line)
         return code.rawValue
     }
@@ -117,7 +140,7 @@ struct PickerctlCommand: ParsableCommand {
     /// Common options may stand in front of the command too, as people write them; the parser
     /// wants them behind it.
     static func hoisted(_ arguments: [String]) -> [String] {
-        let withValue = ["--socket", "--form", "--connect-timeout", "--color"]
+        let withValue = ["--socket", "--form", "-f", "--connect-timeout", "--color"]
         let flags = ["--no-autostart", "-q", "--quiet"]
         var options: [String] = []
         var rest = arguments[...]

@@ -32,7 +32,7 @@ struct DoctorTests {
         let file = try bench.run("doctor")
         #expect(file.status == 69)
         #expect(file.lines.count { $0.hasPrefix("BAD") } == 1)
-        #expect(file.out.contains("is no socket; remove it"), "\(file.out)")
+        #expect(file.out.contains("is not a socket; remove it"), "\(file.out)")
     }
 
     @Test("a daemon that is stopped is told as that, with the way to wake it")

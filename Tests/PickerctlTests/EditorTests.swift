@@ -20,7 +20,7 @@ struct EditorTests {
         #expect(first.hasPrefix(modeline) && first.hasSuffix("/schema/form.schema.json"))
         #expect(text.split(separator: "\n").count { $0.contains("#") } > 20)
         let path = try bench.file("lunch.yaml", text)
-        #expect(try bench.run("form", "check", path).out == "\(path): form lunch is good\n")
+        #expect(try bench.run("form", "check", path).out == "\(path): form lunch is valid\n")
         let folder = bench.folder.appending(path: "json")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let json = try YAMLDocument.parse(Array(text.utf8), name: "lunch.yaml").json
@@ -103,9 +103,9 @@ struct EditorTests {
         #expect(outcome.status == 65 && outcome.out == "")
         let lines = outcome.err.split(separator: "\n").map(String.init)
         #expect(lines.count == 3, "\(lines)")
-        #expect(lines[0].hasPrefix("pickerctl: \(one):3:19: fields[0].type: "), "\(lines)")
-        #expect(lines[1].hasPrefix("pickerctl: \(two):1:7: form: "), "\(lines)")
-        #expect(lines[2].hasPrefix("pickerctl: \(two):3:"), "\(lines)")
+        #expect(lines[0].hasPrefix("\(one):3:19: fields[0].type: "), "\(lines)")
+        #expect(lines[1].hasPrefix("\(two):1:7: form: "), "\(lines)")
+        #expect(lines[2].hasPrefix("\(two):3:"), "\(lines)")
         #expect(try bench.launch(words + [good]).outcome().status == 0)
     }
 }

@@ -18,22 +18,25 @@ struct PlainWordsTests {
             ]
         ),
         (["wait"], ["--timeout"]), (["toggle"], []), (["next"], ["--wrap"]),
-        (["previous"], ["--wrap"]), (["reset"], []), (["press"], []),
+        (["previous"], ["--wrap"]), (["reset"], []), (["press"], ["--yes", "-y"]),
         (["describe"], ["-o", "--output"]),
         (["history"], ["-o", "--output", "-n", "--limit", "--before"]),
         (["undo"], ["--anyone", "-o", "--output"]), (["redo"], ["--anyone", "-o", "--output"]),
         (["conflicts"], ["-o", "--output"]), (["resolve"], []), (["who"], ["-o", "--output"]),
-        (["status"], ["-o", "--output"]), (["dump"], ["-o", "--output", "--set-only"]),
+        (["status"], ["-o", "--output", "--limits", "--all"]),
+        (["dump"], ["-o", "--output", "--set-only"]),
         (["load"], ["--dry-run", "--context"]), (["form", "list"], ["-o", "--output"]),
         (["form", "show"], ["-o", "--output"]), (["form", "check"], []), (["doctor"], []),
     ]
     private static let common = [
-        "--socket", "--form", "--no-autostart", "--connect-timeout", "-q", "--quiet", "--color",
+        "--socket", "--form", "-f", "--no-autostart", "--connect-timeout", "-q", "--quiet",
+        "--color",
     ]
     private static let values = [
         "flavor", "flavor=vanilla", "a+=1", "json", "text", "yaml", "value", "env", "table",
         "prometheus", "auto", "never", "0", "1", "5", "2.5", "1e3", "nan", "inf", "+4", "0x10",
-        "10000000000000000000000", "f/x", "*", "käse", "e\u{301}", "true", "get", "help",
+        "10000000000000000000000", "1m", "500ms", "f/x", "*", "käse", "e\u{301}", "true", "get",
+        "help",
     ]
     private static let odd = [
         "", "-", "--", "-x", "--help", "-h", "--version", "-qo", "-ojson", "-o=json", "--outpu",
@@ -107,7 +110,11 @@ struct PlainWordsTests {
             "watch", "watch --initial --count 1 flavor", "watch -o value --timeout 2.5 *",
             "watch flavor --exec ./run --latest", "watch --until flavor=vanilla --debounce 0.1",
             "wait --timeout 60 state=ready", "wait a=1 b!=2", "toggle maintenance",
-            "next --wrap flavor", "previous flavor", "reset flavor scoops", "press rollback",
+            "next --wrap flavor", "previous flavor", "reset flavor scoops", "reset tr*",
+            "press rollback",
+            "press --yes rollback", "get -f deploy", "dump deploy", "conflicts deploy/",
+            "who deploy",
+            "status --limits", "status --all", "wait --timeout 1m state=ready",
             "describe", "describe flavor -o json", "history -n 5 flavor", "history --before 12",
             "undo", "undo flavor --anyone", "redo -o json", "conflicts", "resolve flavor=vanilla",
             "who --form deploy", "status -o prometheus", "dump --set-only", "dump -o json",
@@ -127,7 +134,8 @@ struct PlainWordsTests {
             ["get", "--form"], ["get", "--form="], ["get", "--nope"], ["set"], ["wait"],
             ["press", "a", "b"], ["undo", "a", "b"], ["watch", "--count", "0"],
             ["watch", "--count", "1", "--count", "2"], ["watch", "--latest"],
-            ["watch", "--timeout", "-1"], ["watch", "--since", "x"], ["history", "-n", "0"],
+            ["watch", "--timeout", "-1"], ["status", "--limits", "--all"],
+            ["wait", "--timeout", "1x", "a=1"], ["watch", "--since", "x"], ["history", "-n", "0"],
             ["set", "a=1", "--context", "x", "--if-current", "y"], ["load"], ["form"],
             ["form", "x"],
             ["load", "-"], ["form", "check"], ["open"], ["help"], [],

@@ -41,7 +41,7 @@ struct ReadingTests {
 
     @Test("who tells everybody who has the form open, where, and on which field; not itself")
     func who() throws {
-        #expect(try bench.run("who").err.contains("nobody has the form open"))
+        #expect(try bench.run("who").err.contains("nobody has form ice-cream open"))
         let client = try RawClient(bench.socket)
         _ = try client.call("hello", #"{"protocol":1,"client":"raw/1","tty":"pts/77"}"#)
         _ = try client.call("state.subscribe", #"{"form":"ice-cream","presence":true}"#)
@@ -140,7 +140,7 @@ struct ReadingTests {
         let path = bench.folder.appending(path: "My Form.yaml").path
         #expect(try bench.run("form", "new", path).status == 0)
         #expect(try bench.run("form", "new", path).status == 1, "it is not written over")
-        #expect(try bench.run("form", "check", path).out.contains("form my-form is good"))
+        #expect(try bench.run("form", "check", path).out.contains("form my-form is valid"))
         let sources = [
             ("values.json", #"{"a b":1,"a_b":2,"l":["x","y"],"g":{"on":true},"9":"n","value":""}"#),
             ("values.env", "export A='x y'\n# no\nN=3\nB=true\n"),

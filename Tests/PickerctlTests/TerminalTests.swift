@@ -79,11 +79,44 @@ struct TerminalTests {
         let outcome = try atTerminal(
             "pickerctl form delete ice-cream", typing: [("[y/N]", "\r")])
         #expect(outcome.status == 1)
-        #expect(outcome.out.contains("is left as it is"))
+        #expect(outcome.out.contains("form ice-cream is unchanged"))
         let yes = try atTerminal(
             "pickerctl form delete ice-cream", typing: [("[y/N]", "y\r")])
         #expect(yes.status == 0, "\(yes.out)")
         #expect(try bench.run("form", "list", "-o", "text").out == "")
+    }
+
+    @Test("an edit says what came of it, on a terminal alone and not with -q")
+    func reports() throws {
+        try bench.apply(
+            "form: ice-cream\nfields:\n"
+                + " - {id: traffic, type: slider, min: 0, max: 100, step: 5, default: 35}\n"
+                + " - {id: on, type: toggle}\n - {id: key, type: secure}\n")
+        for (command, line) in [
+            ("set traffic+=500", "traffic 35 → 100, the highest"),
+            ("set traffic=13", "traffic 100 → 15, the step nearest to 13"),
+            ("set traffic=15", "traffic 15, unchanged"), ("toggle on", "on false → true"),
+            ("reset traffic on", "traffic 15 → 35\r\non true → false"),
+            ("set key=@/etc/hostname", "key set"), ("set -q traffic=50", ""),
+            ("set traffic=60 | cat", ""), ("set -o json traffic=70", "{"),
+        ] {
+            let shown = try atTerminal("pickerctl \(command)")
+            #expect(shown.status == 0)
+            #expect(line.isEmpty ? shown.out.isEmpty : shown.out.hasPrefix(line), "\(shown.out)")
+        }
+    }
+
+    @Test("a button that asks is pressed after a yes, and not after a mere Enter")
+    func presses() throws {
+        try bench.apply(
+            "form: ice-cream\nfields:\n - {id: wipe, type: button, confirm: Really wipe?}\n")
+        let no = try atTerminal("pickerctl press wipe", typing: [("Really wipe? [y/N]", "\r")])
+        #expect(no.status == 1)
+        #expect(no.out.contains("wipe was not pressed"), "\(no.out)")
+        let yes = try atTerminal("pickerctl press wipe", typing: [("Really wipe? [y/N]", "y\r")])
+        #expect(yes.status == 0)
+        #expect(yes.out.contains("wipe pressed"), "\(yes.out)")
+        #expect(try bench.run("get", "wipe").out == "1\n")
     }
 
     @Test("run --restart-on-change gives its command the terminal, and ^C ends both")

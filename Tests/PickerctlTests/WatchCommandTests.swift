@@ -184,7 +184,7 @@ struct WatchCommandTests {
         let watch = try bench.run("watch", "--since", "99", "--timeout", "0")
         #expect(watch.status == 124)
         #expect(watch.out == "")
-        #expect(watch.err.contains("revision 99 has yet to come"), "\(watch.err)")
+        #expect(watch.err.contains("revision 99 does not exist yet"), "\(watch.err)")
     }
 
     @Test("^C ends the child and what the child started")

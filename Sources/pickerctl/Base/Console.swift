@@ -5,6 +5,7 @@
 // calls as can be; a reader that closed its end ends the command quietly.
 
 internal import Glibc
+internal import PickerClient
 internal import SyncCore
 
 /// Where a command writes.
@@ -101,8 +102,11 @@ final class Console {
     }
 
     /// One line on standard error: `pickerctl: text`.
-    static func error(_ text: String) {
-        let line = "pickerctl: \(text.escapedForDisplay())\n"
+    static func error(_ text: String) { complain("pickerctl: " + text) }
+
+    /// One line on standard error, as it is: what begins with a place in a file.
+    static func complain(_ text: String) {
+        let line = "\(text.escapedForDisplay())\n"
         var bytes = Array(line.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
@@ -110,8 +114,20 @@ final class Console {
         }
     }
 
+    /// Goes on once a person agrees, or did so before: by `--yes` or `PICKERSYNC_YES=1`.
+    static func confirm(
+        _ question: String, isAgreed: Bool, orElse declined: Failure
+    ) throws(Failure) {
+        if isAgreed || environmentVariable("PICKERSYNC_YES") == "1" { return }
+        switch ask(question) {
+        case true?: return
+        case false?: throw declined
+        case nil: throw .noTerminal
+        }
+    }
+
     /// Asks a person at the terminal; `nil` where there is none to ask.
-    static func ask(_ question: String) -> Bool? {
+    private static func ask(_ question: String) -> Bool? {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return nil }
         let text = Array("\(question.escapedForDisplay()) [y/N] ".utf8)
         _ = text.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -35,6 +35,8 @@ enum ExitStatus: Int32 {
 struct Failure: Error {
     var status: ExitStatus
     var message: String
+    /// Whether the message begins with `FILE:LINE:COLUMN:`, so that nothing may stand before it.
+    var beginsWithPlace = false
 
     init(_ status: ExitStatus, _ message: String) {
         self.status = status
@@ -63,11 +65,13 @@ extension Failure {
                 .software
             }
         var line = error.message
-        if let expected = error.expected, !line.contains(expected) {
-            line += "; expected \(expected)"
+        if let expected = error.expected, !line.contains(expected),
+            !line.contains(Wording.advice(expected))
+        {
+            line = Wording.refusal(line, expected: expected)
         }
         if !error.similar.isEmpty, !line.contains("did you mean") {
-            line += "; did you mean \(error.similar.joined(separator: " or "))?"
+            line += "; " + Wording.didYouMean(error.similar)
         }
         for problem in error.problems.prefix(1) where !line.contains(problem.message) {
             line += "; \(problem.path.isEmpty ? "" : problem.path + ": ")\(problem.message)"
@@ -90,7 +94,8 @@ extension Failure {
             return line.contains("pickerctl") ? nil : "see pickerctl form list"
         case .notFound where error.similar.isEmpty:
             return line.contains("pickerctl") ? nil : "see pickerctl describe"
-        case .forbidden: return "see pickerctl describe for who may"
+        case .forbidden where !line.contains("; only "):
+            return "pickerctl describe shows who may"
         case .internal: return "the daemon's log has the details"
         default: return nil
         }
@@ -107,13 +112,13 @@ extension Failure {
         case .lost:
             self.init(
                 .unavailable,
-                "the daemon went away before it answered; whether it was done is unknown; "
-                    + "see pickerctl history")
+                "the connection was lost before the daemon answered, so the edit may or may not "
+                    + "have been made; see pickerctl history")
         case .timedOut(let seconds):
             self.init(
                 .unavailable,
-                "no answer from the daemon in \(Int(seconds)) seconds; whether it was done is "
-                    + "unknown; see pickerctl doctor")
+                "the daemon did not answer within \(Int(seconds)) seconds, so the edit may or may "
+                    + "not have been made; see pickerctl doctor")
         case .violation(let reason):
             self.init(
                 .unavailable, "the peer does not speak pickersync (\(reason)); see pickerctl doctor"
@@ -136,7 +141,7 @@ extension Failure {
             return "the socket's path is longer than \(StreamSocket.pathBytesMax) bytes: \(path); "
                 + "choose a shorter one with --socket"
         case .timedOut:
-            return "the daemon on \(path) takes no connection; see pickerctl doctor"
+            return "the daemon on \(path) does not accept connections; see pickerctl doctor"
         case .failed(_, let errno):
             return "\(path): \(describe(errno: errno)); see pickerctl doctor"
         }
@@ -148,15 +153,15 @@ extension Failure {
             "no daemon answers on \(resolution.path), and there is no pickersyncd beside pickerctl "
                 + "or in PATH to start; install pickersyncd, or name a socket with --socket"
         case .noStateDirectory:
-            "a daemon cannot be started without a home; set HOME or XDG_STATE_HOME"
+            "a daemon needs a home directory; set HOME or XDG_STATE_HOME"
         case .directory(let path, let reason):
             "a daemon cannot be started: \(path): \(reason); see pickerctl doctor"
         case .spawn(let errno):
             "a daemon cannot be started: \(describe(errno: errno)); see pickerctl doctor"
         case .ended(_, let lastLine, let log):
-            "the daemon ended at once: \(lastLine ?? "without a word"); see \(log)"
+            "the daemon stopped at once: \(lastLine ?? "no message"); see \(log)"
         case .timedOut(let log):
-            "the daemon was started and does not accept yet; see \(log)"
+            "the daemon was started but does not accept connections yet; see \(log)"
         case .connect(let error):
             line(error, resolution)
         }

@@ -9,6 +9,7 @@
 // answer. A test draws command lines and compares what both understand.
 
 internal import ArgumentParser
+internal import SyncCore
 
 /// Words that a command takes one after another: options first, names at the end.
 struct PlainWords {
@@ -68,11 +69,9 @@ struct PlainWords {
         read(value(name, letter)) { Value(rawValue: $0) }
     }
 
-    /// The value of an option in seconds, 0 or more.
+    /// The value of an option that is a duration, in seconds.
     mutating func seconds(_ name: String) -> Double? {
-        let seconds = read(value(name)) { Double($0) }
-        require(seconds.map { $0 >= 0 } ?? true)
-        return seconds
+        read(value(name)) { DurationText.seconds($0) }
     }
 
     /// The value of an option that is a whole number, `least` or more.
@@ -95,7 +94,7 @@ struct PlainWords {
     mutating func settings() -> Settings {
         var settings = Settings()
         settings.socket = value("--socket")
-        settings.form = value("--form")
+        settings.form = value("--form", "-f")
         settings.autostart = !flag("--no-autostart")
         settings.connectSeconds = seconds("--connect-timeout")
         settings.isQuiet = flag("--quiet", "-q")

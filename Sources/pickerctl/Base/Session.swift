@@ -10,6 +10,7 @@ final class Session {
     let settings: Settings
     let console: Console
     let client: BlockingClient
+    private var knownForms: [String]?
 
     init(_ settings: Settings) {
         self.settings = settings
@@ -47,7 +48,8 @@ final class Session {
         } catch {
             throw Failure(
                 .unavailable,
-                "the daemon's answer cannot be read (\(error)); is it of this version?"
+                "the daemon's answer is not valid (\(error)); install a pickerctl and a "
+                    + "pickersyncd of one version"
             )
         }
     }
@@ -75,8 +77,7 @@ final class Session {
                 case .invalid(let position, let expected):
                     "at byte \(position) there should be \(expected)"
                 }
-            throw .usage(
-                "\(option) is no token (\(why)); take the one that pickerctl get --context prints")
+            throw .notToken(option, why)
         }
     }
 
@@ -95,24 +96,74 @@ final class Session {
             let general = settings.form ?? environmentVariable("PICKERSYNC_FORM")
             let others = named.count < prefixes.count ? (general.map { [$0] } ?? [first]) : []
             for other in all + others where other != first {
-                throw .usage(
-                    "one command works on one form, and both \(first) and \(other) are named; "
-                        + "run it once for each")
+                throw .twoForms(first, other)
             }
             return first
         }
         if let form = settings.form ?? environmentVariable("PICKERSYNC_FORM") { return form }
-        let forms = try call(.formList) { json throws(DecodeError) in
+        let forms = try formNames()
+        if forms.count == 1 { return forms[0] }
+        throw forms.isEmpty ? .noForms : .whichForm(forms)
+    }
+
+    /// The names of the daemon's forms, asked for once.
+    private func formNames() throws(Failure) -> [String] {
+        if let knownForms { return knownForms }
+        let list = try call(.formList) { json throws(DecodeError) in
             try FormList(decoding: json)
-        }.forms
-        if forms.count == 1 { return forms[0].form }
-        if forms.isEmpty {
-            throw Failure(.noInput, "the daemon has no form; see pickerctl form apply --help")
         }
-        let names = forms.prefix(8).map(\.form).joined(separator: ", ")
-        let more = forms.count > 8 ? ", …" : ""
-        throw .usage(
-            "which form? there are \(names)\(more); name one with --form, or set PICKERSYNC_FORM")
+        let names = list.forms.map(\.form)
+        knownForms = names
+        return names
+    }
+
+    /// The form that words of a command name, and the fields in it, none for the whole form.
+    ///
+    /// A word is `FIELD`, `FORM/FIELD`, or `FORM/` for the whole form. Where there are several
+    /// forms and none was chosen, a form's name alone means the whole form.
+    func place(of words: [String]) throws(Failure) -> (form: String, fields: [FieldName]) {
+        let names = words.map { FieldName($0) }
+        if words.count == 1, names[0].isBare, settings.form == nil,
+            environmentVariable("PICKERSYNC_FORM") == nil
+        {
+            let forms = try formNames()
+            if forms.count > 1, forms.contains(words[0]) { return (words[0], []) }
+        }
+        let form = try form(of: names)
+        return (form, names.contains(where: \.isWholeForm) ? [] : names)
+    }
+
+    /// `FORM/`, where the one word that named no field is a form's name.
+    func wholeForm(_ words: [String]) throws(Failure) -> String? {
+        guard words.count == 1, settings.form == nil, FieldName(words[0]).isBare,
+            try formNames().contains(words[0])
+        else { return nil }
+        return words[0] + "/"
+    }
+
+    /// The form that a position names: `FORM` or `FORM/`, else as `form(of:)` has it.
+    func form(at position: String?) throws(Failure) -> String {
+        guard let position else { return try form() }
+        return try form(named: [position.hasSuffix("/") ? String(position.dropLast()) : position])
+    }
+
+    /// The controls that names and patterns mean, each once, in the order asked for. A pattern
+    /// leaves out the controls that `isFit` refuses.
+    func fields(
+        _ names: [FieldName], in outline: FormOutline, where isFit: (FieldOutline) -> Bool
+    ) throws(Failure) -> [FieldOutline] {
+        var chosen: [FieldOutline] = []
+        for name in names {
+            let glob = Glob(name.field)
+            if glob.literal != nil {
+                chosen.append(try field(name.field, in: outline))
+                continue
+            }
+            let matches = outline.fields.filter { glob.matches($0.id) && isFit($0) }
+            if matches.isEmpty { throw .noMatch(name.field, outline.id) }
+            chosen += matches.filter { match in !chosen.contains { $0.id == match.id } }
+        }
+        return chosen
     }
 
     /// The form's controls.
@@ -141,14 +192,6 @@ final class Session {
     /// A control by its id, or the error that names the nearest.
     func field(_ id: String, in outline: FormOutline) throws(Failure) -> FieldOutline {
         if let field = outline[id] { return field }
-        throw Self.noField(id, outline.id, among: outline.fields.map(\.id))
-    }
-
-    static func noField(_ id: String, _ form: String, among ids: [String]) -> Failure {
-        let similar = Similar.names(to: id, among: ids)
-        let step =
-            similar.isEmpty
-            ? "see pickerctl describe" : "did you mean \(similar.joined(separator: " or "))?"
-        return Failure(.noInput, "no field \"\(id)\" in form \(form); \(step)")
+        throw .noField(id, outline.id, among: outline.fields.map(\.id))
     }
 }

@@ -24,19 +24,21 @@ struct CommonOptions: ParsableArguments {
     var socket: String?
 
     @Option(
+        name: [.customShort("f"), .long],
         help: ArgumentHelp(
             "The form; else $PICKERSYNC_FORM, else the only one there is.", valueName: "form"),
-        completion: .custom { words, _, _ in Completion.forms(words) })
+        completion: .custom(Completion.forms))
     var form: String?
 
     @Flag(name: .customLong("no-autostart"), help: "Do not start the user's own daemon.")
     var noAutostart = false
 
     @Option(
-        help: ArgumentHelp("Go on trying to connect for so many seconds.", valueName: "seconds"))
+        help: ArgumentHelp("Retry the connection for this long.", valueName: "duration"),
+        transform: Duration.seconds)
     var connectTimeout: Double?
 
-    @Flag(name: .shortAndLong, help: "No remarks; errors are still told.")
+    @Flag(name: .shortAndLong, help: "No remarks, only errors.")
     var quiet = false
 
     @Option(help: ArgumentHelp("Colours: auto, always or never.", valueName: "when"))
@@ -49,10 +51,20 @@ struct CommonOptions: ParsableArguments {
     }
 
     func validate() throws {
-        if socket?.isEmpty ?? false { throw ValidationError("--socket takes a path") }
-        if form?.isEmpty ?? false { throw ValidationError("--form takes a form's name") }
-        if let connectTimeout, !(connectTimeout >= 0) {
-            throw ValidationError("--connect-timeout takes seconds, 0 or more")
+        if socket?.isEmpty ?? false {
+            throw ValidationError("--socket is empty; write --socket PATH")
         }
+        if form?.isEmpty ?? false { throw ValidationError("--form is empty; write --form FORM") }
+    }
+}
+
+/// The value of an option that is a span of time.
+enum Duration {
+    /// Its seconds.
+    static func seconds(_ text: String) throws -> Double {
+        guard let seconds = DurationText.seconds(text) else {
+            throw ValidationError(DurationText.expected)
+        }
+        return seconds
     }
 }

@@ -10,10 +10,9 @@ struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration.leaf(
         "backup", abstract: "Copy the daemon's store to a file, while it is in use.",
         discussion: """
-            For root and the daemon's own user. The file appears when it is whole; one that is \
-            there is not overwritten. Secure fields are in it as they lie on the disk, sealed: \
-            keep the file "key" of the state directory elsewhere. It is put back with \
-            pickersyncd --restore FILE.
+            For root and the daemon's own user. The file appears when it is complete; an existing \
+            one is not overwritten. Secure fields are sealed in it, as in the store: keep the file \
+            "key" of the state directory elsewhere. pickersyncd --restore FILE restores it.
 
             Example: pickerctl backup /var/backups/pickersync.db
             """)
@@ -22,8 +21,7 @@ struct BackupCommand: ParsableCommand {
 
     func run() throws {
         guard access(file, F_OK) != 0 else {
-            throw Failure(
-                .data, "\(file) is there already; remove it, or name another file")
+            throw Failure.existsAlready(file, .data)
         }
         let session = Session(common.settings)
         let target = try PartialFile(file)
@@ -36,7 +34,7 @@ struct BackupCommand: ParsableCommand {
                 .serverBackup(ServerBackup(backup: begun.backup, offset: offset))
             ) { json throws(DecodeError) in try BackupPiece(decoding: json) }
             guard piece.offset == offset, !piece.bytes.isEmpty else {
-                throw Failure(.software, "the daemon gave another piece than was asked for")
+                throw Failure(.software, "the daemon sent another piece than was requested")
             }
             try target.write(piece.bytes)
             offset += Int64(piece.bytes.count)
@@ -60,7 +58,7 @@ private final class PartialFile {
         descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             let reason = describe(errno: errno)
-            throw Failure(.data, "\(name) cannot be written: \(reason); name another file")
+            throw Failure(.data, "\(name) cannot be written: \(reason); choose another name")
         }
     }
 
@@ -99,6 +97,6 @@ private final class PartialFile {
 
     private func failed() -> Failure {
         let reason = describe(errno: errno)
-        return Failure(.data, "\(name) cannot be written: \(reason); make room and try again")
+        return Failure(.data, "\(name) cannot be written: \(reason); free some space and try again")
     }
 }

@@ -1,7 +1,8 @@
-// What a shell offers next: the running daemon's forms, fields and options. Quick, and silent where
-// no daemon runs; none is ever started for it.
+// What a shell offers for a word: the running daemon's forms, fields and options. It is quick, and
+// silent where no daemon runs; none is started for it.
 
 internal import ArgumentParser
+internal import Glibc
 internal import PickerClient
 internal import SyncCore
 
@@ -12,8 +13,8 @@ struct CompletionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration.leaf(
         "completions", abstract: "Print a completion script for a shell.",
         discussion: """
-            bash and fish load it by itself from the folder below; zsh wants it as _pickerctl in a \
-            folder of $fpath.
+            bash and fish load it from the path below; for zsh, save it as _pickerctl in a folder \
+            of $fpath.
 
               bash: ~/.local/share/bash-completion/completions/pickerctl
               fish: ~/.config/fish/completions/pickerctl.fish
@@ -42,91 +43,140 @@ enum Completion {
     private static let answerSeconds = 0.5
 
     /// Names of forms.
-    static func forms(_ words: [String]) -> [String] {
-        guard let client = client(words) else { return [] }
-        return formNames(client)
+    static func forms(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        client(words).formNames
     }
 
-    /// Ids of fields, of some kinds where they are given.
-    static func fields(_ words: [String], _ kinds: [FieldOutline.Kind] = []) -> [String] {
-        guard let (client, form) = place(words), let outline = outline(client, form) else {
-            return []
-        }
-        return outline.fields.filter { field in
-            kinds.isEmpty ? field.kind != .label : field.kind.map(kinds.contains) ?? false
-        }.map(\.id)
+    /// Names of forms, and form files below the folder that the word begins with.
+    static func formsAndFiles(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        forms(words, index, prefix) + files(prefix)
+    }
+
+    /// Ids of all fields but labels, with `FORM/` where that chooses the form.
+    static func fields(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        candidates(words, prefix) { $0.kind == .label ? [] : [$0.id] }
+    }
+
+    /// Ids of fields of some kinds.
+    static func fields(
+        _ words: [String], _ index: Int, _ prefix: String, _ kinds: Set<FieldOutline.Kind>
+    ) -> [String] {
+        candidates(words, prefix) { $0.kind.map(kinds.contains) ?? false ? [$0.id] : [] }
     }
 
     /// Ids of all that can be read, labels too.
-    static func readable(_ words: [String]) -> [String] {
-        fields(words, FieldOutline.Kind.allCases)
+    static func readable(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        candidates(words, prefix) { [$0.id] }
     }
 
-    /// `FIELD=`, and `FIELD=VALUE` for every option once a field is named.
-    static func assignments(_ words: [String]) -> [String] {
-        guard let (client, form) = place(words), let outline = outline(client, form) else {
-            return []
+    /// `FIELD=`, and `FIELD=VALUE` for every option.
+    static func assignments(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        // A shell's word cannot hold what is not plain text.
+        candidates(words, prefix, assignments).filter {
+            $0.isFreeOfControls() && !$0.contains(" ")
         }
-        var result: [String] = []
-        for field in outline.fields where field.holdsValue || field.kind == .secure {
-            switch field.kind {
-            case .toggle: result += ["\(field.id)=true", "\(field.id)=false"]
-            case .picker:
-                result += field.options.filter { !$0.isDisabled }.map {
-                    "\(field.id)=\(ValueText.scalar($0.tag))"
+    }
+
+    private static func assignments(_ field: FieldOutline) -> [String] {
+        guard field.holdsValue || field.kind == .secure else { return [] }
+        switch field.kind {
+        case .toggle: return ["\(field.id)=true", "\(field.id)=false"]
+        case .picker:
+            return field.options.filter { !$0.isDisabled }.map {
+                "\(field.id)=\(ValueText.scalar($0.tag))"
+            }
+        case .wheels:
+            return field.components.flatMap { component in
+                component.options.map {
+                    "\(field.id).\(component.id)=\(ValueText.scalar($0.tag))"
                 }
-            case .wheels:
-                for component in field.components {
-                    result += component.options.map {
-                        "\(field.id).\(component.id)=\(ValueText.scalar($0.tag))"
-                    }
-                }
-            case .secure: result.append("\(field.id)=-")
-            default: result.append("\(field.id)=")
+            }
+        case .secure: return ["\(field.id)=-"]
+        default: return ["\(field.id)="]
+        }
+    }
+
+    // MARK: The word
+
+    /// What `texts` gives for each control of the form that the line or the word chooses; the names
+    /// of forms with a slash where nothing does.
+    private static func candidates(
+        _ words: [String], _ prefix: String, _ texts: (FieldOutline) -> [String]
+    ) -> [String] {
+        let client = client(words)
+        if let form = FieldName(prefix).form {
+            return self.texts(of: form, client, texts).map { "\(form)/\($0)" }
+        }
+        let chosen =
+            value(of: ["--form", "-f"], in: words) ?? environmentVariable("PICKERSYNC_FORM")
+        let names = chosen.map { [$0] } ?? client.formNames
+        if names.count == 1 { return self.texts(of: names[0], client, texts) }
+        // A word that one form alone begins with goes on in it: a shell sets a space behind a word
+        // that is whole.
+        let near = names.filter { $0.hasPrefix(prefix) }
+        guard near.count == 1 else { return near.map { $0 + "/" } }
+        return [near[0] + "/"] + self.texts(of: near[0], client, texts).map { "\(near[0])/\($0)" }
+    }
+
+    private static func texts(
+        of form: String, _ client: BlockingClient, _ texts: (FieldOutline) -> [String]
+    ) -> [String] {
+        guard let answer = try? client.call(.formGet(form: form)),
+            let result = try? FormResult(decoding: answer)
+        else { return [] }
+        return FormOutline(result.definition).fields.flatMap(texts)
+    }
+
+    /// Folders and form files that a word begins: opendir(3).
+    private static func files(_ prefix: String) -> [String] {
+        let slash = prefix.lastIndex(of: "/")
+        let folder = slash.map { String(prefix[...$0]) } ?? ""
+        guard let directory = opendir(folder.isEmpty ? "." : folder) else { return [] }
+        defer { closedir(directory) }
+        var found: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            let path = folder + name
+            guard !name.hasPrefix("."), path.hasPrefix(prefix), path.isFreeOfControls(),
+                !path.contains(" ")
+            else { continue }
+            if FileFacts.at(path)?.kind == .directory {
+                found.append(path + "/")
+            } else if [".yaml", ".yml", ".json"].contains(where: name.hasSuffix) {
+                found.append(path)
             }
         }
-        // A shell's word cannot hold what is not plain text.
-        return result.filter { $0.isFreeOfControls() && !$0.contains(" ") }
+        return found.sorted()
     }
 
-    // MARK: Asking
+    // MARK: The daemon
 
-    private static func client(_ words: [String]) -> BlockingClient? {
+    private static func client(_ words: [String]) -> BlockingClient {
         var options = BlockingClient.Options(client: "pickerctl/\(Version.current)")
-        options.socket = value(of: "--socket", in: words)
+        options.socket = value(of: ["--socket"], in: words)
         options.autostart = false
         options.answerSeconds = answerSeconds
         return BlockingClient(options)
     }
 
-    private static func place(_ words: [String]) -> (BlockingClient, form: String)? {
-        guard let client = client(words) else { return nil }
-        let prefix = words.dropFirst().compactMap { FieldName($0).form }.last
-        let named =
-            value(of: "--form", in: words) ?? environmentVariable("PICKERSYNC_FORM") ?? prefix
-        if let named { return (client, named) }
-        let forms = formNames(client)
-        return forms.count == 1 ? (client, forms[0]) : nil
-    }
-
-    private static func value(of option: String, in words: [String]) -> String? {
+    private static func value(of names: [String], in words: [String]) -> String? {
         for (index, word) in words.enumerated() {
-            if word == option, index + 1 < words.count { return words[index + 1] }
-            if word.hasPrefix(option + "=") { return String(word.dropFirst(option.count + 1)) }
+            if names.contains(word), index + 1 < words.count { return words[index + 1] }
+            for name in names where word.hasPrefix(name + "=") {
+                return String(word.dropFirst(name.count + 1))
+            }
         }
         return nil
     }
+}
 
-    private static func formNames(_ client: BlockingClient) -> [String] {
-        guard let answer = try? client.call(.formList), let list = try? FormList(decoding: answer)
+extension BlockingClient {
+    /// The daemon's forms; none where it does not answer.
+    fileprivate var formNames: [String] {
+        guard let answer = try? call(.formList), let list = try? FormList(decoding: answer)
         else { return [] }
         return list.forms.map(\.form)
-    }
-
-    private static func outline(_ client: BlockingClient, _ form: String) -> FormOutline? {
-        guard let answer = try? client.call(.formGet(form: form)),
-            let result = try? FormResult(decoding: answer)
-        else { return nil }
-        return FormOutline(result.definition)
     }
 }

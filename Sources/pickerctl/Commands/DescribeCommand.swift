@@ -6,13 +6,15 @@ internal import TerminalUI
 struct DescribeCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "describe",
-        abstract: "Tell type, options or range, value, and who may, of one field or all.",
+        abstract: "Show type, options or range, value, and access of one field or all.",
         discussion: """
+            A pattern (* and ?) or FORM/ chooses fields or the form.
+
             Example: pickerctl describe flavor
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(completion: .custom { words, _, _ in Completion.readable(words) })
+    @Argument(completion: .custom(Completion.readable))
     var field: String?
     @Option(name: .shortAndLong, help: "text or json.") var output = TextOrJSON.text
 
@@ -29,18 +31,25 @@ struct DescribeRequest: PlainRequest {
 
     func run() throws(Failure) {
         let session = Session(settings)
-        let name = field.map { FieldName($0) }
-        let form = try session.form(of: name.map { [$0] } ?? [])
-        let outline = try session.outline(form)
+        var (form, names) = try session.place(of: field.map { [$0] } ?? [])
+        var outline = try session.outline(form)
+        if let field, let name = names.first, outline[name.field] == nil,
+            let whole = try session.wholeForm([field])
+        {
+            (form, names) = try session.place(of: [whole])
+            outline = try session.outline(form)
+        }
         let snapshot = try session.snapshot(form)
-        var chosen = outline.fields
-        if let name { chosen = [try session.field(name.field, in: outline)] }
+        let chosen =
+            names.isEmpty
+            ? outline.fields : try session.fields(names, in: outline) { _ in true }
+        let isSingle = names.first.map { Glob($0.field).literal != nil } ?? false
         let all = chosen.map {
             FieldDescription(field: $0, form: outline, state: snapshot.fields[$0.id])
         }
         switch output {
         case .json:
-            let json = name == nil ? JSON.array(all.map(\.json)) : all.first?.json ?? .null
+            let json = isSingle ? all.first?.json ?? .null : JSON.array(all.map(\.json))
             try session.console.text(json.prettyText + "\n")
         case .text:
             for (place, description) in all.enumerated() {

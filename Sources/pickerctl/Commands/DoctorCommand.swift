@@ -92,7 +92,8 @@ struct Examination {
         guard facts.kind == .socket else {
             isBlocked = true
             return add(
-                .bad, "\(resolution.path) is no socket; remove it, or name another with --socket",
+                .bad,
+                "\(resolution.path) is not a socket; remove it, or choose another with --socket",
                 .unavailable)
         }
         add(.good, "\(resolution.path): a socket, \(Self.permissions(facts))")
@@ -103,7 +104,7 @@ struct Examination {
             add(
                 .bad,
                 "the socket is for group \(group), and this process is not in it; have an "
-                    + "administrator run usermod -aG \(group) USER, and log in anew",
+                    + "administrator run usermod -aG \(group) USER, and log in again",
                 .noPermission)
         } else {
             add(
@@ -126,7 +127,8 @@ struct Examination {
             guard facts.kind == .directory else {
                 isBlocked = true
                 add(
-                    .bad, "\(folder) is no folder; name another socket with --socket", .unavailable)
+                    .bad, "\(folder) is not a directory; choose another socket with --socket",
+                    .unavailable)
                 return false
             }
             guard access(folder, X_OK) == 0 else {
@@ -215,7 +217,7 @@ struct Examination {
         guard access(path, W_OK | X_OK) != 0, let facts = FileFacts.at(path) else { return }
         let step =
             path == folder
-            ? "become its owner, or mend its mode" : "\(folder) cannot be made there; make it"
+            ? "become its owner, or change its mode" : "\(folder) cannot be made there; make it"
         add(
             .bad,
             "\(path): \(Self.permissions(facts)): a daemon has no place for \(what); \(step)",
@@ -255,7 +257,7 @@ struct Examination {
             case .violation(let reason):
                 add(
                     .bad,
-                    "what listens there is no pickersyncd (\(reason)); name another socket with "
+                    "this is not pickersyncd (\(reason)); choose another socket with "
                         + "--socket", .unavailable)
             default:
                 let failure = Failure(error)
@@ -311,11 +313,12 @@ struct Examination {
         case (false?, let trouble?):
             add(
                 .bad,
-                "the store cannot be written: \(trouble); make room or mend the disk: reading and "
-                    + "watching go on, and edits are taken again once it can be written",
+                "the store cannot be written: \(trouble); free some space or repair the disk: "
+                    + "reading and watching still work, and edits are accepted once it can be "
+                    + "written",
                 .unavailable)
         case (false?, nil):
-            add(.odd, "the store is being written anew; edits are taken again in a moment")
+            add(.odd, "the store is being rebuilt; edits are accepted again in a moment")
         case (true?, _): add(.good, "store: writable\(size)")
         case (nil, _): add(.odd, "the daemon does not say how its store is; is it an older one?")
         }

@@ -3,21 +3,21 @@ internal import FormFile
 internal import Glibc
 internal import SyncCore
 
-/// `pickerctl form apply`: forms into the daemon, with a look before the leap.
+/// `pickerctl form apply`: forms into the daemon, after a preview of what is lost.
 struct FormApplyCommand: ParsableCommand {
     static let configuration = CommandConfiguration.leaf(
         "apply", abstract: "Create or change forms from files.",
         discussion: """
-            Shows what is added, kept, invalid, reset and removed, and asks when a value would be \
-            lost. All files are read before the first one is applied; - is standard input.
+            Shows which fields are added, kept, invalid, reset and removed, and asks before a \
+            value is lost. All files are read before the first is applied; - is standard input.
 
             Example: pickerctl form apply --dry-run deploy.yaml
             """)
     @OptionGroup var common: CommonOptions
     @Argument(completion: .file(extensions: ["yaml", "yml", "json"])) var file: [String]
     @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
-    @Flag(help: "Show what would happen, and apply nothing.") var dryRun = false
-    @Option(name: .shortAndLong, help: "text or json (a result a line).")
+    @Flag(help: "Show the changes, and apply nothing.") var dryRun = false
+    @Option(name: .shortAndLong, help: "text or json (one result a line).")
     var output = TextOrJSON.text
 
     func run() throws {
@@ -38,15 +38,9 @@ struct FormApplyCommand: ParsableCommand {
         if !lost.isEmpty, !yes {
             try show(preview, isSame: isSame, isDone: false, session.console)
             try session.console.flush()
-            switch Console.ask("apply \(file) to form \(form)?") {
-            case true?: break
-            case false?: throw Failure(.notMet, "form \(form) is left as it is")
-            case nil:
-                throw Failure(
-                    .notMet,
-                    "\(file) would lose values of \(form): \(lost.joined(separator: ", ")); "
-                        + "say that it may with --yes")
-            }
+            try Console.confirm(
+                "apply \(InputFile.name(file)) to form \(form)?", isAgreed: false,
+                orElse: .unchanged("form \(form)"))
         }
         // What was shown is what is applied: a form that changed meanwhile is a conflict.
         let result = try send(
@@ -82,15 +76,15 @@ struct FormApplyCommand: ParsableCommand {
         let keepsAll =
             result.added.isEmpty && result.invalid.isEmpty && result.reset.isEmpty
             && result.removed.isEmpty
-        let verb = result.isCreated ? "created" : keepsAll ? "applied, every value kept" : "changed"
+        let verb = result.isCreated ? "created" : keepsAll ? "applied, all values kept" : "changed"
         let would =
-            result.isCreated ? "would be created" : keepsAll ? "keeps every value" : "would change"
+            result.isCreated ? "would be created" : keepsAll ? "keeps all values" : "would change"
         lines.append("form \(result.form) \(isDone ? verb : would), version \(result.version)")
         guard !result.isCreated else { return lines }
         for (name, ids, why) in [
             ("added", result.added, ""),
             ("invalid", result.invalid, " (kept, outside the new domain)"),
-            ("reset", result.reset, " (back to the default: the type changed)"),
+            ("reset", result.reset, " (to the default, because the type changed)"),
             ("removed", result.removed, ""),
         ] where !ids.isEmpty {
             lines.append("  \(name): \(ids.joined(separator: ", "))\(why)")
@@ -105,6 +99,8 @@ struct FormCheckCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "check", abstract: "Check form files; needs no daemon.",
         discussion: """
+            Each error is a line FILE:LINE:COLUMN: MESSAGE on standard error, as editors read it.
+
             Example: pickerctl form check *.yaml
             """)
     @OptionGroup var common: CommonOptions
@@ -127,12 +123,16 @@ struct FormCheckRequest: PlainRequest {
             do throws(Failure) {
                 let definition = try FormFiles.read(file, showsEveryIssue: true)
                 if !console.isQuiet {
-                    try console.safeLine(
-                        "\(file): form \(definition["form"]?.stringValue ?? "") is good")
+                    let form = definition["form"]?.stringValue ?? ""
+                    try console.safeLine("\(InputFile.name(file)): form \(form) is valid")
                 }
             } catch {
                 if worst == nil || error.status == .noInput { worst = .silent(error.status) }
-                if !error.message.isEmpty { Console.error(error.message) }
+                if error.beginsWithPlace {
+                    Console.complain(error.message)
+                } else if !error.message.isEmpty {
+                    Console.error(error.message)
+                }
             }
         }
         try console.flush()
@@ -150,17 +150,8 @@ extension FormCheckRequest {
 enum FormFiles {
     /// The definition in a file, `-` for standard input, checked as the daemon checks it.
     static func read(_ path: String, showsEveryIssue: Bool = false) throws(Failure) -> JSON {
-        let bytes: [UInt8]
-        let name = path == "-" ? "standard input" : path
-        if path == "-" {
-            bytes = try Console.readStandardInput()
-        } else {
-            do throws(FileIssues) {
-                bytes = try FileReading.bytes(ofFile: path)
-            } catch {
-                throw Failure(.noInput, error.issues.first.map { "\($0)" } ?? path)
-            }
-        }
+        let name = InputFile.name(path)
+        let bytes = try InputFile.bytes(path)
         switch FormFile.load(bytes, name: name) {
         case .success((_, let json)): return json
         case .failure(let issues): throw report(issues, name, showsEveryIssue)
@@ -172,11 +163,11 @@ enum FormFiles {
         _ error: FileIssues, _ name: String, _ showsEveryIssue: Bool
     ) -> Failure {
         guard showsEveryIssue || error.issues.count > 1 else {
-            return Failure(.data, error.issues.first.map { "\($0)" } ?? "\(name) cannot be read")
+            return .file(.data, error.issues[0])
         }
-        for issue in error.issues { Console.error("\(issue)") }
+        for issue in error.issues { Console.complain("\(issue)") }
         return showsEveryIssue
             ? .silent(.data)
-            : Failure(.data, "\(name) has \(error.issues.count) mistakes; nothing was applied")
+            : Failure(.data, "\(name) has \(error.issues.count) errors; nothing was applied")
     }
 }

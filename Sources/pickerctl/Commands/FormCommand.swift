@@ -57,7 +57,7 @@ struct FormListRequest: PlainRequest {
                 ])
             }
             if table.isEmpty {
-                session.console.note("no form yet; see pickerctl form apply --help")
+                session.console.note("no forms; apply one with pickerctl form apply FILE")
             } else {
                 try table.print(session.console)
             }
@@ -80,7 +80,7 @@ struct FormShowCommand: PlainCommand {
             Example: pickerctl form show deploy > deploy.yaml
             """)
     @OptionGroup var common: CommonOptions
-    @Argument(completion: .custom { words, _, _ in Completion.forms(words) }) var name: String?
+    @Argument(completion: .custom(Completion.forms)) var name: String?
     @Option(name: .shortAndLong, help: "yaml or json.") var output = DumpCommand.Format.yaml
 
     var request: FormShowRequest {
@@ -96,7 +96,7 @@ struct FormShowRequest: PlainRequest {
 
     func run() throws(Failure) {
         let session = Session(settings)
-        let form = if let name { name } else { try session.form() }
+        let form = try session.form(at: name)
         let definition = try session.definition(form).definition
         switch output {
         case .yaml: try session.console.text(YAMLWriter.text(of: definition))
@@ -122,23 +122,18 @@ struct FormDeleteCommand: ParsableCommand {
             Example: pickerctl form delete --yes old-form
             """)
     @OptionGroup var common: CommonOptions
-    @Argument(completion: .custom { words, _, _ in Completion.forms(words) }) var name: String
+    @Argument(completion: .custom(Completion.forms)) var name: String
     @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
 
     func run() throws {
         let session = Session(common.settings)
-        // It is asked about only if it is there.
-        let definition = try session.definition(name)
-        if !yes {
-            switch Console.ask("delete form \(name) with its values and its history?") {
-            case true?: break
-            case false?: throw Failure(.notMet, "form \(name) is left as it is")
-            case nil:
-                throw Failure(
-                    .notMet, "nobody to ask whether to delete \(name); say so with --yes")
-            }
-        }
-        try session.call(.formDelete(FormDelete(form: definition.form)))
+        let form = try session.form(at: name)
+        // A form that does not exist is refused before the question.
+        _ = try session.definition(form)
+        try Console.confirm(
+            "delete form \(form) with its values and its history?", isAgreed: yes,
+            orElse: .unchanged("form \(form)"))
+        try session.call(.formDelete(FormDelete(form: form)))
     }
 }
 
@@ -147,13 +142,13 @@ struct FormOptionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration.leaf(
         "options", abstract: "Replace a picker's options at run time.",
         discussion: """
-            An option is TAG or TAG=LABEL; - reads them from standard input, a line each. They \
-            survive a restart, until that picker's options change in the form file.
+            An option is TAG or TAG=LABEL; - reads one a line from standard input. They survive \
+            a restart, until that picker's options change in the form file.
 
             Example: git branch --format='%(refname:short)' | pickerctl form options branch -
             """)
     @OptionGroup var common: CommonOptions
-    @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.picker]) })
+    @Argument(completion: .custom { Completion.fields($0, $1, $2, [.picker]) })
     var field: String
     @Argument(help: "TAG or TAG=LABEL, or - for standard input.") var option: [String]
 
@@ -164,7 +159,7 @@ struct FormOptionsCommand: ParsableCommand {
         let outline = try session.outline(form)
         let control = try session.field(name.field, in: outline)
         guard control.kind == .picker else {
-            throw Failure.usage("\(control.id) is no picker; only pickers have options to replace")
+            throw Failure.wrongKind(control, "replace the options of", "name a picker")
         }
         var lines = option
         if option == ["-"] {
@@ -174,7 +169,10 @@ struct FormOptionsCommand: ParsableCommand {
             }
         }
         guard !lines.isEmpty else {
-            throw Failure(.data, "a picker needs an option at least; none was given")
+            throw Failure(.data, "no option given; a picker needs at least one")
+        }
+        guard lines.allSatisfy({ !$0.isEmpty && !$0.hasPrefix("=") }) else {
+            throw Failure(.data, "an option has no tag; write TAG or TAG=LABEL")
         }
         let options = lines.map { Self.option($0, like: control.options.first?.tag) }
         let request = FormSetOptions(form: form, field: control.id, options: options)
@@ -183,7 +181,7 @@ struct FormOptionsCommand: ParsableCommand {
         }
         if !result.invalid.isEmpty {
             session.console.note(
-                "kept, though no option matches any more: \(result.invalid.joined(separator: ", "))"
+                "kept, but not an option any more: \(result.invalid.joined(separator: ", "))"
             )
         }
     }

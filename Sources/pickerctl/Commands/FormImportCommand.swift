@@ -5,11 +5,11 @@ internal import SyncCore
 /// `pickerctl form import`: a form made of what people have.
 struct FormImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration.leaf(
-        "import", abstract: "Make a form file of what there is already.",
+        "import", abstract: "Make a form file from existing settings.",
         discussion: """
             FILE is YAML or JSON with names and values (groups become sections), or NAME=VALUE \
             lines as in an .env file; - is standard input. Types are guessed: read the result \
-            before it is applied. What cannot be taken over is told on standard error.
+            before you apply it. Standard error names what cannot be imported.
 
             --home-assistant takes a configuration.yaml, a package or a file of helpers: \
             input_boolean, input_select, input_number, input_text, input_datetime, input_button. \
@@ -21,7 +21,7 @@ struct FormImportCommand: ParsableCommand {
     @Argument(completion: .file()) var file: String?
     @Option(
         name: .customLong("home-assistant"),
-        help: ArgumentHelp("A file of Home Assistant's with helpers in it.", valueName: "file"),
+        help: ArgumentHelp("A configuration file of Home Assistant.", valueName: "file"),
         completion: .file(extensions: ["yaml", "yml"]))
     var homeAssistant: String?
     @Option(
@@ -32,7 +32,7 @@ struct FormImportCommand: ParsableCommand {
     func validate() throws {
         guard [file, homeAssistant, gsettings].count(where: { $0 != nil }) == 1 else {
             throw ValidationError(
-                "one of FILE, --home-assistant FILE and --gsettings SCHEMA says what to import")
+                "nothing to import; write FILE, --home-assistant FILE or --gsettings SCHEMA")
         }
     }
 
@@ -48,7 +48,7 @@ struct FormImportCommand: ParsableCommand {
             let path = issue.map { $0.path.isEmpty ? "" : "\(Self.place($0.path, definition)): " }
             throw Failure(
                 .data,
-                "no form comes of it: \(path ?? "")\(issue?.message ?? "it has too much in it")")
+                "the import is not a valid form: \(path ?? "")\(issue?.message ?? "too large")")
         }
         try console.text("# yaml-language-server: $schema=\(FormSchema.location)\n")
         try console.text(YAMLWriter.text(of: definition))
@@ -71,7 +71,7 @@ struct FormImportCommand: ParsableCommand {
         return id
     }
 
-    /// The definition; what could not be taken over is told, also where nothing comes of it.
+    /// The definition; what could not be imported is noted, also where the import fails.
     private func made(_ console: Console) throws(Failure) -> JSON {
         if let homeAssistant {
             let slash = homeAssistant.lastIndex(of: "/")
@@ -87,24 +87,20 @@ struct FormImportCommand: ParsableCommand {
             return try maker.definition(name(gsettings), schema: id)
         }
         let file = file ?? "-"
-        var tree = try FormImport.variables(file)
+        var maker = FormImport()
+        defer { for note in maker.notes { console.note(note) } }
+        var tree: JSON? = try maker.variables(file)
         if tree == nil { tree = try HomeAssistantImport.read(file) }
         guard let tree, let object = tree.objectValue, !object.isEmpty else {
             throw Failure(
                 .data,
-                "\(file == "-" ? "standard input" : file) has no names with values; expected "
-                    + "NAME: VALUE or NAME=VALUE")
+                "\(InputFile.name(file)) has no values; expected NAME: VALUE or NAME=VALUE")
         }
         // Helpers are told by their names; who has some wants them as what they are.
         if object.members.contains(where: { HomeAssistantHelper(rawValue: $0.name) != nil }) {
             return try assistant(name(file), tree, folder: ".", console)
         }
-        var maker = FormImport()
-        let definition = maker.definition(name(file), object)
-        for name in maker.leftOut {
-            console.note("\(name) is left out: no control holds it, or its name is taken")
-        }
-        return definition
+        return maker.definition(name(file), object)
     }
 
     private func assistant(

@@ -8,9 +8,9 @@ internal import SyncCore
 /// `pickerctl form new`: a form file to be edited.
 struct FormNewCommand: ParsableCommand {
     static let configuration = CommandConfiguration.leaf(
-        "new", abstract: "Write a commented form file to begin with.",
+        "new", abstract: "Write a commented form file to start from.",
         discussion: """
-            FILE must not be there yet; without one the form goes to standard output.
+            FILE must not exist yet; without FILE the form goes to standard output.
 
             Example: pickerctl form new deploy.yaml && $EDITOR deploy.yaml
             """)
@@ -27,7 +27,7 @@ struct FormNewCommand: ParsableCommand {
         let stem = base.split(separator: ".").first.map(String.init) ?? base
         let name = common.form ?? FormImport.formName(stem)
         try Self.write(Self.text(named: name), to: file)
-        console.note("\(file) is written; pickerctl form apply \(file) makes it a form")
+        console.note("wrote \(file); edit it, then run pickerctl form apply \(file)")
     }
 
     /// Writes a file that is not there yet: open(2) with O_EXCL.
@@ -37,7 +37,7 @@ struct FormNewCommand: ParsableCommand {
             guard errno == EEXIST else {
                 throw Failure(.notMet, "\(path): \(String(cString: strerror(errno)))")
             }
-            throw Failure(.notMet, "\(path) is there already; choose another name, or remove it")
+            throw .existsAlready(path, .notMet)
         }
         defer { close(file) }
         var rest = Array(text.utf8)[...]
@@ -80,7 +80,7 @@ struct FormNewCommand: ParsableCommand {
                 # style: menu             # inline, menu, navigationLink, palette, radioGroup,
                                           # segmented, wheel; automatic chooses
                 # multiple: true          # several at once
-                # onConflict: ask         # latest (the newest stands), ask (keep both), first
+                # onConflict: ask         # latest (the newest wins), ask (keep both), first
               - id: scoops
                 type: stepper
                 label: Scoops

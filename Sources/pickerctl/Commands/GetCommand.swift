@@ -10,19 +10,21 @@ struct GetCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "get", abstract: "Print values.",
         discussion: """
-            One field prints its bare value: into a pipe as it is, escaped on a terminal. Several \
-            print FIELD=VALUE lines, which set takes back. Globs (* and ?) choose fields.
+            One field prints its value alone: into a pipe as it is, escaped on a terminal. Several \
+            print FIELD=VALUE lines, which set reads. A pattern (* and ?) or FORM/ chooses fields \
+            or the form.
 
             Example: if [ "$(pickerctl get maintenance)" = true ]; then echo closed; fi
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(completion: .custom { words, _, _ in Completion.readable(words) })
+    @Argument(completion: .custom(Completion.readable))
     var field: [String] = []
     @Option(name: .shortAndLong, help: "text, json, yaml, env or table.")
     var output = Format.text
     @Flag(help: "The vector clock too, as a token for set --context.") var context = false
-    @Flag(help: "Show one secret, for those who may; the reading is recorded.") var reveal = false
+    @Flag(help: "Show one secret, if you have access; the daemon's log records it.")
+    var reveal = false
 
     var request: GetRequest {
         GetRequest(
@@ -41,15 +43,22 @@ struct GetRequest: PlainRequest {
 
     func run() throws(Failure) {
         let session = Session(settings)
-        let names = fields.map { FieldName($0) }
-        let form = try session.form(of: names)
+        let (form, names) = try session.place(of: fields)
         if reveals { return try Self.reveal(session, form, names) }
         let ids = names.map(\.field)
-        let snapshot = try session.snapshot(form, ids.isEmpty ? nil : ids)
+        let snapshot: StateSnapshot
+        do throws(Failure) {
+            snapshot = try session.snapshot(form, ids.isEmpty ? nil : ids)
+        } catch {
+            if error.status == .noInput, let whole = try session.wholeForm(fields) {
+                return try with([whole]).run()
+            }
+            throw error
+        }
         for id in ids
         where Glob(id).literal != nil && !snapshot.fields.contains(where: { $0.id == id }) {
             // Asked once more only to name what is near.
-            throw Session.noField(id, form, among: try session.snapshot(form).fields.map(\.id))
+            throw .noField(id, form, among: try session.snapshot(form).fields.map(\.id))
         }
         let isSingle = names.count == 1 && Glob(ids[0]).literal != nil
         var selection = Selection(
@@ -68,6 +77,12 @@ struct GetRequest: PlainRequest {
         try session.console.flush()
     }
 
+    private func with(_ fields: [String]) -> GetRequest {
+        GetRequest(
+            settings: settings, format: format, showsContext: showsContext, reveals: reveals,
+            fields: fields)
+    }
+
     /// `source.name` names a component that is there, of a control that has any.
     private static func checkComponents(
         _ names: [FieldName], _ snapshot: StateSnapshot
@@ -77,23 +92,18 @@ struct GetRequest: PlainRequest {
                 continue
             }
             guard let rows = state.value.objectValue, rows["presses"] == nil else {
-                throw .usage("\(name.field) has no components; write \(name.field)")
+                throw .noComponents(name.field, write: name.field)
             }
             guard rows[component] == nil else { continue }
             let ids = rows.members.map(\.name)
-            let near = Similar.names(to: component, among: ids).first
-            throw Failure(
-                .noInput,
-                "no component \"\(component)\" in \(name.field); "
-                    + (near.map { "did you mean \($0)?" }
-                        ?? "there are \(ids.joined(separator: ", "))"))
+            throw .noComponent(component, name.field, among: ids)
         }
     }
 
     private static func reveal(
         _ session: Session, _ form: String, _ names: [FieldName]
     ) throws(Failure) {
-        guard names.count == 1 else { throw .usage("--reveal shows one field at a time") }
+        guard names.count == 1 else { throw .usage("--reveal shows one secret; name one field") }
         let request = StateReveal(form: form, field: names[0].field)
         let result = try session.call(.stateReveal(request)) { json throws(DecodeError) in
             try RevealResult(decoding: json)

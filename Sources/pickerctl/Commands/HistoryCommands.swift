@@ -8,19 +8,21 @@ struct HistoryCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "history", abstract: "Who changed what, when; newest first.",
         discussion: """
+            A pattern (* and ?) or FORM/ chooses fields or the form.
+
             Example: pickerctl history -n 5 flavor
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(completion: .custom { words, _, _ in Completion.fields(words) })
+    @Argument(completion: .custom(Completion.fields))
     var field: String?
-    @Option(name: [.customShort("n"), .long], help: "So many entries at most.") var limit = 50
-    @Option(help: "Only what came before this revision.") var before: Int64?
+    @Option(name: [.customShort("n"), .long], help: "The number of entries at most.") var limit = 50
+    @Option(help: "Only entries before this revision.") var before: Int64?
     @Option(name: .shortAndLong, help: "text or json (an entry a line).")
     var output = TextOrJSON.text
 
     func validate() throws {
-        if limit < 1 { throw ValidationError("--limit takes a number from 1 on") }
+        if limit < 1 { throw ValidationError("--limit is \(limit); write a number of 1 or more") }
     }
 
     var request: HistoryRequest {
@@ -39,18 +41,33 @@ struct HistoryRequest: PlainRequest {
 
     func run() throws(Failure) {
         let session = Session(settings)
-        let name = field.map { FieldName($0) }
-        let form = try session.form(of: name.map { [$0] } ?? [])
+        var (form, names) = try session.place(of: field.map { [$0] } ?? [])
+        if let name = names.first, Glob(name.field).literal != nil,
+            try session.outline(form)[name.field] == nil
+        {
+            guard let field, let whole = try session.wholeForm([field]) else {
+                throw .noField(
+                    name.field, form, among: try session.outline(form).fields.map(\.id))
+            }
+            (form, names) = try session.place(of: [whole])
+        }
+        let glob = names.first.map { Glob($0.field) }
         var before = before
         var left = limit
         while left > 0 {
             let request = StateHistory(
-                form: form, field: name?.field, before: before, limit: Int64(min(left, 1_000)))
+                form: form, field: glob?.literal, before: before, limit: Int64(min(left, 1_000)))
             let page = try session.call(.stateHistory(request)) { json throws(DecodeError) in
                 try HistoryPage(decoding: json)
             }
-            for entry in page.entries { try print(entry, session.console) }
-            left -= page.entries.count
+            for var entry in page.entries where left > 0 {
+                if let glob, glob.literal == nil {
+                    entry.changes.removeAll { !glob.matches($0.field) }
+                    if entry.changes.isEmpty { continue }
+                }
+                try print(entry, session.console)
+                left -= 1
+            }
             guard page.more, let last = page.entries.last else { break }
             before = last.revision
         }
@@ -103,7 +120,7 @@ extension HistoryRequest {
 /// `pickerctl undo`.
 struct UndoCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
-        "undo", abstract: "Take back my last edit, of one field or of any.",
+        "undo", abstract: "Undo my last edit, of one field or of any.",
         discussion: """
             Example: pickerctl undo flavor
             """)
@@ -116,7 +133,7 @@ struct UndoCommand: PlainCommand {
 /// `pickerctl redo`.
 struct RedoCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
-        "redo", abstract: "Do again what undo took back.",
+        "redo", abstract: "Redo what undo reverted.",
         discussion: """
             Example: pickerctl redo
             """)
@@ -128,10 +145,10 @@ struct RedoCommand: PlainCommand {
 
 /// What undo and redo share.
 struct UndoOptions: ParsableArguments {
-    @Argument(completion: .custom { words, _, _ in Completion.fields(words) })
+    @Argument(completion: .custom(Completion.fields))
     var field: String?
     @Flag(help: "Anyone's edit, not only mine.") var anyone = false
-    @Option(name: .shortAndLong, help: "Print what is there now: json.") var output: AnswerFormat?
+    @Option(name: .shortAndLong, help: "Print the new values: json.") var output: AnswerFormat?
 
     func request(_ settings: Settings, isRedo: Bool) -> UndoRequest {
         UndoRequest(
@@ -149,9 +166,8 @@ struct UndoRequest: PlainRequest {
 
     func run() throws(Failure) {
         let session = Session(settings)
-        let name = field.map { FieldName($0) }
-        let form = try session.form(of: name.map { [$0] } ?? [])
-        let undo = StateUndo(form: form, field: name?.field, scope: anyone ? .anyone : .mine)
+        let (form, names) = try session.place(of: field.map { [$0] } ?? [])
+        let undo = StateUndo(form: form, field: names.first?.field, scope: anyone ? .anyone : .mine)
         let request: Request = isRedo ? .stateRedo(undo) : .stateUndo(undo)
         let result = try session.call(request) { json throws(DecodeError) in
             try SetResult(decoding: json)
@@ -164,7 +180,8 @@ struct UndoRequest: PlainRequest {
         let skipped = result.skipped ?? []
         if !skipped.isEmpty {
             session.console.note(
-                "left as somebody else set it: \(skipped.joined(separator: ", "))")
+                "not reverted, because others changed it since: "
+                    + skipped.joined(separator: ", "))
         }
         try session.console.flush()
     }
@@ -181,17 +198,18 @@ extension UndoRequest {
 /// `pickerctl conflicts`.
 struct ConflictsCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
-        "conflicts", abstract: "Fields that were set at the same time, unresolved.",
+        "conflicts", abstract: "Show fields that were changed at the same time.",
         discussion: """
-            Exits 1 where there is one, as diff does.
+            Exits 1 if there is a conflict, as diff does.
 
             Example: pickerctl conflicts || pickerctl resolve flavor=vanilla
             """)
     @OptionGroup var common: CommonOptions
+    @Argument(completion: .custom(Completion.forms)) var form: String?
     @Option(name: .shortAndLong, help: "text or json.") var output = TextOrJSON.text
 
     var request: ConflictsRequest {
-        ConflictsRequest(settings: common.settings, output: output)
+        ConflictsRequest(settings: common.settings, output: output, form: form)
     }
 }
 
@@ -199,10 +217,11 @@ struct ConflictsCommand: PlainCommand {
 struct ConflictsRequest: PlainRequest {
     let settings: Settings
     let output: TextOrJSON
+    let form: String?
 
     func run() throws(Failure) {
         let session = Session(settings)
-        let form = try session.form()
+        let form = try session.form(at: form)
         let fields = try session.snapshot(form).fields.filter { !$0.state.conflict.isEmpty }
         switch output {
         case .json:
@@ -228,21 +247,23 @@ struct ConflictsRequest: PlainRequest {
 
 extension ConflictsRequest {
     init(_ words: inout PlainWords) {
-        self.init(settings: words.settings(), output: words.choice("--output", "-o") ?? .text)
+        self.init(
+            settings: words.settings(), output: words.choice("--output", "-o") ?? .text,
+            form: words.nameIfAny())
     }
 }
 
 /// `pickerctl resolve`.
 struct ResolveCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
-        "resolve", abstract: "Settle conflicts: this value, having seen them all.",
+        "resolve", abstract: "Resolve conflicts: choose the value that stays.",
         discussion: """
             Example: pickerctl resolve flavor=vanilla
             """)
     @OptionGroup var common: CommonOptions
     @Argument(
         help: ArgumentHelp("The value that stays.", valueName: "field=value"),
-        completion: .custom { words, _, _ in Completion.assignments(words) })
+        completion: .custom(Completion.assignments))
     var assignments: [String]
 
     var request: ResolveRequest {
@@ -257,7 +278,7 @@ struct ResolveRequest: PlainRequest {
 
     func run() throws(Failure) {
         let session = Session(settings)
-        let assignments = try SetCommand.assignments(assignments)
+        let assignments = try SetCommand.assignments(assignments, verb: "resolve")
         let form = try session.form(named: assignments.map(\.form))
         var edits = EditBuilder(try session.outline(form))
         for assignment in assignments { try edits.append(assignment, session) }

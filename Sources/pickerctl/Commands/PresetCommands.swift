@@ -9,19 +9,20 @@ struct DumpCommand: PlainCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case yaml, json }
 
     static let configuration = CommandConfiguration.leaf(
-        "dump", abstract: "Print all values, to be loaded again.",
+        "dump", abstract: "Print all values, for load.",
         discussion: """
-            Secrets and buttons are left out, and so is what shows another's value.
+            Secrets, buttons and controls that show another control's value are left out.
 
             Example: pickerctl dump > friday.yaml
             """)
 
     @OptionGroup var common: CommonOptions
+    @Argument(completion: .custom(Completion.forms)) var form: String?
     @Option(name: .shortAndLong, help: "yaml or json.") var output = Format.yaml
-    @Flag(help: "Only what somebody has set, not the defaults.") var setOnly = false
+    @Flag(help: "Only values that were set, no defaults.") var setOnly = false
 
     var request: DumpRequest {
-        DumpRequest(settings: common.settings, output: output, setOnly: setOnly)
+        DumpRequest(settings: common.settings, output: output, setOnly: setOnly, form: form)
     }
 }
 
@@ -30,10 +31,11 @@ struct DumpRequest: PlainRequest {
     let settings: Settings
     let output: DumpCommand.Format
     let setOnly: Bool
+    let form: String?
 
     func run() throws(Failure) {
         let session = Session(settings)
-        let form = try session.form()
+        let form = try session.form(at: form)
         let outline = try session.outline(form)
         let snapshot = try session.snapshot(form)
         var values = JSONObject()
@@ -54,14 +56,14 @@ extension DumpRequest {
     init(_ words: inout PlainWords) {
         self.init(
             settings: words.settings(), output: words.choice("--output", "-o") ?? .yaml,
-            setOnly: words.flag("--set-only"))
+            setOnly: words.flag("--set-only"), form: words.nameIfAny())
     }
 }
 
 /// `pickerctl load`.
 struct LoadCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
-        "load", abstract: "Set all values of a dump, all of them or none.",
+        "load", abstract: "Set all values of a dump, or none.",
         discussion: """
             FILE is YAML or JSON as dump writes it, or FIELD: VALUE alone; - reads standard input.
 
@@ -70,8 +72,8 @@ struct LoadCommand: PlainCommand {
 
     @OptionGroup var common: CommonOptions
     @Argument(completion: .file()) var file: String
-    @Flag(help: "Show what would change, and change nothing.") var dryRun = false
-    @Option(help: ArgumentHelp("What you had seen: a token of get --context.", valueName: "token"))
+    @Flag(help: "Show the changes, and change nothing.") var dryRun = false
+    @Option(help: ArgumentHelp("What you have seen: a token of get --context.", valueName: "token"))
     var context: String?
 
     var request: LoadRequest {
@@ -89,13 +91,12 @@ struct LoadRequest: PlainRequest {
     func run() throws(Failure) {
         let session = Session(settings)
         let context = try Session.token(context, of: "--context")
-        let tree = try PresetFile.read(file)
+        let tree = try InputFile.tree(file)
         let isWrapped = tree["values"]?.objectValue != nil && tree["form"]?.stringValue != nil
         guard let values = isWrapped ? tree["values"]?.objectValue : tree.objectValue else {
             throw Failure(
                 .data,
-                "\(file == "-" ? "standard input" : file) holds no values; "
-                    + "expected FIELD: VALUE, as dump writes it"
+                "\(InputFile.name(file)) has no values; expected FIELD: VALUE, as dump writes it"
             )
         }
         let form =
@@ -109,8 +110,8 @@ struct LoadRequest: PlainRequest {
             guard field.holdsValue else {
                 throw Failure(
                     .data,
-                    "\(id) is a \(field.kind?.rawValue ?? "control"), which a preset does not set; "
-                        + "take it out of \(file)")
+                    "a preset cannot set \(id), which is a \(field.kindName); remove it from "
+                        + InputFile.name(file))
             }
             if snapshot.fields[id]?.value != value {
                 changes.append(Change(field: id, .value(value)))
@@ -136,27 +137,5 @@ extension LoadRequest {
         self.init(
             settings: words.settings(), dryRun: words.flag("--dry-run"),
             context: words.value("--context"), file: words.name())
-    }
-}
-
-/// Files of values and of forms, or standard input for `-`.
-enum PresetFile {
-    static func read(_ path: String) throws(Failure) -> JSON {
-        let name = path == "-" ? "standard input" : path
-        let bytes: [UInt8]
-        if path == "-" {
-            bytes = try Console.readStandardInput()
-        } else {
-            do throws(FileIssues) {
-                bytes = try FileReading.bytes(ofFile: path)
-            } catch {
-                throw Failure(.noInput, error.issues.first.map { "\($0)" } ?? path)
-            }
-        }
-        do throws(FileIssues) {
-            return try YAMLDocument.parse(bytes, name: name).json
-        } catch {
-            throw Failure(.data, error.issues.first.map { "\($0)" } ?? "\(name) cannot be read")
-        }
     }
 }

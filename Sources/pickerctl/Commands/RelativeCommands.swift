@@ -11,51 +11,89 @@ struct RelativeRequest: PlainRequest {
     let settings: Settings
     let verb: Verb
     var wraps = false
+    /// `--yes` of a button that asks.
+    var isAgreed = false
     let names: [String]
 
     func run() throws(Failure) {
         let session = Session(settings)
-        let fields = names.map { FieldName($0) }
-        let form = try session.form(of: fields)
+        let (form, names) = try session.place(of: names)
+        if names.isEmpty { throw .needsField(form, verb.name) }
         let outline = try session.outline(form)
-        var changes: [Change] = []
-        for name in fields {
-            let field = try session.field(name.field, in: outline)
-            changes.append(Change(field: field.id, try action(field)))
+        let fields = try session.fields(names, in: outline) { field in
+            verb != .press && field.kind.map(verb.kinds.contains) ?? false && !field.isReadOnly
         }
-        try session.set(StateSet(form: form, changes: changes))
+        var changes: [Change] = []
+        for field in fields { changes.append(Change(field: field.id, try action(field))) }
+        if let question = fields.first.flatMap(question) {
+            try Console.confirm(question, isAgreed: isAgreed, orElse: .notPressed(names[0].field))
+        }
+        let report = try EditReport(changes, outline, session)
+        let result = try session.set(StateSet(form: form, changes: changes))
+        try report?.print(changes, result, session.console)
+    }
+
+    /// What a button asks before it is pressed.
+    private func question(_ field: FieldOutline) -> String? {
+        guard verb == .press else { return nil }
+        if let confirm = field.json["confirm"]?.stringValue { return confirm }
+        return field.json["role"] == "destructive" ? "press \(field.label)?" : nil
     }
 
     private func action(_ field: FieldOutline) throws(Failure) -> Change.Action {
-        switch verb {
-        case .toggle:
-            try mustBe([.toggle], "toggle", field, "use pickerctl set or next")
-            return .toggle
-        case .next: return try move(.next, field)
-        case .previous: return try move(.previous, field)
-        case .reset:
-            try mustBe(
-                Set([.picker, .wheels, .toggle, .slider, .stepper, .date, .text, .secure, .gauge]),
-                "reset", field, "there is nothing to set back")
-            return .reset
-        case .press:
-            try mustBe([.button], "press", field, "use pickerctl set")
-            return .press
+        if let kind = field.kind, !verb.kinds.contains(kind) {
+            throw .wrongKind(field, verb.phrase, otherWay(field))
+        }
+        return switch verb {
+        case .toggle: .toggle
+        case .next: .move(.next, wraps: wraps)
+        case .previous: .move(.previous, wraps: wraps)
+        case .reset: .reset
+        case .press: .press
         }
     }
 
-    private func move(
-        _ direction: Change.Direction, _ field: FieldOutline
-    ) throws(Failure) -> Change.Action {
-        try mustBe([.picker], direction.rawValue, field, "use pickerctl set \(field.id)+=1")
-        return .move(direction, wraps: wraps)
+    /// What to do with a control that the verb is not for.
+    private func otherWay(_ field: FieldOutline) -> String {
+        switch field.kind {
+        case .label: "it holds no value"
+        case .button: "use pickerctl press \(field.id)"
+        case .toggle: "use pickerctl toggle \(field.id)"
+        case .slider, .stepper, .gauge: "use pickerctl set \(field.id)+=1"
+        case .secure: "use pickerctl set \(field.id)=-"
+        default: "use pickerctl set \(field.id)=VALUE"
+        }
+    }
+}
+
+extension RelativeRequest.Verb {
+    var name: String {
+        switch self {
+        case .toggle: "toggle"
+        case .next: "next"
+        case .previous: "previous"
+        case .reset: "reset"
+        case .press: "press"
+        }
     }
 
-    private func mustBe(
-        _ kinds: Set<FieldOutline.Kind>, _ verb: String, _ field: FieldOutline, _ step: String
-    ) throws(Failure) {
-        guard let kind = field.kind, !kinds.contains(kind) else { return }
-        throw .usage("\(field.id) is a \(kind.rawValue), which \(verb) does not know; \(step)")
+    /// The verb behind "cannot".
+    fileprivate var phrase: String {
+        switch self {
+        case .next, .previous: "move to the \(name) option of"
+        case .toggle, .reset, .press: name
+        }
+    }
+
+    /// The types of control that it works on.
+    fileprivate var kinds: Set<FieldOutline.Kind> {
+        switch self {
+        case .toggle: [.toggle]
+        case .next, .previous: [.picker]
+        case .reset:
+            [.picker, .wheels, .toggle, .slider, .stepper, .date, .text, .secure, .gauge]
+        case .press: [.button]
+        }
     }
 }
 
@@ -65,7 +103,8 @@ extension RelativeRequest {
         self.verb = verb
         switch verb {
         case .next, .previous: wraps = words.flag("--wrap")
-        case .toggle, .reset, .press: break
+        case .press: isAgreed = words.flag("--yes", "-y")
+        case .toggle, .reset: break
         }
         names = verb == .press ? [words.name()] : words.names(atLeast: 1)
     }
@@ -73,12 +112,14 @@ extension RelativeRequest {
 
 struct ToggleCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
-        "toggle", abstract: "Turn toggles over.",
+        "toggle", abstract: "Switch toggles on or off.",
         discussion: """
+            Patterns (* and ?) choose toggles.
+
             Example: pickerctl toggle maintenance
             """)
     @OptionGroup var common: CommonOptions
-    @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.toggle]) })
+    @Argument(completion: .custom { Completion.fields($0, $1, $2, [.toggle]) })
     var field: [String]
 
     var request: RelativeRequest {
@@ -94,7 +135,7 @@ struct NextCommand: PlainCommand {
             """)
     @OptionGroup var common: CommonOptions
     @Flag(help: "From the last option to the first.") var wrap = false
-    @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.picker]) })
+    @Argument(completion: .custom { Completion.fields($0, $1, $2, [.picker]) })
     var field: [String]
 
     var request: RelativeRequest {
@@ -110,7 +151,7 @@ struct PreviousCommand: PlainCommand {
             """)
     @OptionGroup var common: CommonOptions
     @Flag(help: "From the first option to the last.") var wrap = false
-    @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.picker]) })
+    @Argument(completion: .custom { Completion.fields($0, $1, $2, [.picker]) })
     var field: [String]
 
     var request: RelativeRequest {
@@ -120,12 +161,14 @@ struct PreviousCommand: PlainCommand {
 
 struct ResetCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
-        "reset", abstract: "Unset fields: back to their defaults.",
+        "reset", abstract: "Reset fields to their defaults.",
         discussion: """
+            Patterns (* and ?) choose fields; read-only ones, buttons and labels are left out.
+
             Example: pickerctl reset flavor scoops
             """)
     @OptionGroup var common: CommonOptions
-    @Argument(completion: .custom { words, _, _ in Completion.fields(words) })
+    @Argument(completion: .custom(Completion.fields))
     var field: [String]
 
     var request: RelativeRequest {
@@ -137,13 +180,17 @@ struct PressCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "press", abstract: "Press a button.",
         discussion: """
+            A destructive button, and one with a question, asks first. Without a terminal it needs \
+            --yes or PICKERSYNC_YES=1.
+
             Example: pickerctl press rollback
             """)
     @OptionGroup var common: CommonOptions
-    @Argument(completion: .custom { words, _, _ in Completion.fields(words, [.button]) })
+    @Argument(completion: .custom { Completion.fields($0, $1, $2, [.button]) })
     var button: String
+    @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
 
     var request: RelativeRequest {
-        RelativeRequest(settings: common.settings, verb: .press, names: [button])
+        RelativeRequest(settings: common.settings, verb: .press, isAgreed: yes, names: [button])
     }
 }

@@ -10,26 +10,27 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration.leaf(
         "run", abstract: "Run a command with the form's values in its environment.",
         discussion: """
-            PICKER_FLAVOR=vanilla and its like, and PICKER_FORM. Secrets are left out. The exit \
-            status is the command's.
+            The variables are PICKER_FORM and one for each field, such as PICKER_FLAVOR=vanilla, \
+            without secrets. The exit status is the command's.
 
             Example: pickerctl run --restart-on-change -- ./server
             """)
     @OptionGroup var common: CommonOptions
     @Flag(help: "Run it again at each change: SIGTERM, then SIGKILL after the grace.")
     var restartOnChange = false
-    @Option(help: ArgumentHelp("Time between SIGTERM and SIGKILL.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("Time between SIGTERM and SIGKILL.", valueName: "duration"),
+        transform: Duration.seconds)
     var grace: Double = 5
-    @Option(help: ArgumentHelp("Wait until it was quiet so long.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("Restart after this time without changes.", valueName: "duration"),
+        transform: Duration.seconds)
     var debounce: Double = 0.05
     @Argument(parsing: .postTerminator, help: "The command, after --.") var command: [String] = []
 
     func validate() throws {
         if command.isEmpty {
             throw ValidationError("nothing to run; write pickerctl run -- COMMAND")
-        }
-        if !(grace >= 0) || !(debounce >= 0) {
-            throw ValidationError("--grace and --debounce take seconds, 0 or more")
         }
     }
 
@@ -70,11 +71,12 @@ struct RunCommand: ParsableCommand {
     /// The file of a command, or why it cannot be run.
     static func executable(_ name: String) throws(Failure) -> String {
         guard let path = find(name), let facts = FileFacts.at(path) else {
-            let place = name.contains("/") ? "is not there" : "is not in PATH"
-            throw Failure(.noInput, "\(name) \(place); name a command that can be run")
+            let place = name.contains("/") ? "does not exist" : "is not in PATH"
+            throw Failure(.noInput, "\(name) \(place); choose a command that exists")
         }
         guard facts.kind == .regular, access(path, X_OK) == 0 else {
-            throw Failure(.noPermission, "\(path) may not be run; is it executable?")
+            throw Failure(
+                .noPermission, "\(path) is not executable; use chmod +x, or choose another")
         }
         return path
     }
@@ -142,7 +144,7 @@ private final class Restarter {
             if case .formChanged(let change) = event {
                 guard case .defined(let content) = change.content else {
                     child?.end(graceSeconds: command.grace)
-                    throw Failure(.noInput, "form \(form) was deleted")
+                    throw .formDeleted(form)
                 }
                 outline = FormOutline(content.definition)
             }

@@ -6,14 +6,15 @@ struct SetCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "set", abstract: "Set fields, all of them or none.",
         discussion: """
-            A value is read as its control holds it: a tag, true or false, a number, a date, text. \
-            Several tags stand with commas between; empty or null is nothing where that is allowed.
+            A value has the type of its control: a tag, true or false, a number, a date, text. \
+            Commas separate several tags; empty or null clears an optional control. On a terminal \
+            the new values are shown.
 
               flavor=vanilla           set
-              scoops+=1  scoops-=1     increment, within the control's bounds
+              scoops+=1  scoops-=1     add or subtract, within the control's bounds
               days+=tue  days-=mon     add to a list, remove from it
               source.name=salary       one component of wheels
-              note=@FILE  key=-        a file's text, standard input; the way for a secret
+              note=@FILE  key=-        read a file, standard input; use it for a secret
               note:='"@home"'          exactly this JSON
 
             Example: pickerctl set flavor=vanilla scoops+=1
@@ -23,10 +24,10 @@ struct SetCommand: PlainCommand {
 
     @Argument(
         help: ArgumentHelp("What to set.", valueName: "field=value"),
-        completion: .custom { words, _, _ in Completion.assignments(words) })
+        completion: .custom(Completion.assignments))
     var assignments: [String]
 
-    @Option(help: ArgumentHelp("What you had seen: a token of get --context.", valueName: "token"))
+    @Option(help: ArgumentHelp("What you have seen: a token of get --context.", valueName: "token"))
     var context: String?
 
     @Option(
@@ -34,7 +35,7 @@ struct SetCommand: PlainCommand {
             "Set only if nothing changed since this token; else exit 75.", valueName: "token"))
     var ifCurrent: String?
 
-    @Option(name: .shortAndLong, help: "Print what is there now: json.")
+    @Option(name: .shortAndLong, help: "Print the new values: json.")
     var output: AnswerFormat?
 
     func run() throws {
@@ -61,17 +62,20 @@ struct SetRequest: PlainRequest {
 
     func run() throws(Failure) {
         let session = Session(settings)
-        let assignments = try SetCommand.assignments(assignments)
+        let assignments = try SetCommand.assignments(assignments, verb: "set")
         let context = try Session.token(context, of: "--context")
         let ifCurrent = try Session.token(ifCurrent, of: "--if-current")
         let form = try session.form(named: assignments.map(\.form))
-        var edits = EditBuilder(try session.outline(form))
+        let outline = try session.outline(form)
+        var edits = EditBuilder(outline)
         for assignment in assignments { try edits.append(assignment, session) }
+        let report = try output == nil ? EditReport(edits.changes, outline, session) : nil
         let result = try session.set(
             StateSet(
                 form: form, changes: edits.changes, context: ifCurrent ?? context,
                 requireCurrent: ifCurrent != nil))
         try output?.print(result, session.console)
+        try report?.print(edits.changes, result, session.console)
     }
 }
 
@@ -86,11 +90,15 @@ extension SetRequest {
 }
 
 extension SetCommand {
-    static func assignments(_ arguments: [String]) throws(Failure) -> [Assignment] {
+    static func assignments(
+        _ arguments: [String], verb: String
+    ) throws(Failure) -> [Assignment] {
         var result: [Assignment] = []
-        for argument in arguments {
+        for (place, argument) in arguments.enumerated() {
             guard let assignment = Assignment(argument) else {
-                throw .usage("\"\(argument)\" is no FIELD=VALUE; see pickerctl set --help")
+                // `traffic= 20` has its value in the next word.
+                let isValue = place > 0 && arguments[place - 1].hasSuffix("=")
+                throw .notAssignment(arguments[(isValue ? place - 1 : place)...], verb: verb)
             }
             result.append(assignment)
         }

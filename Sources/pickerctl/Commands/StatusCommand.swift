@@ -7,23 +7,35 @@ struct StatusCommand: PlainCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json, prometheus }
 
     static let configuration = CommandConfiguration.leaf(
-        "status", abstract: "The daemon's state.",
+        "status", abstract: "Show the daemon's state.",
         discussion: """
+            Shows ten lines; --all and -o json show everything that the daemon reports. \
             -o prometheus writes metrics for node_exporter's textfile collector.
 
             Example: pickerctl status -o prometheus > /var/lib/node_exporter/pickersync.prom
             """)
     @OptionGroup var common: CommonOptions
+    @Flag(help: "The limits in force.") var limits = false
+    @Flag(help: "Everything that the daemon reports.") var all = false
     @Option(name: .shortAndLong, help: "text, json or prometheus.") var output = Format.text
 
+    func validate() throws {
+        if (limits && all) || ((limits || all) && output != .text) {
+            throw ValidationError("--limits, --all and -o exclude each other")
+        }
+    }
+
     var request: StatusRequest {
-        StatusRequest(settings: common.settings, output: output)
+        StatusRequest(
+            settings: common.settings, showsLimits: limits, showsAll: all, output: output)
     }
 }
 
 /// `pickerctl status` as it was asked for.
 struct StatusRequest: PlainRequest {
     let settings: Settings
+    let showsLimits: Bool
+    let showsAll: Bool
     let output: StatusCommand.Format
 
     func run() throws(Failure) {
@@ -32,12 +44,96 @@ struct StatusRequest: PlainRequest {
         switch output {
         case .json: try session.console.text(status.prettyText + "\n")
         case .text:
-            try session.console.safeLine("socket: \(session.client.resolution.path)")
-            for line in Self.lines(status, depth: 0) { try session.console.safeLine(line) }
+            for line in lines(status, session) { try session.console.safeLine(line) }
         case .prometheus:
             for line in Metrics.lines(status) { try session.console.line(line) }
         }
         try session.console.flush()
+    }
+
+    private func lines(_ status: JSON, _ session: Session) -> [String] {
+        if showsLimits { return Self.limits(status) }
+        let first = "socket: \(session.client.resolution.path)"
+        return [first] + (showsAll ? Self.lines(status, depth: 0) : Self.summary(status))
+    }
+
+    /// The lines that matter from day to day. A number that the daemon does not report is left out.
+    static func summary(_ status: JSON) -> [String] {
+        func text(_ path: String...) -> String? {
+            var json = status
+            for name in path { json = json[name] ?? .null }
+            return json.isNull ? nil : ValueText.bare(json)
+        }
+        func size(_ path: String...) -> String? {
+            path.reduce(status) { $0[$1] ?? .null }.integerValue.map(Examination.size)
+        }
+        let began = status["startedAt"]?.stringValue.flatMap { Timestamp($0) }
+        let lines: [(name: String, values: [String?])] = [
+            ("server", [text("server"), text("pid").map { "process \($0)" }]),
+            (
+                "started",
+                [
+                    began.map { LocalTime.text($0) },
+                    status["uptimeMs"]?.integerValue.map { "up \(Self.span($0 / 1_000))" },
+                ]
+            ),
+            ("durability", [text("durability")]),
+            ("writable", [text("writable"), text("trouble")]),
+            (
+                "forms",
+                [
+                    text("forms", "count"), text("forms", "fields").map { "fields: \($0)" },
+                    text("forms", "readOnly").flatMap { $0 == "0" ? nil : "read-only: \($0)" },
+                ]
+            ),
+            (
+                "connections",
+                [
+                    text("connections", "count"),
+                    text("connections", "users").map { "users: \($0)" },
+                    text("connections", "subscriptions").map { "subscriptions: \($0)" },
+                ]
+            ),
+            (
+                "transactions",
+                [
+                    text("counters", "transactions"),
+                    text("counters", "refused").map { "refused requests: \($0)" },
+                ]
+            ),
+            (
+                "store",
+                [
+                    // The daemon measures the store only after its start.
+                    size("store", "bytes") ?? "not measured yet",
+                    text("store", "revisions").map { "revisions: \($0)" },
+                ]
+            ),
+            ("memory", [size("memory", "resident")]),
+        ]
+        return lines.compactMap { name, values in
+            let known = values.compactMap(\.self)
+            return known.isEmpty ? nil : "\(name): \(known.joined(separator: ", "))"
+        }
+    }
+
+    /// A span of time in its two largest units: `3 d 4 h`, `12 min 5 s`.
+    static func span(_ seconds: Int64) -> String {
+        let parts = [
+            (seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "min"),
+            (seconds % 60, "s"),
+        ]
+        let first = parts.firstIndex { $0.0 > 0 } ?? parts.count - 1
+        return parts[first...].prefix(2).filter { $0.0 > 0 || parts[first].0 == 0 }
+            .map { "\($0.0) \($0.1)" }.joined(separator: " ")
+    }
+
+    /// The limits in force, with their units.
+    static func limits(_ status: JSON) -> [String] {
+        (status["limits"]?.objectValue?.members ?? []).map { name, value in
+            let unit = Limits.all.first { $0.name == name }.map { " \($0.unit)" } ?? ""
+            return "\(name): \(ValueText.bare(value))\(unit)"
+        }
     }
 
     /// Names and values, two spaces a level. The daemon says what it has; nothing is left out.
@@ -66,6 +162,10 @@ struct StatusRequest: PlainRequest {
 
 extension StatusRequest {
     init(_ words: inout PlainWords) {
-        self.init(settings: words.settings(), output: words.choice("--output", "-o") ?? .text)
+        self.init(
+            settings: words.settings(), showsLimits: words.flag("--limits"),
+            showsAll: words.flag("--all"), output: words.choice("--output", "-o") ?? .text)
+        words.require(!(showsLimits && showsAll))
+        words.require(output == .text || !(showsLimits || showsAll))
     }
 }

@@ -82,7 +82,7 @@ enum Metrics {
             ]),
         Metric(
             "commit_failures_total", .counter, "counters.commitFailures",
-            "Commits that failed; edits are refused until the store is written anew."),
+            "Commits that failed; edits are refused until the store is rebuilt."),
         Metric(
             "store_writable", .gauge, "writable",
             "1 while edits are taken, 0 while the store cannot be written."),

@@ -7,24 +7,21 @@ struct WaitCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "wait", abstract: "Wait until fields have values; at once if they do.",
         discussion: """
-            FIELD=VALUE or FIELD!=VALUE; all of them must hold together.
+            FIELD=VALUE or FIELD!=VALUE; all must hold at the same time. A value that the control \
+            can never have is refused at once.
 
-            Example: pickerctl wait --timeout 60 state=ready && ./go
+            Example: pickerctl wait --timeout 1m state=ready && ./go
             """)
 
     @OptionGroup var common: CommonOptions
     @Argument(
         help: ArgumentHelp("What to wait for.", valueName: "field=value"),
-        completion: .custom { words, _, _ in Completion.assignments(words) })
+        completion: .custom(Completion.assignments))
     var conditions: [String]
-    @Option(help: ArgumentHelp("Give up after so many seconds, with 124.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("Give up after this time, with 124.", valueName: "duration"),
+        transform: Duration.seconds)
     var timeout: Double?
-
-    func validate() throws {
-        if let timeout, !(timeout >= 0) {
-            throw ValidationError("--timeout takes seconds, 0 or more")
-        }
-    }
 
     var request: WaitRequest {
         WaitRequest(settings: common.settings, timeout: timeout, conditions: conditions)
@@ -40,6 +37,9 @@ struct WaitRequest: PlainRequest {
     func run() throws(Failure) {
         let started = MonotonicClock.now()
         let session = Session(settings)
+        for (place, text) in conditions.enumerated() where FieldCondition.parts(text) == nil {
+            throw .notAssignment(conditions[place...], verb: "wait")
+        }
         let form = try session.form(named: conditions.map(FieldCondition.form))
         let outline = try session.outline(form)
         var conditions: [FieldCondition] = []
@@ -59,7 +59,7 @@ struct WaitRequest: PlainRequest {
             case .readable: continue
             case .event(.subscriptionRefused(_, let error)): throw Failure(error)
             case .event(.formChanged(let change)) where change.content == .deleted:
-                throw Failure(.noInput, "form \(form) was deleted; there is nothing to wait for")
+                throw .formDeleted(form)
             case .event(let event):
                 vigil.saw(event, form)
                 if vigil.hasHeld { return }

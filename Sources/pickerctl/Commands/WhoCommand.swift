@@ -7,14 +7,15 @@ struct WhoCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "who", abstract: "Who has the form open, and where.",
         discussion: """
-            Example: pickerctl who --form deploy
+            Example: pickerctl who deploy
             """)
     @OptionGroup var common: CommonOptions
-    @Option(name: .shortAndLong, help: "text or json (a peer a line).")
+    @Argument(completion: .custom(Completion.forms)) var form: String?
+    @Option(name: .shortAndLong, help: "text or json (one peer a line).")
     var output = TextOrJSON.text
 
     var request: WhoRequest {
-        WhoRequest(settings: common.settings, output: output)
+        WhoRequest(settings: common.settings, output: output, form: form)
     }
 }
 
@@ -22,25 +23,27 @@ struct WhoCommand: PlainCommand {
 struct WhoRequest: PlainRequest {
     let settings: Settings
     let output: TextOrJSON
+    let form: String?
 
     /// Seconds within which the daemon tells who is there, if it ever does.
     private static let patienceSeconds = 5.0
 
     func run() throws(Failure) {
         let session = Session(settings)
-        let form = try session.form()
+        let form = try session.form(at: form)
         session.client.subscribe(StateSubscribe(form: form, fields: [], presence: true))
         // Asking makes us one of those who are there. Peers are told in the order in which they
         // came, and we came last: once we are told of ourselves, we know of all.
         try session.call(.ping)
         guard let me = session.client.greeting?.you.connection else {
-            throw Failure(.unavailable, "the daemon does not say who we are; see pickerctl doctor")
+            throw Failure(
+                .unavailable, "the daemon did not name this connection; see pickerctl doctor")
         }
         var peers: [PresenceChanged.Peer] = []
         let deadline = MonotonicClock.now().adding(seconds: Self.patienceSeconds)
         while true {
             switch try session.wait(until: deadline) {
-            case .deadline: return try print(peers, session)
+            case .deadline: return try print(peers, of: form, session)
             case .event(.subscriptionRefused(_, let error)): throw Failure(error)
             case .event(.presence(let change)) where change.form == form:
                 for peer in change.peers {
@@ -50,14 +53,16 @@ struct WhoRequest: PlainRequest {
                 if change.peers.contains(where: { $0.connection == me }) {
                     // We are gone before we tell: who asks next is not told of us.
                     try session.call(.stateUnsubscribe(form: form))
-                    return try print(peers.filter { $0.connection != me }, session)
+                    return try print(peers.filter { $0.connection != me }, of: form, session)
                 }
             case .event, .readable: continue
             }
         }
     }
 
-    private func print(_ peers: [PresenceChanged.Peer], _ session: Session) throws(Failure) {
+    private func print(
+        _ peers: [PresenceChanged.Peer], of form: String, _ session: Session
+    ) throws(Failure) {
         let others = peers.sorted { $0.connection < $1.connection }
         var table = Table(["USER", "TERMINAL", "PROGRAM", "AT FIELD"])
         for peer in others {
@@ -75,7 +80,7 @@ struct WhoRequest: PlainRequest {
         }
         if output == .text {
             if table.isEmpty {
-                session.console.note("nobody has the form open")
+                session.console.note("nobody has form \(form) open")
             } else {
                 try table.print(session.console)
             }
@@ -86,6 +91,8 @@ struct WhoRequest: PlainRequest {
 
 extension WhoRequest {
     init(_ words: inout PlainWords) {
-        self.init(settings: words.settings(), output: words.choice("--output", "-o") ?? .text)
+        self.init(
+            settings: words.settings(), output: words.choice("--output", "-o") ?? .text,
+            form: words.nameIfAny())
     }
 }

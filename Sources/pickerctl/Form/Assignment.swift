@@ -56,6 +56,11 @@ struct FieldName: Equatable {
     var field: String
     var component: String?
 
+    /// `FORM/`: the whole form.
+    var isWholeForm: Bool { form != nil && field.isEmpty }
+    /// A name alone, which may be a form's as well as a field's.
+    var isBare: Bool { form == nil && component == nil && Glob(field).literal != nil }
+
     init(_ text: String) {
         var rest = text[...]
         if let slash = rest.firstIndex(of: "/") {

@@ -35,7 +35,7 @@ struct EditBuilder {
             outline[assignment.field] == nil, let odd = outline[assignment.field + "-"]
         {
             throw .usage(
-                "\(odd.id) ends in a dash, so \(odd.id)=… reads as a decrement; "
+                "\(odd.id) ends in a dash, so \(odd.id)=… means a subtraction; "
                     + "write \(odd.id):=JSON")
         }
         return try session.field(assignment.field, in: outline)
@@ -45,15 +45,13 @@ struct EditBuilder {
         _ assignment: Assignment, _ field: FieldOutline
     ) throws(Failure) -> Change.Action {
         if field.kind == .secure, case .text = assignment.source {
-            throw .usage(
-                "\(field.id) is secret, and a command line is seen by others; give it on standard "
-                    + "input with \(field.id)=- or from a file with \(field.id)=@FILE")
+            throw .secretInArguments(field.id)
         }
         let text = try text(assignment.source)
         if let component = assignment.component {
             guard assignment.operation == .set else {
                 throw .usage(
-                    "a component is set with \(field.id).\(component)=TAG and nothing else")
+                    "a component has a tag; write \(field.id).\(component)=TAG")
             }
             return .value(try ValueParser.component(text, component, of: field))
         }
@@ -61,7 +59,7 @@ struct EditBuilder {
         case .set: return .value(try ValueParser.value(text, for: field))
         case .json:
             guard let json = try? JSON(parsing: text) else {
-                throw ValueParser.invalid(text, field, "JSON after :=")
+                throw .notValue(text, of: field, "JSON after :=")
             }
             return .value(json)
         case .plus, .minus:
@@ -74,9 +72,8 @@ struct EditBuilder {
             case .slider, .stepper, .gauge:
                 return .increment(try ValueParser.increment(text, negated: isMinus, for: field))
             default:
-                let kind = field.kind?.rawValue ?? "control"
                 throw .usage(
-                    "\(field.id) is a \(kind), and only numbers and lists take += and -=; "
+                    "\(field.id) is a \(field.kindName), and += and -= need a number or a list; "
                         + "write \(field.id)=VALUE")
             }
         }
@@ -91,14 +88,10 @@ struct EditBuilder {
         case .text(let text): return text
         case .file(let path):
             name = path
-            do throws(FileIssues) {
-                bytes = try FileReading.bytes(ofFile: path)
-            } catch {
-                throw Failure(.noInput, "\(error.issues.first.map { "\($0)" } ?? path)")
-            }
+            bytes = try InputFile.bytes(path)
         case .standardInput:
             guard !standardInputIsTaken else {
-                throw .usage("standard input can be read for one field only; use @FILE for others")
+                throw .usage("only one field can read standard input; use @FILE for the others")
             }
             standardInputIsTaken = true
             name = "standard input"

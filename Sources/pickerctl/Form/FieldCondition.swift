@@ -14,28 +14,41 @@ struct FieldCondition {
 
     /// Reads `flavor=vanilla`, `flavor!=vanilla`, `source.name=salary`.
     init(_ text: String, _ outline: FormOutline, _ session: Session) throws(Failure) {
-        guard let equals = text.firstIndex(of: "=") else {
-            throw .usage("\"\(text)\" is no FIELD=VALUE")
+        guard let (place, comparison, wanted) = Self.parts(text) else {
+            throw .notAssignment([text], verb: "wait")
         }
-        var name = text[..<equals]
-        comparison = name.last == "!" ? .notEqual : .equal
-        if comparison == .notEqual { name.removeLast() }
-        let place = FieldName(String(name))
+        self.comparison = comparison
         let control = try session.field(place.field, in: outline)
-        let wanted = String(text[text.index(after: equals)...])
         field = control.id
         component = place.component
         if let component {
             let whole = try ValueParser.component(wanted, component, of: control)
-            value = whole[component] ?? .null
+            let tag = whole[component] ?? .null
+            let options = control.components.first { $0.id.isSameBytes(as: component) }?.options
+            try PossibleValue.check(tag, among: options ?? [])
+            value = tag
         } else if control.kind == .button {
             guard let presses = ValueParser.number(wanted) else {
-                throw ValueParser.invalid(wanted, control, "a number of presses")
+                throw .notValue(wanted, of: control, "a number of presses")
             }
             value = .members(("presses", .number(presses)))
         } else {
-            value = try ValueParser.value(wanted, for: control)
+            value = try PossibleValue(control, outline).check(
+                try ValueParser.value(wanted, for: control), wanted)
         }
+    }
+
+    /// Field, comparison and value of a condition; `nil` where it has no `=` or no field.
+    static func parts(_ text: String) -> (place: FieldName, Comparison, value: String)? {
+        guard let equals = text.firstIndex(of: "=") else { return nil }
+        var name = text[..<equals]
+        let isNegated = name.last == "!"
+        if isNegated { name.removeLast() }
+        let place = FieldName(String(name))
+        guard !place.field.isEmpty else { return nil }
+        return (
+            place, isNegated ? .notEqual : .equal, String(text[text.index(after: equals)...])
+        )
     }
 
     init(

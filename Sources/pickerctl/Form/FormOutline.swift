@@ -37,6 +37,7 @@ struct FieldOutline {
     var label: String { json["label"]?.stringValue ?? id }
     var isMultiple: Bool { json["multiple"]?.boolValue ?? false }
     var isOptional: Bool { json["optional"]?.boolValue ?? false }
+    var isReadOnly: Bool { json["readOnly"]?.boolValue ?? false }
     var isCountdown: Bool { json["mode"]?.stringValue == "countdown" }
     /// Whether its value may leave the daemon and come back: presets, environments.
     var holdsValue: Bool { kind != .button && kind != .label && kind != .secure }

@@ -23,25 +23,25 @@ enum ValueParser {
         case .picker: return try tag(text, among: field.options, isOptional: field.isOptional)
         case .wheels:
             guard let json = try? JSON(parsing: text), json.objectValue != nil else {
-                throw invalid(text, field, "a JSON object, or \(field.id).COMPONENT=TAG")
+                throw .notValue(text, of: field, "a JSON object, or \(field.id).COMPONENT=TAG")
             }
             return json
         case .toggle: return .bool(try flag(text, for: field))
         case .slider, .stepper, .gauge:
-            guard let number = number(text) else { throw invalid(text, field, "a number") }
+            guard let number = number(text) else { throw .notValue(text, of: field, "a number") }
             return .number(number)
         case .date:
             if text.isEmpty || text == "null" { return .null }
             guard field.isCountdown else { return .string(text) }
             guard let number = number(text) else {
-                throw invalid(text, field, "seconds as a number")
+                throw .notValue(text, of: field, "a number of seconds")
             }
             return .number(number)
         case .text, .secure, nil: return .string(text)
         case .button:
-            throw .usage("\(field.id) is a button; press it with pickerctl press \(field.id)")
+            throw .isButton(field.id)
         case .label:
-            throw .usage("\(field.id) is a label, which holds no value")
+            throw .isLabel(field.id)
         }
     }
 
@@ -50,16 +50,10 @@ enum ValueParser {
         _ text: String, _ component: String, of field: FieldOutline
     ) throws(Failure) -> JSON {
         guard field.kind == .wheels else {
-            throw .usage(
-                "\(field.id) has no components; write \(field.id)=\(text)")
+            throw .noComponents(field.id, write: "\(field.id)=\(text)")
         }
         guard let found = field.components.first(where: { $0.id.isSameBytes(as: component) }) else {
-            let similar = Similar.names(to: component, among: field.components.map(\.id))
-            let names = field.components.map(\.id).joined(separator: ", ")
-            throw Failure(
-                .noInput,
-                "no component \"\(component)\" in \(field.id); "
-                    + (similar.first.map { "did you mean \($0)?" } ?? "there are \(names)"))
+            throw .noComponent(component, field.id, among: field.components.map(\.id))
         }
         return .members((component, try tag(text, among: found.options, isOptional: false)))
     }
@@ -103,7 +97,7 @@ enum ValueParser {
         _ text: String, negated: Bool, for field: FieldOutline
     ) throws(Failure) -> DecimalNumber {
         guard let number = number(text), let result = negated ? number.negated : number else {
-            throw invalid(text, field, "a number to \(negated ? "take off" : "add")")
+            throw .notValue(text, of: field, "a number to \(negated ? "subtract" : "add")")
         }
         return result
     }
@@ -134,13 +128,8 @@ enum ValueParser {
 
     private static func flag(_ text: String, for field: FieldOutline) throws(Failure) -> Bool {
         guard let flag = flags[text.lowercased()] else {
-            throw invalid(text, field, "true or false")
+            throw .notValue(text, of: field, "true or false")
         }
         return flag
-    }
-
-    static func invalid(_ text: String, _ field: FieldOutline, _ expected: String) -> Failure {
-        Failure(
-            .data, "\"\(text)\" is no value for \(field.id); expected \(expected)")
     }
 }

@@ -6,9 +6,7 @@ internal import SyncCore
 
 /// Makes a definition of what people have.
 struct FormImport {
-    /// Names whose values no control holds.
-    private(set) var leftOut: [String] = []
-    /// What could not be taken over, in a line each.
+    /// What could not be imported, in a line each.
     private(set) var notes: [String] = []
 
     mutating func note(_ line: String) {
@@ -46,30 +44,44 @@ struct FormImport {
     }
 
     /// `NAME=VALUE` lines, `export` and quotes as shells have them; `nil` where a file is no such
-    /// thing.
-    static func variables(_ path: String) throws(Failure) -> JSON? {
+    /// thing. A line that is neither this nor a comment is noted.
+    mutating func variables(_ path: String) throws(Failure) -> JSON? {
         guard path != "-", path.hasSuffix(".env") || path.split(separator: "/").last == ".env"
         else { return nil }
-        let bytes: [UInt8]
-        do throws(FileIssues) {
-            bytes = try FileReading.bytes(ofFile: path)
-        } catch {
-            throw Failure(.noInput, error.issues.first.map { "\($0)" } ?? path)
+        guard let text = String(validating: try InputFile.bytes(path), as: UTF8.self) else {
+            throw Failure(.data, "\(path) is not UTF-8 text")
         }
         var object = JSONObject()
-        for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-            var line = line.drop { $0 == " " || $0 == "\t" }
-            if line.hasPrefix("export ") { line = line.dropFirst(7) }
-            guard line.first != "#", let equals = line.firstIndex(of: "=") else { continue }
-            var text = line[line.index(after: equals)...]
-            if let quote = text.first, quote == "'" || quote == "\"", text.count > 1,
-                text.last == quote
-            {
-                text = text.dropFirst().dropLast()
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (number, whole) in lines.enumerated() {
+            var line = whole.drop { $0 == " " || $0 == "\t" }
+            if line.isEmpty || line.first == "#" { continue }
+            if line.hasPrefix("export ") { line = line.dropFirst(7).drop { $0 == " " } }
+            let place = "\(path):\(number + 1)"
+            guard let (name, value) = Self.variable(line) else {
+                note("\(place): not NAME=VALUE; the line is left out")
+                continue
             }
-            object[String(line[..<equals])] = scalar(String(text))
+            if object[name] != nil {
+                note("\(place): \(name) is there twice; the last value is used")
+            }
+            object[name] = Self.scalar(value)
         }
         return .object(object)
+    }
+
+    /// Name and value of a line; `nil` where it has no name, or a quote that does not end in it.
+    private static func variable(_ line: Substring) -> (name: String, value: String)? {
+        guard let equals = line.firstIndex(of: "="), equals != line.startIndex else { return nil }
+        let name = line[..<equals]
+        guard !name.contains(where: \.isWhitespace) else { return nil }
+        var text = line[line.index(after: equals)...]
+        while text.last == " " || text.last == "\t" || text.last == "\r" { text.removeLast() }
+        guard let quote = text.first, quote == "'" || quote == "\"" else {
+            return (String(name), String(text))
+        }
+        guard text.count > 1, text.last == quote else { return nil }
+        return (String(name), String(text.dropFirst().dropLast()))
     }
 
     private static func scalar(_ text: String) -> JSON {
@@ -87,7 +99,9 @@ struct FormImport {
         for (name, value) in object.members {
             if let group = value.objectValue {
                 let fields = group.members.compactMap { field($0.name, $0.value) }
-                if !fields.isEmpty {
+                if fields.isEmpty {
+                    note("\(name) is left out: the group has no controls")
+                } else {
                     sections.append(
                         .members(("title", .string(name)), ("fields", .array(fields))))
                 }
@@ -114,7 +128,7 @@ struct FormImport {
         id = String(id.prefix(63))
         guard variables.insert(FieldOutline.variable(id)).inserted else {
             if let other { return self.id(other) }
-            leftOut.append(name)
+            note("\(name) is left out: another name gives the same field \(id)")
             return nil
         }
         return id
@@ -134,7 +148,7 @@ struct FormImport {
                 ("type", "picker"), ("multiple", true), ("options", value), ("default", value),
             ]
         case .array, .object:
-            leftOut.append(name)
+            note("\(name) is left out: no control holds such a value")
             return nil
         }
         guard let id = id(name) else { return nil }

@@ -33,8 +33,8 @@ struct GSettingsImport {
         }
         throw Failure(
             .noInput,
-            "no schema \"\(name)\" is installed; gsettings list-schemas shows those that are, "
-                + "or name a .gschema.xml file")
+            "no schema \"\(name)\" is installed; see gsettings list-schemas, or name a "
+                + ".gschema.xml file")
     }
 
     /// Where schemas are: $GSETTINGS_SCHEMA_DIR, then $XDG_DATA_DIRS (GIO's default source).
@@ -85,7 +85,7 @@ struct GSettingsImport {
             return try XMLDocument.parse(try FileReading.bytes(ofFile: path), name: path)
         } catch {
             let isUnread = error.issues.first?.position == nil
-            throw Failure(isUnread ? .noInput : .data, error.issues.first.map { "\($0)" } ?? path)
+            throw .file(isUnread ? .noInput : .data, error.issues[0])
         }
     }
 
@@ -109,11 +109,13 @@ struct GSettingsImport {
             for child in schema.all("child") {
                 let name = child["schema"] ?? child["name"] ?? ""
                 if !chosen.contains(where: { $0["id"] == name }) {
-                    maker.note("child schema \(name) is left out; import it by itself")
+                    maker.note("child schema \(name) is left out; import it on its own")
                 }
             }
         }
-        guard !sections.isEmpty else { throw Failure(.data, "no key of it makes a control") }
+        guard !sections.isEmpty else {
+            throw Failure(.data, "the schema has no key that a control can hold")
+        }
         return .members(
             ("form", .string(form)), ("title", .string((isOne ? chosen[0]["id"] : nil) ?? form)),
             ("sections", .array(sections)))
@@ -182,7 +184,7 @@ struct GSettingsImport {
         _ tags: [String]?, _ name: String, _ id: String, _ value: JSON?, isMultiple: Bool
     ) -> JSONObject? {
         guard let tags, !tags.isEmpty else {
-            maker.note("\(name) is left out: \(id) is not among the enums and flags at hand")
+            maker.note("\(name) is left out: \(id) is not an enum or flags of this file")
             return nil
         }
         // Tags as they are; their labels too, since nicks are what people type to gsettings.

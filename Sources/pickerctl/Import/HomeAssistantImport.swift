@@ -23,24 +23,7 @@ struct HomeAssistantImport {
 
     /// Reads a file of Home Assistant's, with its own tags (`!include`, `!secret`).
     static func read(_ path: String) throws(Failure) -> JSON {
-        let name = path == "-" ? "standard input" : path
-        do throws(FileIssues) {
-            let bytes =
-                path == "-" ? nil : try FileReading.bytes(ofFile: path)
-            let limits = YAMLDocument.Limits(takesOwnTags: true)
-            if let bytes { return try YAMLDocument.parse(bytes, name: name, limits: limits).json }
-        } catch {
-            let isUnread = error.issues.first?.position == nil
-            throw Failure(isUnread ? .noInput : .data, error.issues.first.map { "\($0)" } ?? name)
-        }
-        let bytes = try Console.readStandardInput()
-        do throws(FileIssues) {
-            return try YAMLDocument.parse(
-                bytes, name: name, limits: YAMLDocument.Limits(takesOwnTags: true)
-            ).json
-        } catch {
-            throw Failure(.data, error.issues.first.map { "\($0)" } ?? name)
-        }
+        try InputFile.tree(path, limits: YAMLDocument.Limits(takesOwnTags: true))
     }
 
     /// The form of a whole configuration.yaml, a package, or a file of helpers.
@@ -49,8 +32,8 @@ struct HomeAssistantImport {
         guard !fields.isEmpty else {
             throw Failure(
                 .data,
-                "there are no helpers in it; expected "
-                    + HomeAssistantHelper.allCases.map(\.rawValue).joined(separator: ", "))
+                "the file has no helpers; expected "
+                    + Wording.alternatives(HomeAssistantHelper.allCases.map(\.rawValue)))
         }
         return .members(("form", .string(form)), ("fields", .array(fields)))
     }

@@ -96,4 +96,27 @@ extension LineForm {
             refuse("\(definition.controls[index].title): \(problem)")
         }
     }
+
+    // MARK: Without answers
+
+    /// Prints the whole form: standard input has no answers.
+    mutating func show() {
+        say("Form: \(definition.title ?? definition.name)")
+        if let subtitle = definition.subtitle { say(subtitle) }
+        show(after: -1)
+        isFinished = true
+    }
+
+    /// Prints the controls after one, with their values and conflicts.
+    mutating func show(after index: Int) {
+        for next in definition.controls.indices
+        where next > index && model.mirror.isVisible(next) {
+            sayTitle(of: definition.controls[next].section)
+            say(state(next))
+            for pick in model.conflict(next) {
+                let when = pick.when.map { " at \($0)" } ?? ""
+                say("  conflict: \(pick.text), by \(pick.by?.name ?? "you")\(when)")
+            }
+        }
+    }
 }

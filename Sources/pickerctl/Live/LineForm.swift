@@ -29,7 +29,7 @@ struct LineForm {
     private(set) var output: [String] = []
     /// Why it ends before its end.
     var failure: Failure?
-    private(set) var isFinished = false
+    var isFinished = false
     /// Who was told to be here.
     var told: [LivePeer] = []
     private var asksToLeave = false
@@ -116,7 +116,7 @@ struct LineForm {
     }
 
     /// A section's title, once on the way through it, whichever of its controls comes first.
-    private mutating func sayTitle(of section: Int) {
+    mutating func sayTitle(of section: Int) {
         guard model.mode == .form, section != titled else { return }
         titled = section
         if let title = definition.sections[section].title { say("Section: \(title)") }
@@ -295,6 +295,9 @@ struct LineForm {
             let index = model.mirror.index(field)
         {
             model.picked = model.mirror.shown(index).value
+        }
+        if !isPerson, model.mode == .form, !isFinished, let index = model.focusedIndex {
+            show(after: index)
         }
         isFinished = true
     }

@@ -31,7 +31,11 @@ struct LineRuntime: ~Copyable {
 
     /// Runs to the end; the status, what `pick` picked, and why it failed.
     mutating func run() throws(Failure) -> (status: ExitStatus, model: LiveModel) {
-        form.begin()
+        if form.isPerson || form.model.mode != .form || !hasNoAnswers() {
+            form.begin()
+        } else {
+            form.show()
+        }
         try say()
         var due: UInt64?
         defer { echo = nil }
@@ -52,6 +56,14 @@ struct LineRuntime: ~Copyable {
         }
         try leavePrompt()
         return (ending ?? .done, form.model)
+    }
+
+    /// Whether standard input is at its end already, as /dev/null is.
+    private mutating func hasNoAnswers() -> Bool {
+        var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        guard poll(&entry, 1, 0) > 0 else { return false }
+        read()
+        return inputEnded && input.isEmpty
     }
 
     /// Until when a daemon that is away is waited for; a person waits as long as they like.

@@ -10,33 +10,46 @@ struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration.leaf(
         "open", abstract: "Open a form, live and shared.",
         discussion: """
-            A file (one that exists, or a name with / or .yaml) is applied first. The arrows move,
-            Enter and Space act, ? shows all keys, q leaves. With --accessible, ACCESSIBLE=1 or
-            TERM=dumb the form is plain lines; without a terminal, answers come line by line.
+            FORM/FIELD opens the form at a field. A file, a name with a dot or a path, is applied \
+            first. The arrow keys move, Enter and Space act, ? shows all keys, q leaves. With \
+            --accessible, ACCESSIBLE=1 or TERM=dumb the form is plain lines. Without a terminal, \
+            standard input has an answer a line, and what it does not answer is printed.
             """)
     @OptionGroup var common: CommonOptions
     @OptionGroup var live: LiveOptions
     @Argument(
         help: ArgumentHelp("A form, or a file to apply first.", valueName: "form-or-file"),
-        completion: .file(extensions: ["yaml", "yml", "json"])) var form: String?
+        completion: .custom(Completion.formsAndFiles)) var form: String?
 
     func run() throws {
         var settings = common.settings
-        let isFile = form.map { $0.contains("/") || $0.contains(".") } ?? false
         let session: Session
-        if let form, isFile {
+        var field: String?
+        if let form, Self.isFile(form) {
             let definition = try FormFiles.read(form)
             session = Session(settings)
             try Self.apply(definition, form, session)
             settings.form = definition["form"]?.stringValue
         } else {
-            settings.form = form ?? settings.form
             session = Session(settings)
+            let place = form.map { FieldName($0) }
+            settings.form = try session.form(at: place?.form ?? form)
+            if let place, !place.isWholeForm, place.form != nil { field = place.field }
         }
         let name = try settings.form ?? session.form()
         let mirror = try LiveStart.mirror(of: name, session)
-        let status = try LiveStart.open(mirror, session, live, settings)
+        if let field, mirror.index(field) == nil {
+            throw Failure.noField(field, name, among: mirror.definition.controls.map(\.id))
+        }
+        let status = try LiveStart.open(mirror, session, live, settings, at: field)
         if status != .done { throw Failure.silent(status) }
+    }
+
+    /// Whether an argument is a file rather than a form or a field of one: a name with a dot, an
+    /// absolute path, or a path to a file that exists.
+    private static func isFile(_ text: String) -> Bool {
+        text.contains(".") || text.hasPrefix("/")
+            || text.contains("/") && FileFacts.at(text).map { $0.kind != .directory } ?? false
     }
 
     /// Applies a file; one that would lose a value is asked about.
@@ -51,10 +64,8 @@ struct OpenCommand: ParsableCommand {
         if !lost.isEmpty {
             let question =
                 "\(file) would lose values of \(form): \(lost.joined(separator: ", ")); apply it?"
-            guard Console.ask(question) == true else {
-                throw Failure(
-                    .notMet, "\(file) would lose values; see pickerctl form apply \(file)")
-            }
+            try Console.confirm(
+                question, isAgreed: false, orElse: .unchanged("form \(form)"))
         }
         try session.call(.formApply(FormApply(definition: definition)))
     }
@@ -69,13 +80,14 @@ struct LiveOptions: ParsableArguments {
 
     @Flag(
         name: .customLong("non-interactive"),
-        help: "Ask nothing: take the present values and defaults.") var nonInteractive = false
+        help: "Ask nothing and print the present values.") var nonInteractive = false
 
     private static let themes = Theme.all.map(\.name).joined(separator: ", ")
 
     func validate() throws {
         if let theme, Theme.named(theme) == nil {
-            throw ValidationError("no theme \"\(theme)\"; there are \(Self.themes)")
+            throw ValidationError(
+                "no theme \"\(theme)\"; choose \(Wording.alternatives(Theme.all.map(\.name)))")
         }
     }
 }
@@ -107,11 +119,12 @@ enum LiveStart {
 
     /// The whole form.
     static func open(
-        _ mirror: FormMirror, _ session: Session, _ options: LiveOptions, _ settings: Settings
+        _ mirror: FormMirror, _ session: Session, _ options: LiveOptions, _ settings: Settings,
+        at field: String? = nil
     ) throws(Failure) -> ExitStatus {
         if options.nonInteractive { return try present(mirror, session) }
         if !isPlain(options), isatty(STDOUT_FILENO) == 1, let terminal = Terminal(.screen) {
-            return run(mirror, session, options, settings, terminal, .form).status
+            return run(mirror, session, options, settings, terminal, .form, at: field).status
         }
         return try lines(mirror, session, options, settings, .form, STDOUT_FILENO).status
     }
@@ -163,11 +176,12 @@ enum LiveStart {
 
     static func run(
         _ mirror: FormMirror, _ session: Session, _ options: LiveOptions, _ settings: Settings,
-        _ terminal: Terminal, _ mode: LiveModel.Mode
+        _ terminal: Terminal, _ mode: LiveModel.Mode, at field: String? = nil
     ) -> (status: ExitStatus, model: LiveModel) {
         let charset = Charset(variable: environmentVariable)
         let around = surroundings(options, settings, charset)
-        let model = LiveModel(mirror, around, mode: mode, size: terminal.size)
+        var model = LiveModel(mirror, around, mode: mode, size: terminal.size)
+        if let field { model.focus = .control(field) }
         let link = LiveLink(
             path: session.client.resolution.path, form: mirror.form, tty: Session.terminal())
         session.client.close()

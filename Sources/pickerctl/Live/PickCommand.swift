@@ -15,7 +15,7 @@ struct PickCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var live: LiveOptions
     @Flag(name: .customLong("no-set"), help: "Print the value and set nothing.") var noSet = false
-    @Argument(completion: .custom { words, _, _ in Completion.fields(words) }) var field: String
+    @Argument(completion: .custom(Completion.fields)) var field: String
 
     func run() throws {
         let session = Session(common.settings)
@@ -23,7 +23,7 @@ struct PickCommand: ParsableCommand {
         let form = try session.form(of: [name])
         let mirror = try LiveStart.mirror(of: form, session)
         guard let index = mirror.index(name.field) else {
-            throw Session.noField(
+            throw Failure.noField(
                 name.field, form, among: mirror.definition.controls.map(\.id))
         }
         try check(mirror, index)
@@ -42,14 +42,15 @@ struct PickCommand: ParsableCommand {
     private func check(_ mirror: FormMirror, _ index: Int) throws(Failure) {
         let control = mirror.definition.controls[index]
         switch control.kind {
-        case .label: throw .usage("\(control.id) is a label, which holds no value")
-        case .button:
-            throw .usage(
-                "\(control.id) is a button; press it with pickerctl press \(control.id)")
+        case .label: throw .isLabel(control.id)
+        case .button: throw .isButton(control.id)
         default: break
         }
-        if control.isReadOnly { throw Failure(.data, "\(control.id) is only read") }
-        if !mirror.isEnabled(index) { throw Failure(.data, "\(control.id) is disabled now") }
+        if control.isReadOnly { throw Failure(.data, "\(control.id) is read-only") }
+        if !mirror.isEnabled(index) {
+            throw Failure(
+                .data, "\(control.id) is disabled; see pickerctl describe \(control.id)")
+        }
     }
 
     /// The present value or the default, unasked.
@@ -59,7 +60,8 @@ struct PickCommand: ParsableCommand {
         let shown = mirror.shown(index)
         if shown.isMissing || shown.isMixed || shown.isInvalid {
             throw Failure(
-                .notMet, "\(mirror.definition.controls[index].id) has no value to take")
+                .notMet,
+                "\(mirror.definition.controls[index].id) has no value; use pickerctl set")
         }
         try session.console.value(ValueText.bare(shown.value))
         try session.console.flush()

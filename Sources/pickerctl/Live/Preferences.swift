@@ -92,17 +92,16 @@ struct Preferences {
 
     private mutating func theme(_ json: JSON, _ path: [String], _ file: SourceTree) -> Theme? {
         if let theme = json.stringValue.flatMap({ Theme.named($0) }) { return theme }
-        let names = Theme.all.map(\.name).joined(separator: ", ")
         let given = json.stringValue.map { "no theme \"\($0)\"" } ?? "not a name"
-        complain(file, path, given, "one of \(names)")
+        complain(file, path, given, Wording.oneOf(Theme.all.map(\.name)))
         return nil
     }
 
     private mutating func bind(_ name: String, _ json: JSON, _ file: SourceTree) {
         let path = ["keys", name]
         guard let action = KeyAction(rawValue: name) else {
-            let names = KeyAction.allCases.map(\.rawValue).joined(separator: ", ")
-            return complain(file, path, "no such action", "one of \(names)")
+            return complain(
+                file, path, "no such action", Wording.oneOf(KeyAction.allCases.map(\.rawValue)))
         }
         var events: [KeyEvent] = []
         for value in json.arrayValue ?? [json] {

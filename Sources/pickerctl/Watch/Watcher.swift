@@ -12,6 +12,8 @@ internal import SyncCore
 final class Watcher {
     private let session: Session
     private let options: WatchOptions
+    /// The names and patterns of the fields; none for the whole form.
+    private let fields: [String]
     private let globs: [Glob]
     private let form: String
     private var until: Vigil?
@@ -37,12 +39,20 @@ final class Watcher {
     init(_ session: Session, _ options: WatchOptions) throws(Failure) {
         self.session = session
         self.options = options
-        let names = options.fields.map { FieldName($0) }
-        var prefixes = names.map(\.form)
-        if let until = options.until { prefixes.append(FieldCondition.form(until)) }
-        form = try session.form(named: prefixes)
-        globs = names.map { Glob($0.field) }
-        let outline = try session.outline(form)
+        if let until = options.until, FieldCondition.parts(until) == nil {
+            throw .notAssignment([until], verb: "watch --until")
+        }
+        var (form, names) = try Self.place(options, session)
+        var outline = try session.outline(form)
+        if let name = names.first, name.isBare, outline[name.field] == nil,
+            let whole = try session.wholeForm(options.fields)
+        {
+            (form, names) = try session.place(of: [whole])
+            outline = try session.outline(form)
+        }
+        self.form = form
+        fields = names.map(\.field)
+        globs = fields.map { Glob($0) }
         for id in globs.compactMap(\.literal) { _ = try session.field(id, in: outline) }
         until =
             if let text = options.until {
@@ -55,6 +65,16 @@ final class Watcher {
         labelTexts = names.contains { ids.contains($0.field) } ? LabelTexts(outline.json) : nil
         debouncer = Debouncer(span: (0 as UInt64).adding(seconds: options.debounceSeconds))
         queue = ExecQueue(keepsLatest: options.keepsLatest)
+    }
+
+    /// The form, and the fields in it: `--until` may name the form as well.
+    private static func place(
+        _ options: WatchOptions, _ session: Session
+    ) throws(Failure) -> (form: String, fields: [FieldName]) {
+        guard let until = options.until else { return try session.place(of: options.fields) }
+        let names = options.fields.map { FieldName($0) }
+        let form = try session.form(named: names.map(\.form) + [FieldCondition.form(until)])
+        return (form, names.contains(where: \.isWholeForm) ? [] : names)
     }
 
     private static func labels(_ outline: FormOutline) -> [String] {
@@ -96,11 +116,7 @@ final class Watcher {
 
     private func subscribe() throws(Failure) {
         let filter =
-            options.fields.isEmpty || until != nil || labelTexts != nil
-            ? nil
-            : options.fields.map {
-                FieldName($0).field
-            }
+            fields.isEmpty || until != nil || labelTexts != nil ? nil : fields
         var since: StateSubscribe.Since?
         if let revision = options.since {
             let log = try session.definition(form).log
@@ -140,7 +156,7 @@ final class Watcher {
             guard change.form == form else { return }
             switch change.content {
             case .deleted:
-                throw Failure(.noInput, "form \(form) was deleted; there is nothing to watch")
+                throw .formDeleted(form)
             case .defined(let content):
                 labels = Self.labels(FormOutline(content.definition))
                 if labelTexts != nil { labelTexts = LabelTexts(content.definition) }
@@ -148,7 +164,7 @@ final class Watcher {
                 try offer(content.changes, change.revision, content.coalescedFrom)
             }
         case .disconnected:
-            if !isLost { session.console.note("the daemon went away; waiting for it") }
+            if !isLost { session.console.note("connection lost; waiting for the daemon") }
             isLost = true
         case .answered, .presence, .forms, .goodbye, .greeted, .incompatible, .violation: break
         }
@@ -156,7 +172,7 @@ final class Watcher {
 
     private func returned() {
         hasBegun = true
-        if isLost { session.console.note("the daemon is back") }
+        if isLost { session.console.note("connected again") }
         isLost = false
     }
 
@@ -187,9 +203,9 @@ final class Watcher {
             let since = options.since ?? 0
             session.console.note(
                 since > result.revision
-                    ? "revision \(since) has yet to come: the form is at \(result.revision)"
-                    : "the log does not reach back to revision \(since); what changed since "
-                        + "comes folded")
+                    ? "revision \(since) does not exist yet: the form is at \(result.revision)"
+                    : "the log does not have revision \(since) any more; each field that changed "
+                        + "since is reported once")
         }
         // In the order in which the fields changed, as a log would have told it.
         if from != nil { changes.sort { $0.state.revision < $1.state.revision } }
@@ -252,7 +268,7 @@ final class Watcher {
     }
 
     private func showDefinition(_ version: Int64, _ revision: Revision) throws(Failure) {
-        guard options.fields.isEmpty, options.command == nil else { return }
+        guard fields.isEmpty, options.command == nil else { return }
         switch options.format {
         case .text:
             try session.console.safeLine("form \(form) version \(version), revision \(revision)")
@@ -300,7 +316,7 @@ final class Watcher {
         if ending != .exited(0) {
             Console.error(
                 "the command \(ending.inWords) for \(change.field) at revision \(change.revision); "
-                    + "the watch goes on")
+                    + "still watching")
         }
         if let next = queue.ended() { try start(next) }
     }

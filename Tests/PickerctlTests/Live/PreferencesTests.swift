@@ -53,18 +53,18 @@ struct PreferencesTests {
         ("colour: red", "live.yaml:1:9: colour: no such setting; expected theme or keys"),
         (
             "theme: neon",
-            #"live.yaml:1:8: theme: no theme "neon"; expected one of harbor, paper, "#
+            #"live.yaml:1:8: theme: no theme "neon"; choose harbor, paper, "#
         ),
-        ("theme: 3", "live.yaml:1:8: theme: not a name; expected one of harbor"),
+        ("theme: 3", "live.yaml:1:8: theme: not a name; choose harbor"),
         (
             "theme:\n  dim: ember",
             "live.yaml:2:8: theme.dim: no such background; expected light or dark"
         ),
-        ("theme: {dark: x}", #"live.yaml:1:15: theme.dark: no theme "x"; expected one of"#),
+        ("theme: {dark: x}", #"live.yaml:1:15: theme.dark: no theme "x"; choose"#),
         ("keys: [u]", "live.yaml:1:7: keys: not a mapping; expected an action and its keys"),
         (
             "keys:\n  fly: u",
-            "live.yaml:2:8: keys.fly: no such action; expected one of up, down, left, right"
+            "live.yaml:2:8: keys.fly: no such action; choose up, down, left, right"
         ),
         (
             "keys: {undo: ctr-u}",

@@ -1,0 +1,99 @@
+// What ArgumentParser says of a mistake, in our words.
+//
+// ArgumentParser gives its errors as English text and nothing else. The sentences of the version in
+// Package.resolved are parsed here; an unknown one is shown unchanged. A test provokes each.
+
+internal import SyncCore
+
+/// Rewords ArgumentParser's messages.
+enum ParserWording {
+    /// A message of one line, without a full stop.
+    static func line(_ message: String) -> String {
+        let lines = message.split(separator: "\n").map(String.init)
+        var first = lines.first ?? "the command line is not valid"
+        if let text = reworded(first, lines.dropFirst()) { return text }
+        if first.last == "." { first.removeLast() }
+        return first
+    }
+
+    private static func reworded(_ line: String, _ more: ArraySlice<String>) -> String? {
+        if let name = text(line, after: "Unknown option '", before: "'") {
+            let near = text(line, after: "Did you mean '", before: "'?")
+            return "no option \(name)" + (near.map { "; did you mean \($0)?" } ?? "")
+        }
+        if let option = text(line, after: "Missing value for '", before: "'") {
+            let words = option.split(separator: " ")
+            return "\(words[0]) has no value; write \(named(option))"
+        }
+        if let option = text(line, after: "The option '", before: "' does not take any value") {
+            return "\(option) has no value; write \(option) alone"
+        }
+        if let word = text(line, after: "Unexpected argument '", before: "'") {
+            return "one argument too many: \(word)"
+        }
+        if let words = text(line, after: " unexpected arguments: '", before: nil) {
+            let list = words.dropLast().split(separator: "', '").joined(separator: " ")
+            return "too many arguments: \(list)"
+        }
+        if let name = text(line, after: "Missing expected argument '", before: "'") {
+            return "missing argument \(named(name))"
+        }
+        if let flags = text(line, after: "Value to be set with flag '", before: "'"),
+            let other = text(line, after: "already been set with flag '", before: "'")
+        {
+            return flags == other
+                ? "\(flags) is there twice" : "\(other) and \(flags) exclude each other"
+        }
+        return value(line, more)
+    }
+
+    /// `The value 'xml' is invalid for '-o <output>'. Please provide one of 'text' or 'json'.`
+    private static func value(_ line: String, _ more: ArraySlice<String>) -> String? {
+        guard let value = text(line, after: "The value '", before: "' is invalid for '"),
+            let rest = text(line, after: "' is invalid for '", before: nil),
+            let option = text(rest, after: "", before: "'")
+        else { return nil }
+        let words = option.split(separator: " ").map(String.init)
+        let name = words.count > 1 ? words[0] : named(option)
+        let kind = named(words.last ?? "")
+        var choices = more.compactMap { text($0, after: "  - ", before: nil) }
+        if choices.isEmpty, let list = text(rest, after: "one of ", before: nil) {
+            choices = list.split(separator: "'").enumerated().filter { $0.offset % 2 == 0 }
+                .map { String($0.element) }
+        }
+        let expected =
+            if !choices.isEmpty {
+                Wording.oneOf(choices)
+            } else {
+                switch kind {
+                case "DURATION": DurationText.expected
+                case "N", "REVISION", "LIMIT", "BEFORE": "a whole number"
+                default: kind
+                }
+            }
+        return Wording.refusal("\"\(value)\" is not a value of \(name)", expected: expected)
+    }
+
+    /// `--form <form>` as `--form FORM`, `<field=value> ...` as `FIELD=VALUE…`.
+    private static func named(_ synopsis: String) -> String {
+        var result = ""
+        var isName = false
+        for character in synopsis {
+            switch character {
+            case "<": isName = true
+            case ">": isName = false
+            default: result += isName ? character.uppercased() : String(character)
+            }
+        }
+        return result.hasSuffix(" ...") ? result.dropLast(4) + "…" : result
+    }
+
+    /// The text behind `start` and before the next `end`, or all that follows.
+    private static func text(_ line: String, after start: String, before end: String?) -> String? {
+        guard let begin = start.isEmpty ? line.startIndex : line.firstRange(of: start)?.upperBound
+        else { return nil }
+        let rest = line[begin...]
+        guard let end else { return String(rest) }
+        return rest.firstRange(of: end).map { String(rest[..<$0.lowerBound]) }
+    }
+}
