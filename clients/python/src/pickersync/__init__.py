@@ -3,19 +3,22 @@
     with pickersync.connect() as client:
         deploy = client.form("deploy")
         deploy.set(traffic=20)
-        for update in deploy.watch():
-            print(update.changes)
+        with deploy.watch() as updates:
+            for update in updates:
+                print(update.values)
 
-`Client` blocks; `AsyncClient` is its twin for asyncio. Both stand on the same machine without I/O
-(`_protocol`), on Python's standard library alone.
+`Client` blocks; `AsyncClient` is its twin for asyncio. Both run the same coroutines, on Python's
+standard library alone. `pickersync.testing` starts a private daemon for tests.
 """
 
-from ._aio import AsyncClient, AsyncForm
-from ._client import Client, Form, connect
+from ._bound import AsyncBound
+from ._client import AsyncClient
 from ._edits import Edit
 from ._errors import (
+    ClientClosed,
     Conflict,
     ConnectionFailed,
+    ConversionFailed,
     DaemonError,
     Disabled,
     Forbidden,
@@ -23,13 +26,16 @@ from ._errors import (
     InvalidValue,
     LimitReached,
     NotFound,
+    OutcomeUnknown,
     PickerSyncError,
     ProtocolViolation,
     TimedOut,
     Unavailable,
     UnsupportedProtocol,
+    UntrustedDaemon,
 )
-from ._types import (
+from ._form import AsyncForm
+from ._results import (
     JSON,
     Applied,
     Author,
@@ -37,18 +43,25 @@ from ._types import (
     Committed,
     Field,
     FormSummary,
+    HistoryEntry,
+    PastChange,
+    Press,
     Sibling,
     Since,
     Snapshot,
     Update,
 )
+from ._sync import Bound, Client, Form, Watch, connect
+from ._watch import AsyncWatch
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "JSON", "Applied", "AsyncClient", "AsyncForm", "Author", "Change", "Client", "Committed",
-    "Conflict", "ConnectionFailed", "DaemonError", "Disabled", "Edit", "Field", "Forbidden", "Form",
-    "FormSummary", "InvalidParams", "InvalidValue", "LimitReached", "NotFound", "PickerSyncError",
-    "ProtocolViolation", "Sibling", "Since", "Snapshot", "TimedOut", "Unavailable",
-    "UnsupportedProtocol", "Update", "connect",
+    "JSON", "Applied", "AsyncBound", "AsyncClient", "AsyncForm", "AsyncWatch", "Author", "Bound",
+    "Change", "Client", "ClientClosed", "Committed", "Conflict", "ConnectionFailed",
+    "ConversionFailed", "DaemonError", "Disabled", "Edit", "Field", "Forbidden", "Form",
+    "FormSummary", "HistoryEntry", "InvalidParams", "InvalidValue", "LimitReached", "NotFound",
+    "OutcomeUnknown", "PastChange", "PickerSyncError", "Press", "ProtocolViolation", "Sibling",
+    "Since", "Snapshot", "TimedOut", "Unavailable", "UnsupportedProtocol", "UntrustedDaemon",
+    "Update", "Watch", "connect",
 ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, Mapping, Optional
 
-from ._types import JSON
+from ._errors import ConversionFailed
+from ._results import JSON
+from ._values import to_json
 
 
 class Edit:
-    """Changes of one transaction, gathered. Each method gives the edit back, so that they chain.
+    """Changes of one transaction. Each method returns the edit, so that they chain.
 
     `context` is the token of what was on the screen; a change may have its own.
     """
@@ -16,19 +18,30 @@ class Edit:
     def __init__(self) -> None:
         self.changes: list[dict[str, Any]] = []
 
-    def _add(self, field: str, context: Optional[str], **action: JSON) -> Edit:
-        change: dict[str, Any] = {"field": field, **action}
+    def _add(self, field: str, context: Optional[str], **action: Any) -> Edit:
+        change: dict[str, Any] = {"field": field}
+        for name, value in action.items():
+            try:
+                change[name] = to_json(value)
+            except ConversionFailed as error:
+                raise ConversionFailed(f"{field}: {error}") from None
         if context is not None:
             change["context"] = context
         self.changes.append(change)
         return self
 
-    def set(self, field: str, value: JSON, *, context: Optional[str] = None) -> Edit:
-        """Gives it a value; of wheels some components alone will do."""
+    def set(self, field: str, value: Any, *, context: Optional[str] = None) -> Edit:
+        """Sets a value, of a type of `pickersync._values`; of wheels some components will do."""
         return self._add(field, context, value=value)
 
-    def increment(self, field: str, by: float = 1, *, context: Optional[str] = None) -> Edit:
-        """Adds, worked out by the daemon: two at once add up."""
+    def set_all(self, values: Mapping[str, Any]) -> Edit:
+        """Sets each field of a mapping."""
+        for field, value in values.items():
+            self.set(field, value)
+        return self
+
+    def increment(self, field: str, by: Any = 1, *, context: Optional[str] = None) -> Edit:
+        """Adds to a number. The daemon does it: two at the same time add up."""
         return self._add(field, context, increment=by)
 
     def toggle(self, field: str, *, context: Optional[str] = None) -> Edit:
@@ -49,10 +62,10 @@ class Edit:
         """Presses a button."""
         return self._add(field, None, press=True)
 
-    def add(self, field: str, tags: Iterable[JSON], *, context: Optional[str] = None) -> Edit:
+    def add(self, field: str, tags: Iterable[Any], *, context: Optional[str] = None) -> Edit:
         """Adds tags to a picker of several."""
         return self._add(field, context, add=list(tags))
 
-    def remove(self, field: str, tags: Iterable[JSON], *, context: Optional[str] = None) -> Edit:
+    def remove(self, field: str, tags: Iterable[Any], *, context: Optional[str] = None) -> Edit:
         """Removes tags from a picker of several."""
         return self._add(field, context, remove=list(tags))

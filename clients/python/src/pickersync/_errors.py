@@ -1,24 +1,60 @@
-"""What can go wrong, by whose fault: the daemon's refusals carry their code and kind."""
+"""What can go wrong, by whose fault. No message contains a raw control character."""
 
 from __future__ import annotations
 
 from typing import Any, Mapping
 
+from ._text import shown
+
 
 class PickerSyncError(Exception):
-    """Whatever this package raises."""
+    """The base of all errors of this package. `str` and `repr` are safe to print."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shown(message))
 
 
 class ConnectionFailed(PickerSyncError):
-    """No daemon answers, or it went away; an edit that was under way may have been made."""
+    """No daemon answers, or it closed the connection."""
+
+    def __init__(self, message: str = "", retry_after: float = 0.0) -> None:
+        super().__init__(message)
+        #: Seconds that the daemon asked for before the next attempt.
+        self.retry_after = retry_after
+
+
+class UntrustedDaemon(PickerSyncError):
+    """Who listens, or the folder of the socket, belongs to somebody else. Nothing was sent."""
+
+
+class ClientClosed(PickerSyncError):
+    """The client or the watch was closed before or during the call."""
 
 
 class TimedOut(PickerSyncError):
-    """Nothing came in time."""
+    """The deadline passed. Nothing was changed, unless it is `OutcomeUnknown`."""
+
+
+class OutcomeUnknown(TimedOut):
+    """An edit was sent and the deadline passed before its answer came: it may have been made.
+
+    `client.settle(error)` sends it again with its idempotency key: what was made is not made twice,
+    and the first answer comes back. Another process can do the same with `key`.
+    """
+
+    def __init__(self, message: str, request: Any, key: str) -> None:
+        super().__init__(message)
+        #: The idempotency key; the daemon keeps it for a day.
+        self.key = key
+        self._request = request
 
 
 class ProtocolViolation(PickerSyncError):
-    """The peer does not speak this protocol."""
+    """The peer does not speak this protocol. The connection was closed."""
+
+
+class ConversionFailed(PickerSyncError, ValueError):
+    """A value has no form in JSON, or a field's value is not of the type that was asked for."""
 
 
 class DaemonError(PickerSyncError):
@@ -28,30 +64,36 @@ class DaemonError(PickerSyncError):
         super().__init__(message)
         #: The number of JSON-RPC.
         self.code = code
-        #: What it is, for programs, such as "notFound".
+        #: The kind of error for programs, such as "notFound".
         self.kind = kind
-        #: What the kind names: form, field, expected, similar, limit, max, …
+        #: The members that belong to the kind, as they came: form, field, expected, similar, …
         self.data = dict(data)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.code, self.kind, self.args[0], self.data)
 
 
 class NotFound(DaemonError):
-    """No such form or field; `similar` has the nearest names."""
+    """No such form or field."""
 
     @property
     def similar(self) -> list[str]:
-        return [str(name) for name in self.data.get("similar", [])]
+        """The nearest names."""
+        names = self.data.get("similar")
+        return [shown(name) for name in names] if isinstance(names, list) else []
 
 
 class InvalidValue(DaemonError):
-    """The field does not take this value; `expected` says what it takes."""
+    """The field does not take this value."""
 
     @property
     def expected(self) -> str:
-        return str(self.data.get("expected", ""))
+        """The values that the field takes, for a person."""
+        return shown(self.data.get("expected", ""))
 
 
 class Conflict(DaemonError):
-    """Something that was not seen is there now; `data["fields"]` shows it."""
+    """The field has a newer value than the sender had seen; `data["fields"]` has it."""
 
 
 class Forbidden(DaemonError):
@@ -59,7 +101,7 @@ class Forbidden(DaemonError):
 
 
 class LimitReached(DaemonError):
-    """A bound of the daemon or of this user."""
+    """A limit of the daemon, of this user or of the size of a request."""
 
 
 class Disabled(DaemonError):
@@ -67,7 +109,7 @@ class Disabled(DaemonError):
 
 
 class Unavailable(DaemonError):
-    """The store cannot write; reading goes on."""
+    """The store cannot write; reading works."""
 
 
 class UnsupportedProtocol(DaemonError):
@@ -75,20 +117,28 @@ class UnsupportedProtocol(DaemonError):
 
 
 class InvalidParams(DaemonError):
-    """A request that the daemon cannot read: of a definition, what is wrong with it."""
+    """The daemon cannot read the request: of a definition, `data["problems"]`."""
 
 
 _KINDS: dict[str, type[DaemonError]] = {
     "notFound": NotFound, "invalidValue": InvalidValue, "conflict": Conflict,
-    "forbidden": Forbidden, "limit": LimitReached, "disabled": Disabled,
-    "unavailable": Unavailable, "unsupportedProtocol": UnsupportedProtocol,
+    "forbidden": Forbidden, "limit": LimitReached, "frameTooLarge": LimitReached,
+    "disabled": Disabled, "unavailable": Unavailable, "unsupportedProtocol": UnsupportedProtocol,
     "invalidParams": InvalidParams,
 }
 
 
-def daemon_error(error: Mapping[str, Any]) -> DaemonError:
+def daemon_error(error: object) -> DaemonError:
     """The exception for the `error` of an answer."""
-    data = error.get("data") or {}
-    kind = str(data.get("kind", "internal"))
+    if not isinstance(error, dict):
+        raise ProtocolViolation("an answer whose error is not an object")
+    code, message, data = error.get("code"), error.get("message"), error.get("data")
+    data = data if isinstance(data, dict) else {}
+    kind = data.get("kind")
+    kind = shown(kind, 100) if isinstance(kind, str) else "internal"
     return _KINDS.get(kind, DaemonError)(
-        int(error.get("code", 0)), kind, str(error.get("message", kind)), data)
+        code if type(code) is int else 0, kind, message if isinstance(message, str) else kind, data)
+
+
+class Expired(Exception):
+    """A deadline passed. It does not leave the package: callers see `TimedOut`."""
