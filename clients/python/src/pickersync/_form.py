@@ -198,6 +198,8 @@ class AsyncForm:
         try:
             await watch.begin(limit)
             return self._not_deleted(await watch.next(until - self._core.io.now()))
+        except TimedOut:
+            raise TimedOut(f"no change of {self.name} within {limit:g} s") from None
         finally:
             watch.close()
 
@@ -216,11 +218,12 @@ class AsyncForm:
         try:
             await watch.begin(limit)
             while not values or not holds(values):
-                remaining = until - self._core.io.now()
-                if remaining <= 0:
-                    raise TimedOut(f"the condition did not hold within {limit:g} s")
-                values.update(self._not_deleted(await watch.next(remaining)).values)
+                values.update(self._not_deleted(
+                    await watch.next(until - self._core.io.now())).values)
             return values
+        except TimedOut:
+            raise TimedOut(
+                f"what was waited for in {self.name} did not come within {limit:g} s") from None
         finally:
             watch.close()
 
