@@ -108,7 +108,8 @@ class BlockingTests(WithDaemon):
 
 class DeadlineTests(WithDaemon):
     def test_an_edit_that_was_sent_and_not_answered_is_settled_by_its_key(self) -> None:
-        client = self.daemon.connect(timeout=0.3)
+        client = self.daemon.connect()
+        client.timeout = 0.3
         form = client.form("deploy")
         self.daemon.pause()
         with self.assertRaises(pickersync.OutcomeUnknown) as unknown:
@@ -125,14 +126,16 @@ class DeadlineTests(WithDaemon):
         self.assertEqual(self.form.get("replicas"), 2)
 
     def test_a_reading_that_was_not_answered_has_no_outcome(self) -> None:
-        client = self.daemon.connect(timeout=0.2)
+        client = self.daemon.connect()
+        client.timeout = 0.2
         self.daemon.pause()
         with self.assertRaises(pickersync.TimedOut) as late:
             client.form("deploy").read()
         self.assertNotIsInstance(late.exception, pickersync.OutcomeUnknown)
 
     def test_a_daemon_that_stays_away_ends_every_call(self) -> None:
-        client = self.daemon.connect(timeout=0.3)
+        client = self.daemon.connect()
+        client.timeout = 0.3
         form = client.form("deploy")
         self.daemon.kill()
         with self.assertRaises(pickersync.ConnectionFailed):
@@ -189,7 +192,8 @@ class ThreadTests(WithDaemon):
         self.assertEqual(self.form.get("traffic"), 40)
 
     def test_a_thread_waits_for_its_turn_until_its_deadline(self) -> None:
-        client = self.daemon.connect(timeout=0.5)
+        client = self.daemon.connect()
+        client.timeout = 0.5
         self.daemon.pause()
         errors = list[BaseException]()
 

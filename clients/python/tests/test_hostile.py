@@ -18,10 +18,15 @@ from typing import Any, Callable, Optional
 
 import pickersync
 from pickersync import AsyncClient, Client
+from pickersync._blocking import BlockingIO, finish
+from pickersync._connection import Connection
 from tests.hostile import Behaviour, HostileDaemon, Peer, frame, resident_bytes
 
-#: Seconds of the calls' deadlines here. A test that ends proves that the deadline did.
+#: Seconds of the deadlines that pass. A test that ends proves that the deadline ended its call.
 SOON = 0.3
+
+#: Seconds of the deadlines that do not pass, however busy the machine is.
+PATIENT = 600.0
 
 #: More than a client may need for anything that a daemon sends.
 MEMORY_BYTES_MAX = 200 << 20
@@ -36,31 +41,37 @@ class HostileTests(unittest.TestCase):
         return daemon.path
 
     def failure(
-        self, behaviour: Behaviour, call: Optional[Callable[[Client], Any]] = None
+        self, behaviour: Behaviour, call: Optional[Callable[[Client], Any]] = None, *,
+        seconds: float = PATIENT,
     ) -> pickersync.PickerSyncError:
-        """The error of one call, the same through both faces."""
-        path, errors = self.serve(behaviour), list[pickersync.PickerSyncError]()
+        """The error of one call with this deadline; without a `call`, the same of both faces."""
+        path = self.serve(behaviour)
         with self.assertRaises(pickersync.PickerSyncError) as blocking:
-            with Client(path, timeout=SOON) as client:
+            with Client(path, timeout=PATIENT) as client:
+                client.timeout = seconds
                 (call or (lambda one: one.forms()))(client)
-        errors.append(blocking.exception)
         if call is None:
             async def run() -> None:
-                async with AsyncClient(path, timeout=SOON) as client:
+                async with AsyncClient(path, timeout=PATIENT) as client:
+                    client.timeout = seconds
                     await client.forms()
 
             with self.assertRaises(pickersync.PickerSyncError) as waiting:
                 asyncio.run(run())
             self.assertIs(type(waiting.exception), type(blocking.exception))
-        return errors[0]
+        return blocking.exception
 
     def test_silence_ends_at_the_deadline(self) -> None:
         def after_hello(peer: Peer) -> None:
             peer.hear_hello()
             peer.wait()
 
-        for behaviour in (Peer.wait, after_hello):
-            self.assertIsInstance(self.failure(behaviour), pickersync.TimedOut)
+        self.assertIsInstance(self.failure(after_hello, seconds=SOON), pickersync.TimedOut)
+        path = self.serve(Peer.wait)
+        with self.assertRaises(pickersync.TimedOut):
+            Client(path, timeout=SOON)
+        with self.assertRaises(pickersync.TimedOut):
+            asyncio.run(AsyncClient(path, timeout=SOON).open())
 
     def test_a_peer_that_never_reads_ends_at_the_deadline(self) -> None:
         stalled = threading.Event()
@@ -71,7 +82,7 @@ class HostileTests(unittest.TestCase):
             stalled.wait()
 
         error = self.failure(
-            behaviour, lambda client: client.form("f").set(text="x" * 900_000))
+            behaviour, lambda client: client.form("f").set(text="x" * 900_000), seconds=SOON)
         self.assertIsInstance(error, pickersync.OutcomeUnknown)
 
     def test_a_full_queue_ends_at_the_deadline(self) -> None:
@@ -107,7 +118,7 @@ class HostileTests(unittest.TestCase):
                 peer.stream.sendall(bytes([one]))
                 threading.Event().wait(0.01)
 
-        self.assertIsInstance(self.failure(trickle), pickersync.TimedOut)
+        self.assertIsInstance(self.failure(trickle, seconds=SOON), pickersync.TimedOut)
 
     def test_a_flood_costs_no_memory_and_ends(self) -> None:
         note = frame(b'{"jsonrpc": "2.0", "method": "state.changed", "params": {"form": "f"}}')
@@ -118,7 +129,7 @@ class HostileTests(unittest.TestCase):
                 peer.stream.sendall(note * 1000)
 
         before = resident_bytes()
-        self.assertIsInstance(self.failure(flood), pickersync.TimedOut)
+        self.assertIsInstance(self.failure(flood, seconds=SOON), pickersync.TimedOut)
         self.assertLess(resident_bytes() - before, MEMORY_BYTES_MAX)
 
     def test_a_flood_before_the_subscription_costs_no_memory_and_ends(self) -> None:
@@ -131,8 +142,10 @@ class HostileTests(unittest.TestCase):
                 peer.stream.sendall(note * 1000)
 
         path, before = self.serve(flood), resident_bytes()
+        client = self.opened(path)
+        client.timeout = SOON
         with self.assertRaises(pickersync.TimedOut):
-            self.opened(path).form("f").watch()
+            client.form("f").watch()
         self.assertLess(resident_bytes() - before, MEMORY_BYTES_MAX)
 
         async def run() -> None:
@@ -142,7 +155,7 @@ class HostileTests(unittest.TestCase):
             asyncio.run(run())
 
     def opened(self, path: str) -> Client:
-        client = Client(path, timeout=SOON)
+        client = Client(path, timeout=PATIENT)
         self.addCleanup(client.close)
         return client
 
@@ -162,7 +175,7 @@ class HostileTests(unittest.TestCase):
         self.assertLess(resident_bytes() - before, MEMORY_BYTES_MAX)
 
         async def run() -> None:
-            async with AsyncClient(path, timeout=SOON).form("f").watch() as updates:
+            async with AsyncClient(path, timeout=PATIENT).form("f").watch() as updates:
                 await updates.next(SOON)
 
         with self.assertRaises(pickersync.TimedOut):
@@ -183,11 +196,13 @@ class HostileTests(unittest.TestCase):
             peer.send(changed(2))
             stalled.wait()
 
-        with self.opened(self.serve(behaviour)).form("f").watch() as updates:
+        client = self.opened(self.serve(behaviour))
+        with client.form("f").watch() as updates:
+            client.timeout = SOON
             # It could not resume, and says so by a snapshot.
             self.assertTrue(next(updates).is_snapshot)
             self.assertEqual(next(updates).revision, 2)
-        self.assertEqual(len(begun), 2)
+        self.assertGreater(len(begun), 1)
 
     def test_frames_of_64_mib_are_refused_by_their_length(self) -> None:
         def huge(peer: Peer) -> None:
@@ -307,14 +322,14 @@ class HostileTests(unittest.TestCase):
                 client.form("f").get("*", as_=int)
             self.assertNotIn("\x1b", str(raised.exception) + repr(raised.exception))
 
-        def goodbye(peer: Peer) -> None:
-            peer.hear_hello()
-            peer.request()
-            peer.send({"method": "goodbye", "params": {"reason": ESCAPE}})
-
-        gone = self.failure(goodbye)
-        self.assertIn("said goodbye: \\x1b]0;owned", str(gone))
-        self.assertNotIn("\x1b", str(gone) + repr(gone))
+        here, there = socket.socketpair()
+        io = BlockingIO()
+        connection = Connection(io, finish(io.stream(here)), "/sock", 1 << 20)
+        with there, self.assertRaises(pickersync.ConnectionFailed) as gone:
+            Peer(there).send({"method": "goodbye", "params": {"reason": ESCAPE}})
+            finish(connection.request("ping", {}, io.now() + PATIENT))
+        self.assertIn("said goodbye: \\x1b]0;owned", str(gone.exception))
+        self.assertNotIn("\x1b", str(gone.exception) + repr(gone.exception))
 
     def test_an_uncaught_exception_writes_no_escape(self) -> None:
         def behaviour(peer: Peer) -> None:
