@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import unittest
+from typing import Callable
 
 import pickersync
 from pickersync import Edit
@@ -172,42 +173,37 @@ class DeadlineTests(WithDaemon):
 
 
 class ThreadTests(WithDaemon):
-    def test_four_threads_share_a_client(self) -> None:
-        failures = list[BaseException]()
+    @staticmethod
+    def errors_of_four_threads(work: Callable[[], object]) -> list[BaseException]:
+        errors = list[BaseException]()
 
-        def work() -> None:
+        def keep_error() -> None:
             try:
-                for _ in range(10):
-                    self.form.increment("traffic")
-                    self.form.read("traffic")
-            except BaseException as failure:
-                failures.append(failure)
+                work()
+            except BaseException as error:
+                errors.append(error)
 
-        threads = [threading.Thread(target=work) for _ in range(4)]
+        threads = [threading.Thread(target=keep_error) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        self.assertEqual(failures, [])
+        return errors
+
+    def test_four_threads_share_a_client(self) -> None:
+        def work() -> None:
+            for _ in range(10):
+                self.form.increment("traffic")
+                self.form.read("traffic")
+
+        self.assertEqual(self.errors_of_four_threads(work), [])
         self.assertEqual(self.form.get("traffic"), 40)
 
     def test_a_thread_waits_for_its_turn_until_its_deadline(self) -> None:
         client = self.daemon.connect()
         client.timeout = 0.5
         self.daemon.pause()
-        errors = list[BaseException]()
-
-        def work() -> None:
-            try:
-                client.form("deploy").read()
-            except BaseException as failure:
-                errors.append(failure)
-
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        errors = self.errors_of_four_threads(client.form("deploy").read)
         self.assertEqual([type(one) for one in errors], [pickersync.TimedOut] * 4)
 
     def test_a_forked_process_has_a_connection_of_its_own(self) -> None:

@@ -1,4 +1,4 @@
-"""Python's types to the values of fields, and back; and what reading and editing can do with them."""
+"""Python's types to the values of fields, and back; and reading and editing with them."""
 
 from __future__ import annotations
 

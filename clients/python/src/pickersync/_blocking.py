@@ -7,7 +7,8 @@ import inspect
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Callable, Coroutine, Generic, TypeVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, Coroutine, Generic, Optional, TypeVar
 
 from ._errors import ClientClosed, Expired
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 L = TypeVar("L")
+Self = TypeVar("Self", bound="Closing")
 
 _PIECE_BYTES = 65536
 
@@ -110,6 +112,23 @@ def finish(work: Coroutine[Any, Any, T]) -> T:
         return result
     work.close()
     raise TypeError("a handler that awaits asyncio needs AsyncClient")
+
+
+class Closing:
+    """What `with` closes at the end of its block."""
+
+    def close(self) -> None:
+        """Closes it."""
+        raise NotImplementedError
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
 
 
 class Face(Generic[L]):

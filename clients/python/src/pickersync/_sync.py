@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from types import TracebackType
 from typing import (
     Any, Callable, Generic, Optional, Type, TypeVar, overload,
 )
 
-from ._blocking import BlockingIO, Face, blocking, finish
+from ._blocking import BlockingIO, Closing, Face, blocking, finish
 from ._bound import AsyncBound
 from ._client import TIMEOUT, AsyncClient
 from ._form import AsyncForm
@@ -21,7 +20,7 @@ T = TypeVar("T")
 Self = TypeVar("Self", bound="Items[Any]")
 
 
-class Client(Face[AsyncClient]):
+class Client(Face[AsyncClient], Closing):
     """A connection to the daemon that comes back by itself.
 
         with Client() as client:
@@ -39,15 +38,6 @@ class Client(Face[AsyncClient]):
             path, name=name, session=session, tty=tty, timeout=timeout, max_frame=max_frame,
             io=self._io))
         finish(self._logic.open())
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(
-        self, kind: Optional[type[BaseException]], error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Closes the connection and the watches. Calls that wait in other threads, and later ones,
@@ -75,18 +65,9 @@ class Client(Face[AsyncClient]):
     status = blocking(AsyncClient.status)
 
 
-class Items(Face[AsyncItems[T]], Generic[T]):
+class Items(Face[AsyncItems[T]], Closing, Generic[T]):
     """What comes one after the other until it is closed: an iterator that can be used with
     `with`."""
-
-    def __enter__(self: Self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: Optional[type[BaseException]], error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
-        self.close()
 
     def __iter__(self: Self) -> Self:
         return self

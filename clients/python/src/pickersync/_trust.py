@@ -54,7 +54,7 @@ class Place:
             raise UntrustedDaemon(f"{problem}; not connecting to {self.path}")
 
     def check_peer(self, stream: socket.socket) -> None:
-        """After connecting, before the first byte: `UntrustedDaemon` where somebody else listens."""
+        """After connecting, before the first byte: `UntrustedDaemon` where another user listens."""
         uid = peer_uid(stream)
         if uid == self.uid:
             return

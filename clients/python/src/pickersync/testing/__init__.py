@@ -19,10 +19,10 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Optional, Sequence
 
 from .. import AsyncClient, Client
+from .._blocking import Closing
 from .._client import TIMEOUT
 from .._errors import PickerSyncError
 from .._text import shown
@@ -49,7 +49,7 @@ def find_daemon() -> str:
     return program
 
 
-class Daemon:
+class Daemon(Closing):
     """A private daemon that can be stopped, killed, paused and started again.
 
     Socket, store and log are in `folder`, which is removed at the end. `options` go to the program,
@@ -142,15 +142,6 @@ class Daemon:
         self._clients.clear()
         self._end(signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def __enter__(self) -> Daemon:
-        return self
-
-    def __exit__(
-        self, kind: Optional[type[BaseException]], error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
-        self.close()
 
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None and self._process.poll() is None:
