@@ -183,7 +183,7 @@ let package = Package(
             dependencies: ["DaemonCore", "EventLoop", "FormFile", "SyncCore"],
             swiftSettings: strict),
         .testTarget(
-            name: "SystemTests", dependencies: ["pickersyncd", "pickerctl"],
+            name: "SystemTests", dependencies: ["pickersyncd", "pickerctl", "PickerSync"],
             exclude: [
                 "alerts.test.yaml", "check_dashboard.py", "check_observability.py",
                 "check_openrpc.py",

@@ -20,7 +20,8 @@ final class Bench {
     init(durability: Durability, subscribers: Int) throws {
         let environment = Environment(
             random: { 1 }, compile: { _ in .success(PatternMatcher { _ in true }) },
-            seal: { plaintext, _ in plaintext }, open: { sealed, _ in sealed }, digest: { _ in 1 })
+            seal: { plaintext, _ in plaintext }, open: { sealed, _ in sealed }, digest: { _ in 1 },
+            audit: { _ in true })
         engine = try Engine(
             configuration: EngineConfiguration(
                 durability: durability, serverName: "pickersyncd/bench", daemonUID: 0),

@@ -94,7 +94,7 @@ extension Configuration {
     /// Reads a file of the file system; `nil` where there is none.
     private static func readIfPresent(_ path: String) throws(FileIssues) -> [UInt8]? {
         guard FilePlace(path) != .absent else { return nil }
-        return try FileReading.bytes(ofFile: path)
+        return try FileReading.bytes(ofFile: path, alsoDescriptors: false)
     }
 }
 

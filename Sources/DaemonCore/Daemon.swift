@@ -62,7 +62,7 @@ public enum Daemon {
         // One for the store, one for names and one for a reload: none has two jobs at a time.
         Work.limitThreads(to: 3)
         let figures = Figures()
-        let engine = try store.startEngine(choices, figures)
+        let engine = try store.startEngine(choices, figures, log)
         do {
             try Loop.withLoop { loop in
                 let shell = Shell(

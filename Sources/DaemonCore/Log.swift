@@ -20,7 +20,7 @@ public final class Log {
     /// Lines of a lower priority are left out.
     public var level: LogEntry.Priority
     let style: Style
-    private let emit: (String) -> Void
+    private let emit: (String) -> Bool
     private let journal: JournalSocket?
     private let clock: () -> (seconds: Int64, milliseconds: Int)
     private var gate = RepetitionGate()
@@ -34,11 +34,11 @@ public final class Log {
     }
 
     /// A log whose lines go to `journal`, and to `emit`, each without its newline, where it does
-    /// not take them.
+    /// not take them. `emit` says whether it took the whole line.
     init(
         level: LogEntry.Priority, style: Style,
         clock: @escaping () -> (seconds: Int64, milliseconds: Int),
-        emit: @escaping (String) -> Void, journal: JournalSocket? = nil
+        emit: @escaping (String) -> Bool, journal: JournalSocket? = nil
     ) {
         self.level = level
         self.style = style
@@ -56,6 +56,11 @@ public final class Log {
         line(entry, now)
     }
 
+    /// Writes an audit line, whatever the level is and however many there were.
+    /// - Returns: whether the journal or standard error took all of it. What they do with it then
+    ///   (a journal's bounds, `2>/dev/null`) is the administrator's choice.
+    func audit(_ entry: LogEntry) -> Bool { line(entry, clock()) }
+
     /// Writes a line.
     public func write(_ priority: LogEntry.Priority, _ message: String) {
         write(LogEntry(priority, message))
@@ -64,17 +69,18 @@ public final class Log {
     /// `ready: PATH`, the line that scripts wait for: always written, without a time before it.
     public func ready(_ path: String) {
         let text = "ready: \(path.escapedForDisplay())"
-        emit(style == .journal ? "<5>" + text : text)
+        _ = emit(style == .journal ? "<5>" + text : text)
     }
 
-    private func line(_ entry: LogEntry, _ now: (seconds: Int64, milliseconds: Int)) {
-        if let journal, journal.send(entry) { return }
+    @discardableResult
+    private func line(_ entry: LogEntry, _ now: (seconds: Int64, milliseconds: Int)) -> Bool {
+        if let journal, journal.send(entry) { return true }
         let message = entry.message.escapedForDisplay()
         switch style {
-        case .journal: emit("<\(entry.priority.rawValue)>\(message)")
+        case .journal: return emit("<\(entry.priority.rawValue)>\(message)")
         case .plain:
             let time = Self.timestamp(now.seconds, now.milliseconds)
-            emit("\(time) \(entry.priority.name): \(message)")
+            return emit("\(time) \(entry.priority.name): \(message)")
         }
     }
 }
@@ -113,7 +119,7 @@ extension Log {
 
     /// One write a line, only where it does not wait: a terminal that is held with ^S, or a pipe
     /// that nobody reads, must not hold the loop.
-    private static func writeToStandardError(_ line: String) {
+    private static func writeToStandardError(_ line: String) -> Bool {
         var bytes = Array(line.utf8.prefix(lineBytesMax - 1))
         // A cut must not leave half a character.
         if bytes.count < line.utf8.count {
@@ -122,7 +128,7 @@ extension Log {
         }
         bytes.append(UInt8(ascii: "\n"))
         var ready = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-        guard poll(&ready, 1, 0) == 1 else { return }
-        _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+        guard poll(&ready, 1, 0) == 1 else { return false }
+        return Glibc.write(STDERR_FILENO, bytes, bytes.count) == bytes.count
     }
 }

@@ -99,7 +99,9 @@ struct OpenedStore {
     }
 
     /// An engine with what the store holds.
-    func startEngine(_ choices: EngineChoices, _ figures: Figures) throws(StartFailure) -> Engine {
+    func startEngine(
+        _ choices: EngineChoices, _ figures: Figures, _ log: Log
+    ) throws(StartFailure) -> Engine {
         let now = Moment(
             wallMilliseconds: Loop.wallMilliseconds,
             monotonicNanoseconds: Loop.hrtimeNanoseconds,
@@ -117,7 +119,7 @@ struct OpenedStore {
         }
         do throws(EngineStartError) {
             return try Engine(
-                configuration: choices.engine, environment: environment(figures),
+                configuration: choices.engine, environment: environment(figures, log),
                 replica: opening.replica, image: image, newLogs: opening.newLogs, at: now)
         } catch {
             throw StartFailure(
@@ -125,8 +127,10 @@ struct OpenedStore {
         }
     }
 
-    private func environment(_ figures: Figures) -> Environment {
-        Environment(
+    private func environment(_ figures: Figures, _ log: Log) -> Environment {
+        // The engine calls it on the loop's thread, whose log it is.
+        nonisolated(unsafe) let log = log
+        return Environment(
             random: { UInt64.random(in: .min ... .max) },
             compile: RegularExpression.compiler,
             seal: { [sealer] plaintext, associated in
@@ -137,6 +141,7 @@ struct OpenedStore {
             },
             // Without a key no secret can be set, so that there is none to be guessed.
             digest: { [sealer] request in sealer?.digest(of: request) ?? Sealer.unkeyed(request) },
+            audit: { log.audit($0) },
             keepMemoryClean: { Wiping.begin() },
             shellStatus: { figures.members() })
     }

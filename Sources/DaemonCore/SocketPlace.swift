@@ -18,10 +18,11 @@ struct SocketPlace: ~Copyable {
     /// Binds and listens.
     /// - Parameters:
     ///   - group: its members may connect too (mode 0660 instead of 0600).
+    ///   - stateDirectory: of the store behind it; kept in the lock for those who start it again.
     /// - Throws: status 75 where another daemon serves the path, 78 for a path that is too long,
     ///   73 for everything else.
     static func bind(
-        _ path: String, group: UInt32?
+        _ path: String, group: UInt32?, stateDirectory: String? = nil
     ) throws(StartFailure) -> SocketPlace {
         guard path.utf8.count <= UnixSocket.pathBytesMax else {
             throw StartFailure(
@@ -30,7 +31,7 @@ struct SocketPlace: ~Copyable {
                     + "\(UnixSocket.pathBytesMax): name a shorter one with --socket")
         }
         try prepareFolder(FilePlace.folder(of: path), group: group)
-        let lock = try takeLock(path)
+        let lock = try takeLock(path, stateDirectory)
         try clear(path)
         do throws(SystemError) {
             // For us alone until the group is right.
@@ -70,6 +71,7 @@ struct SocketPlace: ~Copyable {
 
     /// A folder of our own is for us, and for the group where there is one to be let in.
     private static func prepareFolder(_ folder: String, group: UInt32?) throws(StartFailure) {
+        try refuseStrangers(above: folder)
         do throws(SystemError) {
             if FilePlace(folder) == .absent {
                 try FilePlace.makeDirectory(folder, mode: 0o700)
@@ -93,17 +95,38 @@ struct SocketPlace: ~Copyable {
         }
     }
 
+    /// Who owns a folder above could put another in the place of the last one. Root is no
+    /// exception: what it makes in another user's folder is that user's to move.
+    private static func refuseStrangers(above folder: String) throws(StartFailure) {
+        var path = folder
+        while FilePlace.resolving(path) == .absent {
+            let above = FilePlace.folder(of: path)
+            guard above != path else { return }
+            path = above
+        }
+        guard let real = realpath(path, nil) else { return }
+        defer { free(real) }
+        path = String(cString: real)
+        while true {
+            if case .directory(let facts) = FilePlace(path) { try refuseStranger(facts, path) }
+            guard path != "/" else { return }
+            path = FilePlace.folder(of: path)
+        }
+    }
+
     private static func refuseStranger(
         _ facts: FilePlace.Facts, _ folder: String
     ) throws(StartFailure) {
-        guard facts.uid != geteuid(), facts.uid != 0, geteuid() != 0 else { return }
+        guard facts.uid != geteuid(), facts.uid != 0 else { return }
         throw StartFailure(
             .cannotCreate,
             "\(folder) belongs to uid \(facts.uid), who could replace the socket: "
                 + "name another with --socket")
     }
 
-    private static func takeLock(_ path: String) throws(StartFailure) -> LockFile {
+    private static func takeLock(
+        _ path: String, _ stateDirectory: String?
+    ) throws(StartFailure) -> LockFile {
         let lockPath = path + ".lock"
         let lock: LockFile?
         do throws(SystemError) {
@@ -116,7 +139,7 @@ struct SocketPlace: ~Copyable {
             throw StartFailure(
                 .alreadyServed, "another pickersyncd\(whom) serves \(path): it holds \(lockPath)")
         }
-        writePID(lockPath)
+        writeHolder(lockPath, stateDirectory)
         return lock
     }
 
@@ -165,13 +188,24 @@ struct SocketPlace: ~Copyable {
 
     // MARK: Who holds the lock
 
-    /// For the message of the next daemon; that it holds is the lock's doing, not the number's.
-    private static func writePID(_ path: String) {
+    /// Our pid, for the message of the next daemon (that it holds is the lock's doing, not the
+    /// number's), and the state directory, for clients that find nobody: another one would bring up
+    /// another store on this socket.
+    private static func writeHolder(_ path: String, _ stateDirectory: String?) {
         let descriptor = Glibc.open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         var text = "\(getpid())\n"
+        if let stateDirectory, !stateDirectory.utf8.contains(0x0A) {
+            text += absolute(stateDirectory) + "\n"
+        }
         text.withUTF8 { _ = write(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
+        defer { free(here) }
+        return String(cString: here) + "/" + path
     }
 
     private static func writtenPID(_ path: String) -> Int32? {

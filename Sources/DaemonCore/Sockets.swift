@@ -30,7 +30,7 @@ final class Sockets {
         let sockets = Sockets()
         let count = try PassedSockets.count(environment, pid: pid)
         guard count > 0 else {
-            try sockets.bind(configuration.socket, gid: gid)
+            try sockets.bind(configuration, gid: gid)
             return sockets
         }
         let names = PassedSockets.names(environment)
@@ -45,8 +45,12 @@ final class Sockets {
         return sockets
     }
 
-    private func bind(_ path: String, gid: UInt32?) throws(StartFailure) {
-        var bound = try SocketPlace.bind(path, group: gid)
+    private func bind(
+        _ configuration: Configuration, gid: UInt32?
+    ) throws(StartFailure) {
+        let path = configuration.socket
+        var bound = try SocketPlace.bind(
+            path, group: gid, stateDirectory: configuration.stateDirectory)
         guard let listener = bound.takeListener() else { return }
         listening = [Listening(listener)]
         own = consume bound

@@ -4,24 +4,32 @@ internal import Glibc
 
 /// Reads files whole.
 public enum FileReading {
-    /// The bytes of the file at `path`, at most `bytesMax`.
+    /// The bytes of the regular file at `path`, at most `bytesMax`. A named pipe or a device could
+    /// hold the caller for ever, and is refused. open(2), fstat(2), read(2).
     ///
-    /// Pipes are read to their end, so that `form apply <(generate)` works; the caller's thread
-    /// waits meanwhile. open(2), read(2).
+    /// - Parameter alsoDescriptors: `/dev/stdin` and `/dev/fd/N`, which the caller's shell opened,
+    ///   may be pipes and are read to their end, so that `form apply <(generate)` works.
     public static func bytes(
-        ofFile path: String, bytesMax: Int = 1 << 20
+        ofFile path: String, bytesMax: Int = 1 << 20, alsoDescriptors: Bool = true
     ) throws(FileIssues) -> [UInt8] {
         func failure(_ message: String, expected: String? = nil) -> FileIssues {
             FileIssues(FileIssue(file: path, position: nil, message: message, expected: expected))
         }
         // A NUL would cut the path off silently.
         guard !path.utf8.contains(0) else { throw failure("a path with a NUL in it") }
-        var descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-        while descriptor < 0, errno == EINTR {
-            descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-        }
+        let isDescriptor = alsoDescriptors && namesDescriptor(path)
+        // Opening a named pipe that nobody writes would wait: fifo(7).
+        let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (isDescriptor ? 0 : O_NONBLOCK)
+        var descriptor = open(path, flags)
+        while descriptor < 0, errno == EINTR { descriptor = open(path, flags) }
         guard descriptor >= 0 else { throw failure(reason(errno)) }
         defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(reason(errno)) }
+        let kind = status.st_mode & S_IFMT
+        guard isDescriptor || kind == S_IFREG || kind == S_IFDIR else {
+            throw failure("it is no regular file")
+        }
         var bytes: [UInt8] = []
         while true {
             let room = min(1 << 16, bytesMax - bytes.count + 1)
@@ -41,6 +49,11 @@ public enum FileReading {
                 throw failure("too large a file", expected: "at most \(bytesMax) bytes")
             }
         }
+    }
+
+    /// Whether a path means a descriptor of this process: proc_pid_fd(5).
+    private static func namesDescriptor(_ path: String) -> Bool {
+        path == "/dev/stdin" || path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/self/fd/")
     }
 
     private static func reason(_ code: Int32) -> String {

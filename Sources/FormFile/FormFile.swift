@@ -7,12 +7,13 @@ public import SyncCore
 
 /// Reads form files.
 public enum FormFile {
-    /// The form in the file at `path`, and the value that it was written as.
+    /// The form in the regular file at `path`, and the value that it was written as.
     public static func load(
         path: String, limits: FormLimits = FormLimits()
     ) -> Result<(FormDefinition, JSON), FileIssues> {
         do throws(FileIssues) {
-            let bytes = try FileReading.bytes(ofFile: path, bytesMax: limits.frameBytesMax)
+            let bytes = try FileReading.bytes(
+                ofFile: path, bytesMax: limits.frameBytesMax, alsoDescriptors: false)
             return load(bytes, name: path, limits: limits)
         } catch {
             return .failure(error)

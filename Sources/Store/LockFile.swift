@@ -1,10 +1,45 @@
-/// Sees to it that a store has one daemon, and remembers the last run outside of the database.
+/// Keeps a store to one daemon, and remembers the last run outside of the database.
 ///
 /// The file is locked with flock(2) for as long as the daemon lives, and never removed: whoever
 /// removed it could lock a second one. It holds three lines: the pid of the holder, the number of
-/// the last run, and whether that run is `open` or was `closed`. The number is also in the
-/// database. A database that is behind its lock file was put back from a backup, even where that
-/// kept its inode.
+/// the last run (its *generation*), and whether that run is `open` or was `closed`. The generation
+/// is also in the database. The two together tell a kill from a backup that was put back, even
+/// where that kept the inode of the file.
+///
+/// Each write is one pwrite(2) of `recordBytes` bytes at the start of the file, always in one page:
+/// SIGKILL leaves the old record or the new one, never a mixture (the kernel looks for a fatal
+/// signal between pages alone).
+///
+/// **Order of writes** (L: the generation in the lock file, G: that in the database):
+/// - A run that begins in a file that follows the lock file writes the database
+///   (G := max(L, G) + 1, not clean), then the lock file (L := G, open). No edit is committed
+///   before both are written.
+/// - A run that begins in a file that does *not* follow writes the lock file first, and then the
+///   new identity into the database. A kill between the two leaves G < L: the file still does not
+///   follow.
+/// - A new store writes L := 0 where the lock file says nothing, and then as the first case.
+/// - A rebuilt file has G + 1; it takes its name, and then L := G.
+/// - A clean stop marks the database clean, then the lock file closed.
+///
+/// **What each combination means.** A file that does not follow takes a new replica and new logs.
+///
+/// | lock file | database | how it came about | follows |
+/// | --- | --- | --- | --- |
+/// | says nothing | any | lost, damaged, or another store's | no |
+/// | L | G < L | an older file was put back | no |
+/// | L open | G = L, not clean | a run was killed | yes |
+/// | L open | G = L, clean | a kill between the two marks of a clean stop | yes |
+/// | L closed | G = L, clean | a clean stop | yes |
+/// | L closed | G = L, not clean | a copy taken during the run was put back after it | no |
+/// | L | G > L, not clean | starts that were killed before the lock file | yes |
+/// | L | G > L, clean | an older lock file was put back | no |
+///
+/// The last row but one is safe however far G is ahead: a run with G > L was killed before its
+/// first commit, so all these files hold the same edits. The last row: a run writes L := G before
+/// it marks the database clean.
+///
+/// What cannot be told: a copy that was taken during a run, and is put back in place after that run
+/// was killed and before the next start. Only a write to the lock file at each commit could tell.
 
 internal import Glibc
 
@@ -54,20 +89,24 @@ final class LockFile {
         descriptor = -1
     }
 
-    /// Writes our pid and, where there is one, the run. Not synced: after a loss of power the
-    /// database merely looks as if it had been put back, which costs its clients a snapshot.
+    /// Writes our pid and, where there is one, the run.
+    ///
+    /// Not synced. A loss of power may leave an older record beside a newer database, which is the
+    /// row G > L, or an empty new file, which costs the clients a snapshot.
     func write(_ mark: RunMark?) throws(StoreError) {
         var text = "\(getpid())\n"
         if let mark { text += "\(mark.generation)\n\(mark.closed ? "closed" : "open")\n" }
-        let count = text.utf8.count
-        let written = text.withUTF8 {
-            unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0)
-        }
-        guard written == count else {
+        // Empty lines cover what a longer record left; ftruncate(2) would be a second step.
+        var record = Array(text.utf8)
+        record += repeatElement(UInt8(ascii: "\n"), count: Self.recordBytes - record.count)
+        let written = unsafe pwrite(descriptor, record, record.count, 0)
+        guard written == record.count else {
             throw POSIX.failure("pwrite", path, written < 0 ? errno : EIO)
         }
-        guard ftruncate(descriptor, count) == 0 else { throw POSIX.failure("ftruncate", path) }
     }
+
+    /// More than the longest record: a pid, a generation of 20 digits, a word.
+    private static let recordBytes = 64
 
     private static func lines(of path: String) -> [Substring] {
         let text = String(decoding: POSIX.contents(path, bytesMax: 256) ?? [], as: UTF8.self)

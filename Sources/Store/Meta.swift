@@ -75,12 +75,11 @@ struct Meta {
         return clean || everyEditDurable ? nil : .editsLost
     }
 
-    /// Whether the file is the one that the lock file speaks of. The database is written first, so
-    /// a crash between the two leaves it one step ahead.
-    private func follows(_ last: RunMark?) -> Bool {
+    /// Whether the file is the one that the lock file speaks of: the table in `LockFile`.
+    func follows(_ last: RunMark?) -> Bool {
         guard let last else { return false }
         if generation == last.generation { return clean || !last.closed }
-        return generation - 1 == last.generation && !clean
+        return generation > last.generation && !clean
     }
 
     /// Becomes the next run's: under the same replica, its next epoch, or a new identity.

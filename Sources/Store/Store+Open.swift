@@ -38,6 +38,8 @@ extension Store {
     private static func create(
         with builder: Builder, lock: LockFile
     ) throws(StoreError) -> (store: Store, opening: Opening) {
+        // Else a kill before this run is in the lock file would look like a lost lock file.
+        if lock.last == nil { try lock.write(RunMark(generation: 0, closed: false)) }
         let meta = try builder.build(StoreImage(), carryingFrom: nil) {
             file throws(StoreError) in
             try Meta(
@@ -72,6 +74,7 @@ extension Store {
         let change = meta.change(
             file: identity, machine: machine, last: lock.last,
             requested: builder.options.newReplica)
+        let follows = meta.follows(lock.last)
         meta.begin(
             after: change, generation: max(meta.generation, lock.last?.generation ?? 0) + 1,
             everyEditDurable: builder.options.everyEditDurable, file: identity, machine: machine)
@@ -79,6 +82,8 @@ extension Store {
             files: builder.files, options: builder.options, schema: builder.schema, lock: lock,
             connection: .open(database), unsettled: .beginning, meta: meta)
         if change != nil {
+            // Which of the two comes first: see `LockFile`.
+            if !follows { try lock.write(RunMark(generation: meta.generation, closed: false)) }
             // In one transaction with the epoch.
             try database.transaction { () throws(StoreError) in
                 try meta.write(to: database)

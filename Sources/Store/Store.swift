@@ -176,11 +176,16 @@ public final class Store: @unchecked Sendable {
         try exclusively { () throws(StoreError) in
             defer { lock.release() }
             // A store that is not closed as clean stays as it was found.
-            if clean { try? settle() }
-            guard case .open(let database) = connection, clean, !hasLostEdits else {
+            var failure: StoreError?
+            if clean {
+                do throws(StoreError) { try settle() } catch { failure = error }
+            }
+            guard case .open(let database) = connection, clean, unsettled == nil, !hasLostEdits
+            else {
                 if case .suspect(let database) = connection { database.close(checkpointing: false) }
                 if case .open(let database) = connection { database.close(checkpointing: false) }
                 connection = .closed
+                if let failure { throw failure }
                 return
             }
             connection = .closed

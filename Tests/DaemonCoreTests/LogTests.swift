@@ -8,11 +8,17 @@ import Testing
 private final class Recorded {
     var lines: [String] = []
     var seconds: Int64 = 1_000
+    /// Whether it takes no lines.
+    var isFull = false
 
     func log(_ style: Log.Style, level: LogEntry.Priority = .info) -> Log {
         Log(
             level: level, style: style, clock: { (self.seconds, 7) },
-            emit: { self.lines.append($0) })
+            emit: {
+                if self.isFull { return false }
+                self.lines.append($0)
+                return true
+            })
     }
 }
 
@@ -26,6 +32,19 @@ struct LogTests {
         #expect(recorded.lines.first == "<4>careful")
         let line = try #require(recorded.lines.last)
         #expect(line.contains(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.007 error: broken$/))
+    }
+
+    @Test("audit lines are below no level and beyond no bound, and say when they are not written")
+    func audit() {
+        let recorded = Recorded()
+        let log = recorded.log(.plain, level: .error)
+        let entry = LogEntry(.info, "alice revealed deploy/token", [.event(.revealed)])
+        for _ in 0..<3_000 { log.write(entry) }
+        #expect(recorded.lines.isEmpty)
+        for _ in 0..<3_000 { #expect(log.audit(entry)) }
+        #expect(recorded.lines.count == 3_000)
+        recorded.isFull = true
+        #expect(!log.audit(entry))
     }
 
     @Test("nothing raw reaches a terminal, and a line is one line")
@@ -47,7 +66,10 @@ struct LogTests {
         let recorded = Recorded()
         let log = Log(
             level: .info, style: .journal, clock: { (1_000, 7) },
-            emit: { recorded.lines.append($0) }, journal: JournalSocket(path: path))
+            emit: {
+                recorded.lines.append($0)
+                return true
+            }, journal: JournalSocket(path: path))
         log.write(
             LogEntry(
                 .warning, "forbidden: eve\nPRIORITY=0",

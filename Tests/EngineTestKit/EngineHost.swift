@@ -19,6 +19,8 @@ public final class EngineHost {
     public var stopped: Set<ConnectionID> = []
     public private(set) var batchUnderWay: Batch?
     public private(set) var log: [LogEntry] = []
+    /// The lines that the engine wrote before acts.
+    public let auditLog = AuditLog()
     public private(set) var closed: [ConnectionID] = []
     public private(set) var paused: Set<ConnectionID> = []
     public private(set) var isDrained = false
@@ -58,7 +60,7 @@ public final class EngineHost {
         self.store = store ?? ModelStore()
         configuration = EngineConfiguration(
             durability: durability, limits: limits, serverName: "pickersyncd/test", daemonUID: 900)
-        environment = .forTests(seed: seed, compile: compile)
+        environment = .forTests(seed: seed, compile: compile, auditLog)
         engine = try Engine(
             configuration: configuration, environment: environment, replica: replica,
             image: self.store.image(), newLogs: store != nil, at: Self.moment(milliseconds))
@@ -362,7 +364,7 @@ extension Batch {
 extension Environment {
     /// Deterministic randomness, and a seal that is none but checks its place.
     public static func forTests(
-        seed: UInt64, compile: @escaping PatternCompiler
+        seed: UInt64, compile: @escaping PatternCompiler, _ auditLog: AuditLog = AuditLog()
     ) -> Environment {
         let random = SharedRandom(seed: seed)
         return Environment(
@@ -379,7 +381,21 @@ extension Environment {
             // FNV-1a: enough to tell requests apart.
             digest: { request in
                 request.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-            })
+            }, audit: { auditLog.write($0) })
+    }
+}
+
+/// Where audit lines go; used by one thread, as the engine is.
+public final class AuditLog: @unchecked Sendable {
+    public private(set) var entries: [LogEntry] = []
+    /// Whether it takes no more lines.
+    public var isFull = false
+
+    public init() {}
+
+    func write(_ entry: LogEntry) -> Bool {
+        if !isFull { entries.append(entry) }
+        return !isFull
     }
 }
 

@@ -27,6 +27,13 @@ struct DoctorTests {
         let stale = try bench.run("doctor")
         #expect(stale.status == 69)
         #expect(stale.out.contains("is stale: its daemon is gone"), "\(stale.out)")
+        // Another state directory would bring up another store on this socket.
+        let advice =
+            "start it: pickersyncd --socket \(bench.socket) --state-directory "
+            + "\(bench.folder.path)/state"
+        #expect(stale.out.contains(advice), "\(stale.out)")
+        let get = try bench.run("get")
+        #expect(get.err.contains(advice.dropFirst("start it: ".count)), "\(get.err)")
         unlink(bench.socket)
         _ = try bench.file("sock", "text")
         let file = try bench.run("doctor")

@@ -48,6 +48,7 @@ struct ExitStatusTests {
         try bench.run("set", "a=y")
         let token = try #require(bench.run("get", "--context", "a").lines.last)
         try bench.run("set", "a=x")
+        let empty = try bench.file("empty", "")
         let cases: [(arguments: [String], status: Int32)] = [
             (["get"], 0), (["set", "a=x"], 0), (["wait", "a=x"], 0),
             (["wait", "--timeout", "0", "a=x"], 0),
@@ -60,8 +61,8 @@ struct ExitStatusTests {
             (["--socket", "", "get"], 64), (["get", "--form", ""], 64), (["press", "a"], 64),
             (["set", "key=open"], 64),
             (["set", "a=z"], 65), (["set", "n=10"], 65), (["set", "n=ten"], 65),
-            (["set", "off=x"], 65), (["press", "go"], 65), (["form", "check", "/dev/null"], 65),
-            (["load", "/dev/null"], 65),
+            (["set", "off=x"], 65), (["press", "go"], 65), (["form", "check", empty], 65),
+            (["load", empty], 65),
             (["get", "b"], 66), (["--form", "g", "get"], 66), (["set", "b=1"], 66),
             (["load", "/nonexistent"], 66), (["form", "apply", "/nonexistent"], 66),
             (["set", "note=@/nonexistent"], 66), (["history", "b"], 66),

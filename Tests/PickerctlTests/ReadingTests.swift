@@ -156,7 +156,7 @@ struct ReadingTests {
             let checked = try bench.run("form", "check", "-", input: made.out)
             #expect(checked.status == 0, "\(name): \(checked.err)\n\(made.out)")
         }
-        #expect(try bench.run("form", "import", "/dev/null").status == 65)
+        #expect(try bench.run("form", "import", bench.file("empty", "")).status == 65)
     }
 
     @Test("every command has a line of its own and an example in its help")

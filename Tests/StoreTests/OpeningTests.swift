@@ -149,16 +149,6 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a crash between the database's mark and the lock file's is no restore")
-    func crashBetweenMarks() throws {
-        let scratch = try Scratch()
-        try scratch.open().store.close(clean: false)
-        let lock = try scratch.bytes(scratch.path + "/lock")
-        try scratch.open().store.close(clean: false)
-        try scratch.overwrite(scratch.path + "/lock", with: lock)
-        #expect(try scratch.open().opening.replicaChange == nil)
-    }
-
     @Test("a lock file that says nothing costs a new replica, never a used dot")
     func lockLost() throws {
         for content in ["", "12\n", "1\n2\n", "1\nx\nopen\n", "1\n1\nbent\n", "\n\n\n\n"] {

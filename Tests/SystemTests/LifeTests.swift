@@ -239,6 +239,26 @@ struct LifeTests {
         #expect(try served.wait() == 75)
         try WireClient(daemon.socket).call("ping")
     }
+
+    @Test("a named pipe in the place of a file is refused at once", arguments: [[], ["--check"]])
+    func pipes(more: [String]) throws {
+        let folder = try TemporaryFolder()
+        try #require(mkfifo(folder("pipe"), 0o600) == 0)
+        for (option, status) in [("--config", 78), ("--form", 65)] as [(String, Int32)] {
+            let daemon = try DaemonProcess(folder, more: more + [option, folder("pipe")])
+            #expect(try daemon.wait() == status, "\(option)")
+            #expect(daemon.said.contains("pipe: it is no regular file"), "\(daemon.said)")
+        }
+    }
+
+    @Test("a named pipe in the place of the key holds no start: there are no secrets then")
+    func keyPipe() throws {
+        let folder = try TemporaryFolder()
+        try #require(mkdir(folder("state"), 0o700) == 0)
+        try #require(mkfifo(folder("state/key"), 0o600) == 0)
+        let daemon = try DaemonProcess(folder).ready()
+        #expect(daemon.said.contains("no regular file"), "\(daemon.said)")
+    }
 }
 
 /// A socket as the service manager has it.

@@ -24,11 +24,8 @@ final class WireClient: @unchecked Sendable {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard status == 0 else {
-            let reason = errno
-            close(descriptor)
-            throw POSIXError(POSIXErrorCode(rawValue: reason) ?? .EIO)
-        }
+        // `deinit` closes it: it runs for an object that is whole, even where `init` throws.
+        guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         var limit = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(
             descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

@@ -234,7 +234,7 @@ public final class BlockingClient {
     }
 
     private func connectOnce(deadline: UInt64) throws(ConnectError) {
-        socket = try StreamSocket.connect(path: resolution.path, deadline: deadline)
+        socket = try resolution.connect(deadline: deadline)
         connected()
     }
 

@@ -12,7 +12,7 @@ public enum LaunchError: Error, Hashable, Sendable {
     case executableNotFound
     /// Neither `XDG_STATE_HOME` nor `HOME` is set.
     case noStateDirectory
-    /// A folder could not be made, or belongs to somebody else.
+    /// A folder could not be made, or somebody else could replace it.
     case directory(path: String, reason: String)
     /// The process could not be made: posix_spawn(3).
     case spawn(errno: Int32)
@@ -38,8 +38,8 @@ public struct DaemonLauncher {
     /// nanoseconds.
     public func connect(deadline: UInt64) throws(LaunchError) -> StreamSocket {
         guard let state = place.stateDirectory else { throw .noStateDirectory }
-        try prepare(place.runtimeDirectory, checksOwner: place.isInSharedDirectory)
-        try prepare(state, checksOwner: false)
+        try prepare(place.runtimeDirectory) { place.problem }
+        try prepare(state) { PathSafety.problem(with: state, for: place.uid) }
         let lock = try takeLock(place.runtimeDirectory + "/start.lock")
         defer { _ = lock.number }
         if let socket = try attempt(deadline) { return socket }
@@ -62,25 +62,26 @@ public struct DaemonLauncher {
 
     private func attempt(_ deadline: UInt64) throws(LaunchError) -> StreamSocket? {
         do throws(ConnectError) {
-            return try StreamSocket.connect(path: place.socket, deadline: deadline)
+            return try place.connect(deadline: deadline)
         } catch {
             if error.mayPass { return nil }
             throw .connect(error)
         }
     }
 
-    private func prepare(_ path: String, checksOwner: Bool) throws(LaunchError) {
+    /// Makes a folder where it is missing, and never below one that somebody else could replace.
+    private func prepare(
+        _ path: String, _ problem: () -> UnsafeFolder?
+    ) throws(LaunchError) {
+        if let problem = problem() {
+            throw .directory(path: problem.path, reason: problem.words)
+        }
         if let failure = createDirectories(path) {
             throw .directory(path: path, reason: describe(errno: failure))
         }
-        guard checksOwner else { return }
-        // In /tmp anybody may have been there first: only our own 0700 folder will do.
-        let facts = FileFacts.at(path, followingLinks: false)
-        guard facts?.kind == .directory, facts?.owner == getuid() else {
-            throw .directory(path: path, reason: "it belongs to somebody else")
-        }
-        guard facts?.mode == 0o700 || chmod(path, 0o700) == 0 else {
-            throw .directory(path: path, reason: describe(errno: errno))
+        // Somebody else may have been first in a folder that everybody writes.
+        if let problem = problem() {
+            throw .directory(path: problem.path, reason: problem.words)
         }
     }
 

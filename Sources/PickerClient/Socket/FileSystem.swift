@@ -6,7 +6,7 @@ internal import Glibc
 /// What lies at a path, as far as a client cares.
 public struct FileFacts: Hashable, Sendable {
     /// What kind of file it is.
-    public enum Kind: Hashable, Sendable { case socket, directory, regular, other }
+    public enum Kind: Hashable, Sendable { case socket, directory, regular, link, other }
     public var kind: Kind
     /// The owner's uid.
     public var owner: UInt32
@@ -34,6 +34,7 @@ public struct FileFacts: Hashable, Sendable {
             case S_IFSOCK: .socket
             case S_IFDIR: .directory
             case S_IFREG: .regular
+            case S_IFLNK: .link
             default: .other
             }
         return FileFacts(

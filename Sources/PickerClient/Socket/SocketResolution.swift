@@ -1,9 +1,9 @@
 // Which socket a client speaks to (PROTOCOL.md, the wire).
 //
 // `--socket`, else `$PICKERSYNC_SOCKET`, else the user's own where a daemon answers or the user has
-// a store, else the system's where it exists, else the user's own, whose daemon is started. The
-// rules are a pure function of what a probe sees, so that `doctor` can tell them step by step and a
-// test can play every machine.
+// a store, else the system's where it exists, else the user's own, whose daemon is started; without
+// a runtime folder the user's own is in /tmp, and comes last. The rules are a pure function of what
+// a probe sees, so that `doctor` can tell them step by step and a test can play every machine.
 
 internal import Glibc
 
@@ -15,18 +15,22 @@ public struct SocketProbe {
     public var facts: (String) -> FileFacts?
     /// Whether a daemon answers at a path.
     public var answers: (String) -> Bool
-    /// The uid of this process.
+    /// Why a folder is not this user's own, or not private where it has to be.
+    public var problem: (_ folder: String, _ isPrivate: Bool) -> UnsafeFolder?
+    /// The effective uid of this process.
     public var uid: UInt32
 
     /// A probe of the given answers.
     public init(
         uid: UInt32, variable: @escaping (String) -> String?,
-        facts: @escaping (String) -> FileFacts?, answers: @escaping (String) -> Bool
+        facts: @escaping (String) -> FileFacts?, answers: @escaping (String) -> Bool,
+        problem: @escaping (_ folder: String, _ isPrivate: Bool) -> UnsafeFolder? = { _, _ in nil }
     ) {
         self.uid = uid
         self.variable = variable
         self.facts = facts
         self.answers = answers
+        self.problem = problem
     }
 
     /// The machine that this process runs on.
@@ -37,17 +41,21 @@ public struct SocketProbe {
     /// The same, and the connection by which a daemon was found is kept, so that finding it and
     /// speaking to it are one connection.
     static func system(keeping kept: KeptSocket) -> SocketProbe {
-        SocketProbe(
-            uid: getuid(), variable: environmentVariable, facts: { FileFacts.at($0) },
+        let uid = geteuid()
+        return SocketProbe(
+            uid: uid, variable: environmentVariable, facts: { FileFacts.at($0) },
             answers: { path in
                 let deadline = MonotonicClock.now().adding(seconds: 1)
                 do throws(ConnectError) {
-                    kept.put(try StreamSocket.connect(path: path, deadline: deadline))
+                    let socket = try StreamSocket.connect(path: path, deadline: deadline)
+                    // A stranger's is not kept; `connect` finds the same and says so.
+                    if socket.peerUser == uid { kept.put(socket) }
                     return true
                 } catch {
                     return false
                 }
-            })
+            },
+            problem: { PathSafety.problem(withOwn: $0, of: uid, isPrivate: $1) })
     }
 }
 
@@ -86,24 +94,39 @@ public struct UserDaemonPlace: Hashable, Sendable {
     public var stateDirectory: String?
     /// The store's database.
     public var store: String? { stateDirectory.map { $0 + "/pickersync.db" } }
-    /// Whether the runtime directory lies in /tmp, where its owner has to be looked at.
+    /// Whether the user has no runtime folder, so that the socket is in /tmp.
     public var isInSharedDirectory: Bool
+    /// Whose daemon it is.
+    let uid: UInt32
 
-    /// The place by the XDG Base Directory rules: relative paths in the variables are ignored.
+    /// The place by the XDG Base Directory rules: relative paths in the variables are ignored, and
+    /// so is a runtime directory that is not the user's own: su(1) and sudo(8) may leave another's.
     public init(_ probe: SocketProbe) {
-        if let runtime = probe.variable("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") {
-            runtimeDirectory = runtime + "/pickersync"
-            reason = "XDG_RUNTIME_DIR is \(runtime)"
+        uid = probe.uid
+        let variable = probe.variable("XDG_RUNTIME_DIR")
+        var ignored = "XDG_RUNTIME_DIR is not set"
+        var found: String?
+        if let variable, !variable.hasPrefix("/") {
+            ignored = "XDG_RUNTIME_DIR is no absolute path"
+        } else if let variable, let problem = probe.problem(variable, false) {
+            ignored = "XDG_RUNTIME_DIR is not used: \(problem.path): \(problem.words)"
+        } else {
+            found = variable
+        }
+        let usual = "/run/user/\(probe.uid)"
+        if let found {
+            runtimeDirectory = found + "/pickersync"
+            reason = "XDG_RUNTIME_DIR is \(found)"
             isInSharedDirectory = false
-        } else if probe.facts("/run/user/\(probe.uid)")?.kind == .directory {
-            runtimeDirectory = "/run/user/\(probe.uid)/pickersync"
-            reason = "XDG_RUNTIME_DIR is not set; /run/user/\(probe.uid) exists"
+        } else if probe.facts(usual)?.kind == .directory, probe.problem(usual, false) == nil {
+            runtimeDirectory = usual + "/pickersync"
+            reason = "\(ignored); \(usual) exists"
             isInSharedDirectory = false
         } else {
             runtimeDirectory = "/tmp/pickersync-\(probe.uid)"
             reason =
-                "XDG_RUNTIME_DIR is not set and there is no /run/user/\(probe.uid); "
-                + "log in through PAM, or set XDG_RUNTIME_DIR"
+                "\(ignored), and there is no \(usual) of your own; log in through PAM, or set "
+                + "XDG_RUNTIME_DIR"
             isInSharedDirectory = true
         }
         if let state = probe.variable("XDG_STATE_HOME"), state.hasPrefix("/") {
@@ -148,33 +171,45 @@ public struct SocketResolution: Hashable, Sendable {
             return
         }
         steps += ["PICKERSYNC_SOCKET: not set", place.reason]
-        if probe.answers(place.socket) {
-            self.init(
-                place.socket, .userDaemonAnswers, place,
-                steps + ["\(place.socket): a daemon answers; taken"])
+        if !place.isInSharedDirectory, let own = Self.own(place, probe, &steps) {
+            self.init(place.socket, own, place, steps)
             return
         }
-        if let store = place.store, probe.facts(store) != nil {
-            self.init(
-                place.socket, .userHasStore, place,
-                steps + [
-                    "\(place.socket): nobody answers",
-                    "\(store): the user has a store; \(place.socket) taken",
-                ])
-            return
-        }
-        steps.append("\(place.socket): nobody answers, and the user has no store")
         if probe.facts(Self.systemSocket) != nil {
             self.init(
                 Self.systemSocket, .system, place, steps + ["\(Self.systemSocket): exists; taken"])
             return
         }
+        steps.append("\(Self.systemSocket): not there")
+        if place.isInSharedDirectory, let own = Self.own(place, probe, &steps) {
+            self.init(place.socket, own, place, steps)
+            return
+        }
         self.init(
             place.socket, .userDaemonStarts, place,
-            steps + [
-                "\(Self.systemSocket): not there",
-                "\(place.socket): taken, for a daemon of the user's own",
-            ])
+            steps + ["\(place.socket): taken, for a daemon of the user's own"])
+    }
+
+    /// Whether the user's own socket is taken where it is looked at, and why.
+    private static func own(
+        _ place: UserDaemonPlace, _ probe: SocketProbe, _ steps: inout [String]
+    ) -> Rule? {
+        if let problem = probe.problem(place.runtimeDirectory, true) {
+            // Another socket is no way out: forms would seem to be gone.
+            steps.append("\(place.socket): taken, but \(problem.path): \(problem.words)")
+            return .userDaemonStarts
+        }
+        if probe.answers(place.socket) {
+            steps.append("\(place.socket): a daemon answers; taken")
+            return .userDaemonAnswers
+        }
+        guard let store = place.store, probe.facts(store) != nil else {
+            steps.append("\(place.socket): nobody answers, and the user has no store")
+            return nil
+        }
+        steps.append("\(place.socket): nobody answers")
+        steps.append("\(store): the user has a store; \(place.socket) taken")
+        return .userHasStore
     }
 
     private init(_ path: String, _ rule: Rule, _ place: UserDaemonPlace, _ steps: [String]) {
@@ -182,5 +217,57 @@ public struct SocketResolution: Hashable, Sendable {
         self.rule = rule
         self.place = place
         self.steps = steps
+    }
+}
+
+extension UserDaemonPlace {
+    /// Why nobody may be spoken to, and no daemon be started, there.
+    public var problem: UnsafeFolder? {
+        PathSafety.problem(withOwn: runtimeDirectory, of: uid, isPrivate: true)
+    }
+
+    /// Connects to the user's own daemon, and to nobody else. `deadline` is monotonic nanoseconds.
+    func connect(deadline: UInt64) throws(ConnectError) -> StreamSocket {
+        if let problem { throw .unsafeFolder(problem) }
+        let connected = try StreamSocket.connect(path: socket, deadline: deadline)
+        let peer = connected.peerUser
+        guard peer == uid else { throw .stranger(path: socket, uid: peer ?? .max) }
+        return connected
+    }
+}
+
+extension SocketResolution {
+    /// The state directory of the daemon that had this socket last: the second line of the lock
+    /// beside it. `nil` where there is none, or where somebody else wrote it.
+    public var stateDirectory: String? {
+        let number = open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard number >= 0 else { return nil }
+        let file = Descriptor(number)
+        var facts = stat()
+        guard fstat(file.number, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG,
+            facts.st_uid == 0 || facts.st_uid == place.uid
+        else { return nil }
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX) + 32)
+        let count = read(file.number, &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        let lines = buffer[..<count].split(separator: UInt8(ascii: "\n"))
+        guard lines.count == 2, lines[1].first == UInt8(ascii: "/") else { return nil }
+        return String(decoding: lines[1], as: UTF8.self)
+    }
+
+    /// Connects, and gives the connection only if whoever listens there may be spoken to: the user,
+    /// and on a socket that is not the user's own also root, or the owner of its folder where
+    /// nobody else could have made that folder. `deadline` is monotonic nanoseconds.
+    public func connect(deadline: UInt64) throws(ConnectError) -> StreamSocket {
+        if mayStart { return try place.connect(deadline: deadline) }
+        let connected = try StreamSocket.connect(path: path, deadline: deadline)
+        let peer = connected.peerUser ?? .max
+        if peer == place.uid || peer == 0 { return connected }
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let problem = PathSafety.problem(with: folder, for: peer, allowsSticky: false)
+        guard problem == nil, FileFacts.at(folder)?.owner == peer else {
+            throw .stranger(path: path, uid: peer)
+        }
+        return connected
     }
 }

@@ -18,6 +18,10 @@ public enum ConnectError: Error, Hashable, Sendable {
     case nameTooLong(path: String)
     /// The daemon did not take the connection in time.
     case timedOut(path: String)
+    /// Somebody else could have planted or can replace the socket: nothing was connected.
+    case unsafeFolder(UnsafeFolder)
+    /// Whoever listens is not whose daemon it would be: nothing was sent.
+    case stranger(path: String, uid: UInt32)
     /// Anything else, by its errno.
     case failed(path: String, errno: Int32)
 
@@ -25,7 +29,7 @@ public enum ConnectError: Error, Hashable, Sendable {
     public var mayPass: Bool {
         switch self {
         case .missing, .refused, .timedOut: true
-        case .forbidden, .nameTooLong, .failed: false
+        case .forbidden, .nameTooLong, .unsafeFolder, .stranger, .failed: false
         }
     }
 }
@@ -47,17 +51,27 @@ public struct StreamSocket: ~Copyable {
     /// The process that listens at the other end: SO_PEERCRED, unix(7). `nil` where it is of
     /// another pid namespace.
     public var peerProcess: Int32? {
-        // struct ucred: pid, uid, gid, which headers show to GNU programs alone.
+        peerCredentials.flatMap { $0[0] > 0 ? $0[0] : nil }
+    }
+
+    /// The uid that listens at the other end: SO_PEERCRED, the one that called listen(2).
+    public var peerUser: UInt32? {
+        peerCredentials.map { UInt32(bitPattern: $0[1]) }
+    }
+
+    /// `struct ucred`: pid, uid, gid, which headers show to GNU programs alone.
+    private var peerCredentials: [Int32]? {
         var credentials: [Int32] = [0, 0, 0]
         var length = socklen_t(12)
         let status = getsockopt(number, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
-        return status == 0 && credentials[0] > 0 ? credentials[0] : nil
+        return status == 0 ? credentials : nil
     }
 
     /// The longest path that `sun_path` holds with its terminating zero, in bytes.
     public static let pathBytesMax = 107
 
-    /// Connects once; a full backlog is tried again until the deadline (monotonic nanoseconds).
+    /// Connects once, to whoever listens (see `SocketResolution.connect`). A full backlog
+    /// is tried again until the deadline (monotonic nanoseconds).
     ///
     /// socket(2), connect(2); a non-blocking Unix connect answers EAGAIN where the backlog is full.
     public static func connect(

@@ -64,6 +64,12 @@ extension FormError {
         case .violation(let reason): self = .incompatible(reason: reason)
         case .timedOut: self = .timedOut(.unknown(nil))
         case .lost: self = .closed
+        case .unreachable(.stranger(let path, let uid), _):
+            self = .unreachable(
+                reason: "the process that listens at \(path) is of uid \(uid), not your daemon")
+        case .unreachable(.unsafeFolder(let folder), _):
+            self = .unreachable(
+                reason: "somebody else could have made \(folder.path): \(folder.words)")
         case .unreachable(_, let resolution):
             self = .unreachable(reason: "no daemon answers at \(resolution.path)")
         case .launch(let error, let resolution):

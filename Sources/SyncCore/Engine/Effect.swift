@@ -104,6 +104,9 @@ public struct Environment: Sendable {
     /// Called once, before the first secret can come: from then on nothing that is freed may keep
     /// its bytes.
     public var keepMemoryClean: @Sendable () -> Void
+    /// Writes an audit line at once, and says whether it is written: the act that it tells of is
+    /// done after it, or refused. Neither the level of the log nor its bounds hold it back.
+    public var audit: @Sendable (LogEntry) -> Bool
     /// The members of `server.status` that the shell knows: `memory`, `store`, `descriptors`.
     public var shellStatus: @Sendable () -> JSONObject
 
@@ -113,6 +116,7 @@ public struct Environment: Sendable {
         seal: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8]?,
         open: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8]?,
         digest: @escaping @Sendable ([UInt8]) -> UInt64,
+        audit: @escaping @Sendable (LogEntry) -> Bool,
         keepMemoryClean: @escaping @Sendable () -> Void = {},
         shellStatus: @escaping @Sendable () -> JSONObject = { JSONObject() }
     ) {
@@ -121,6 +125,7 @@ public struct Environment: Sendable {
         self.seal = seal
         self.open = open
         self.digest = digest
+        self.audit = audit
         self.keepMemoryClean = keepMemoryClean
         self.shellStatus = shellStatus
     }

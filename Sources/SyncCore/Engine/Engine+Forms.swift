@@ -51,13 +51,11 @@ extension Engine {
             answer(call) { result.encode(into: &$0) }
             return
         }
+        let peer = call.connection.peer
         let result = try carryOut(
             change, .apply, by: call.connection.author(replica: replica),
-            session: call.connection.session, &effects)
-        if !change.isIdle {
-            logApplied(
-                result, "by \(call.connection.peer.whom)", &effects, call.connection.peer.logFields)
-        }
+            session: call.connection.session, &effects
+        ) { Self.applied($0, "by \(peer.whom)", peer.logFields) }
         settle(call, of: change.form) { result.encode(into: &$0) }
     }
 
@@ -70,8 +68,9 @@ extension Engine {
             let author = Author(
                 user: peer.user, uid: peer.uid, client: configuration.serverName, tty: nil,
                 connection: 0, replica: replica)
-            let result = try carryOut(change, .apply, by: author, session: nil, &effects)
-            logApplied(result, "from \(file)", &effects)
+            _ = try carryOut(change, .apply, by: author, session: nil, &effects) {
+                Self.applied($0, "from \(file)")
+            }
         } catch {
             log(.error, "form file \(file) refused: \(error.message)", &effects)
             for problem in error.problems {
@@ -81,14 +80,13 @@ extension Engine {
         flushRefusals(&effects)
     }
 
-    private func logApplied(
-        _ result: ApplyResult, _ how: String, _ effects: inout [Effect],
-        _ whom: [LogEntry.Field] = []
-    ) {
-        log(
+    private static func applied(
+        _ result: ApplyResult, _ how: String, _ whom: [LogEntry.Field] = []
+    ) -> LogEntry {
+        LogEntry(
             .info,
             "form \(result.form) applied \(how): version \(result.version), "
-                + "revision \(result.revision)", &effects,
+                + "revision \(result.revision)",
             [
                 .event(.applied), .form(result.form),
                 LogEntry.Field(.version, "\(result.version)"),
@@ -119,7 +117,17 @@ extension Engine {
             isIdle: definition.json == state.definition.json)
         let result = try carryOut(
             change, .options, by: call.connection.author(replica: replica),
-            session: call.connection.session, &effects)
+            session: call.connection.session, &effects
+        ) { result in
+            LogEntry(
+                .info,
+                "options of \(form.name)/\(params.field) set by \(call.connection.peer.whom): "
+                    + "revision \(result.revision)",
+                [
+                    .event(.options), .form(form.name), .field(params.field),
+                    LogEntry.Field(.revision, "\(result.revision)"),
+                ] + call.connection.peer.logFields)
+        }
         settle(call, of: form) { result.encode(into: &$0) }
     }
 
@@ -128,6 +136,11 @@ extension Engine {
     ) throws(WireError) {
         let form = try editableForm(params.form, call.connection)
         try require(.admin, form, form.working, nil, call.connection.peer)
+        try audit(
+            form.name,
+            LogEntry(
+                .notice, "form \(form.name) deleted by \(call.connection.peer.whom)",
+                [.event(.deleted), .form(form.name)] + call.connection.peer.logFields))
         let wasThere = form.existence == .there
         form.existence = .deleting
         form.working.revision += 1
@@ -135,9 +148,6 @@ extension Engine {
             form: form.name, revision: Revision(clamping: form.working.revision),
             content: .deleted)
         let event = BatchQueue.Event.deleted(form, frame: Answer.frame(.formChanged(gone)))
-        log(
-            .notice, "form \(form.name) deleted by \(call.connection.peer.whom)", &effects,
-            [.event(.deleted), .form(form.name)] + call.connection.peer.logFields)
         if wasThere || configuration.durability == .commit {
             publish(event, of: form, .deletion, nil, &effects)
         }

@@ -3,9 +3,10 @@
 
 extension Engine {
     /// Puts a definition in force as one revision (FORM.md, Changing a form that is in use).
+    /// - Parameter line: the audit line of what is about to come of it.
     func carryOut(
         _ change: Redefinition, _ kind: RevisionRecord.Kind, by author: Author, session: String?,
-        _ effects: inout [Effect]
+        _ effects: inout [Effect], line: (ApplyResult) -> LogEntry
     ) throws(WireError) -> ApplyResult {
         let form = change.form
         try requireWritable(form)
@@ -14,6 +15,13 @@ extension Engine {
         let stamp = clock.now(at: now.wallMilliseconds)
         let before = form.working
         let frame = try redefine(change, by: author, stamp)
+        let result = change.result(plan, form.working)
+        do throws(WireError) {
+            try audit(form.name, line(result))
+        } catch {
+            form.working = before
+            throw error
+        }
         if change.isCreation {
             nextFormKey += 1
             insert(form)
@@ -32,7 +40,7 @@ extension Engine {
                 ? .created(form, listing: listing)
                 : .redefined(form, frame: frame, listing: listing),
             of: form, .whole(removed: before.idsGone(in: state)), row, &effects)
-        return change.result(plan, state)
+        return result
     }
 
     /// Makes the working state that of a new definition and gives what subscribers are told.

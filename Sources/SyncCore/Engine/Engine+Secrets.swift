@@ -43,7 +43,8 @@ extension Engine {
         for place in [control, target] {
             try require(.reveal, form, state, place, call.connection.peer)
         }
-        refusals.append(
+        try audit(
+            form.name,
             LogEntry(
                 .notice, "\(call.connection.peer.whom) revealed \(form.name)/\(id)",
                 [.event(.revealed), .form(form.name), .field(id)]

@@ -213,6 +213,17 @@ public final class Engine {
     ) {
         effects.append(.log(LogEntry(priority, message, fields)))
     }
+
+    /// Writes the audit line of an act that is about to be done.
+    /// - Throws: `unavailable` where it cannot be written; the act must not be done then.
+    func audit(_ form: String, _ entry: LogEntry) throws(WireError) {
+        guard environment.audit(entry) else {
+            throw WireError(
+                .unavailable,
+                "this leaves a line in the log, and the log takes none; mend the daemon's standard "
+                    + "error or journal", form: form)
+        }
+    }
 }
 
 /// Why an engine cannot start from a store's rows.

@@ -77,7 +77,9 @@ public struct LogEntry: Sendable {
 
     /// What lines tell of.
     public enum Event: String, Sendable, CaseIterable {
-        case connected, disconnected, refused, forbidden, revealed, applied, deleted
+        case connected, disconnected, refused, forbidden
+        /// Audit lines: written before the act, which is refused where they cannot be.
+        case revealed, applied, options, deleted
         /// A connection was let go because it does not read.
         case slow
         /// The store cannot be written, is written anew, can be written again.

@@ -134,17 +134,38 @@ extension Failure {
         case .missing, .refused:
             return resolution.mayStart
                 ? "no daemon answers on \(path); start pickersyncd, or leave out --no-autostart"
-                : "no daemon answers on \(path); start pickersyncd --socket \(path)"
+                : "no daemon answers on \(path); start \(startCommand(resolution))"
         case .forbidden:
             return "\(path) may not be opened by this user; join its group, see pickerctl doctor"
         case .nameTooLong:
             return "the socket's path is longer than \(StreamSocket.pathBytesMax) bytes: \(path); "
                 + "choose a shorter one with --socket"
+        case .unsafeFolder(let folder):
+            return "\(path) is not used, since somebody else could have made it: \(folder.path): "
+                + "\(folder.words); see pickerctl doctor"
+        case .stranger(let path, let uid):
+            return "the process that listens on \(path) is of uid \(uid), so it is not your "
+                + "daemon; nothing was sent; see pickerctl doctor"
         case .timedOut:
             return "the daemon on \(path) does not accept connections; see pickerctl doctor"
         case .failed(_, let errno):
             return "\(path): \(describe(errno: errno)); see pickerctl doctor"
         }
+    }
+
+    /// What starts a daemon on a socket again, with the store that it had: another state directory
+    /// would bring up another store there.
+    static func startCommand(_ resolution: SocketResolution) -> String {
+        func word(_ path: String) -> String {
+            let isPlain = path.unicodeScalars.allSatisfy { scalar in
+                scalar.isASCII && scalar.properties.isAlphabetic
+                    || "0123456789/._-".unicodeScalars.contains(scalar)
+            }
+            return isPlain ? path : ValueText.shellQuoted(path)
+        }
+        let command = "pickersyncd --socket \(word(resolution.path))"
+        guard let state = resolution.stateDirectory else { return command }
+        return command + " --state-directory \(word(state))"
     }
 
     private static func line(_ error: LaunchError, _ resolution: SocketResolution) -> String {

@@ -76,7 +76,8 @@ struct Examination {
     mutating func socket(_ resolution: SocketResolution) {
         let isShared = resolution.place.isInSharedDirectory && resolution.mayStart
         for step in resolution.steps {
-            add(isShared && step == resolution.place.reason ? .odd : .good, step)
+            let isOdd = step == resolution.place.reason && (isShared || step.contains("not used"))
+            add(isOdd ? .odd : .good, step)
         }
         if resolution.mayStart, resolution.place.stateDirectory == nil {
             add(
@@ -84,6 +85,14 @@ struct Examination {
                 "neither HOME nor XDG_STATE_HOME is set, so a daemon has no place for its store; "
                     + "set HOME",
                 .unavailable)
+        }
+        if resolution.mayStart, let problem = resolution.place.problem {
+            isBlocked = true
+            return add(
+                .bad,
+                "\(problem.path): \(problem.words): somebody else could have made the socket, so "
+                    + "nothing is sent there; remove that folder or take back its mode, or set "
+                    + "XDG_RUNTIME_DIR to a folder of your own", .unavailable)
         }
         guard folders(of: resolution.path) else { return }
         guard let facts = FileFacts.at(resolution.path) else {
@@ -147,11 +156,12 @@ struct Examination {
     mutating func connection(_ resolution: SocketResolution) {
         do throws(ConnectError) {
             let deadline = MonotonicClock.now().adding(seconds: 2)
-            let socket = try StreamSocket.connect(path: resolution.path, deadline: deadline)
+            let socket = try resolution.connect(deadline: deadline)
             process = socket.peerProcess
             hasConnection = true
             let pid = process.map { ", process \($0)" } ?? ""
-            add(.good, "\(resolution.path): somebody listens\(pid)")
+            let user = socket.peerUser.map { ", uid \($0)" } ?? ""
+            add(.good, "\(resolution.path): somebody listens\(pid)\(user)")
         } catch {
             unconnected(error, resolution)
         }
@@ -179,6 +189,14 @@ struct Examination {
                 .bad,
                 "the path is longer than \(StreamSocket.pathBytesMax) bytes; choose a shorter one",
                 .unavailable)
+        case .unsafeFolder(let folder): add(.bad, "\(folder.path): \(folder.words)", .unavailable)
+        case .stranger(let path, let uid):
+            add(
+                .bad,
+                "\(path): uid \(uid) listens there, not you, nor root, nor the owner of its "
+                    + "folder; nothing was sent; ask who runs it (ss -xlp), or name another "
+                    + "with --socket",
+                .unavailable)
         case .failed(_, let code):
             add(.bad, "\(path): \(describe(errno: code))", .unavailable)
         }
@@ -189,7 +207,7 @@ struct Examination {
         guard resolution.mayStart else {
             let step =
                 resolution.rule == .system
-                ? "systemctl start pickersyncd.socket" : "pickersyncd --socket \(resolution.path)"
+                ? "systemctl start pickersyncd.socket" : Failure.startCommand(resolution)
             return add(.bad, "\(what); start it: \(step)", .unavailable)
         }
         guard let path = DaemonLauncher.findExecutable() else {

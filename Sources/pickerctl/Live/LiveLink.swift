@@ -9,7 +9,7 @@ struct LiveLink {
     private var machine: ClientMachine
     private var socket: Socket?
     private var unsent: ArraySlice<UInt8> = []
-    private let path: String
+    private let daemon: SocketResolution
     private let form: String
     private let identity: ClientMachine.Configuration
 
@@ -20,8 +20,8 @@ struct LiveLink {
     }
 
     /// A link that follows a form.
-    init(path: String, form: String, tty: String?) {
-        self.path = path
+    init(_ daemon: SocketResolution, form: String, tty: String?) {
+        self.daemon = daemon
         self.form = form
         var random = SystemRandomNumberGenerator()
         let session = String(random.next() as UInt64, radix: 36)
@@ -68,8 +68,7 @@ struct LiveLink {
     mutating func connectIfDue(at now: UInt64) {
         guard let due = machine.connectDeadline, due <= now else { return }
         do throws(ConnectError) {
-            socket = Socket(
-                try StreamSocket.connect(path: path, deadline: now.adding(seconds: 0.1)))
+            socket = Socket(try daemon.connect(deadline: now.adding(seconds: 0.1)))
             unsent = []
             machine.connectionOpened()
             flush()

@@ -168,7 +168,7 @@ enum LiveStart {
             size: Size(columns: 80, lines: 24))
         model.hold = nil
         let link = LiveLink(
-            path: session.client.resolution.path, form: mirror.form, tty: Session.terminal())
+            session.client.resolution, form: mirror.form, tty: Session.terminal())
         session.client.close()
         var runtime = LineRuntime(LineForm(model, isPerson: isPerson), link, output: output)
         return try runtime.run()
@@ -183,7 +183,7 @@ enum LiveStart {
         var model = LiveModel(mirror, around, mode: mode, size: terminal.size)
         if let field { model.focus = .control(field) }
         let link = LiveLink(
-            path: session.client.resolution.path, form: mirror.form, tty: Session.terminal())
+            session.client.resolution, form: mirror.form, tty: Session.terminal())
         session.client.close()
         var runtime = LiveRuntime(model, link, terminal, charset: charset)
         return runtime.run()

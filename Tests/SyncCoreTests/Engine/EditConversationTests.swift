@@ -196,8 +196,9 @@ import Testing
             root> state.reveal {"form":"guarded","field":"password"}
             root< {"result":{"value":null}}
             """#)
-        #expect(talk.host.log.contains { $0.message.contains("revealed guarded/password") })
-        #expect(!talk.host.log.contains { $0.message.contains("hunter2") })
+        let lines = talk.host.log + talk.host.auditLog.entries
+        #expect(lines.contains { $0.message.contains("revealed guarded/password") })
+        #expect(!lines.contains { $0.message.contains("hunter2") })
         for rows in talk.host.store.revisions.values {
             for row in rows.values {
                 let text = String(decoding: row.frame + row.record, as: UTF8.self)

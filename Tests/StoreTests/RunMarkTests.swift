@@ -1,0 +1,172 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import Store
+
+/// A kill leaves each of the two marks of a run written or not; a test makes such a state by putting
+/// back what a file held before.
+@Suite("The marks of a run, cut at each place")
+struct RunMarkTests {
+    private let later: (inout StoreOptions) -> Void = { $0.settlesLater = true }
+
+    /// What the lock file says of the last run.
+    private func mark(_ scratch: Scratch) throws -> [UInt8] {
+        Array(try scratch.bytes(scratch.path + "/lock").drop { $0 != 0x0a })
+    }
+
+    /// Kills a run that wrote its mark into the database and not into the lock file.
+    private func killBeforeTheLockFile(_ scratch: Scratch) throws -> Opening {
+        let lock = try scratch.bytes(scratch.path + "/lock")
+        let run = try scratch.open()
+        try run.store.close(clean: false)
+        try scratch.overwrite(scratch.path + "/lock", with: lock)
+        return run.opening
+    }
+
+    @Test(
+        "kills between the database's mark and the lock file's, however many in a row",
+        arguments: [false, true])
+    func beforeTheLockFile(closedBefore: Bool) throws {
+        let scratch = try Scratch()
+        let first = try scratch.open()
+        try first.store.put(.putForm(.sample()))
+        try first.store.close(clean: closedBefore)
+        for _ in 0..<5 {
+            #expect(try killBeforeTheLockFile(scratch).replicaChange == nil)
+        }
+        let last = try scratch.open()
+        #expect(last.opening.replicaChange == nil)
+        #expect(last.opening.replica == first.opening.replica)
+        #expect(try last.store.all().forms[0].log == FormRow.sample().log)
+        try last.store.close()
+    }
+
+    @Test("an older file that is put back after such kills is noticed")
+    func restoredAfterKills() throws {
+        let scratch = try Scratch()
+        let first = try scratch.open()
+        try first.store.put(.putForm(.sample()))
+        try first.store.close()
+        let backup = try scratch.bytes(scratch.database)
+        let second = try scratch.open()
+        try second.store.edit(1)
+        try second.store.close(clean: false)
+        for _ in 0..<3 { _ = try killBeforeTheLockFile(scratch) }
+        try? FileManager.default.removeItem(atPath: scratch.wal)
+        try scratch.overwrite(scratch.database, with: backup)
+        let restored = try scratch.open()
+        #expect(restored.opening.replicaChange == .restored)
+        #expect(restored.opening.replica.id != first.opening.replica.id)
+        try restored.store.close()
+    }
+
+    @Test("a new store that is killed before the lock file says so is no restore", arguments: 1...3)
+    func newStore(kills: Int) throws {
+        let scratch = try Scratch()
+        // Killed before it had a name.
+        try scratch.open(later).store.close(clean: false)
+        let lock = try scratch.bytes(scratch.path + "/lock")
+        let first = try scratch.open()
+        try first.store.close(clean: false)
+        try scratch.overwrite(scratch.path + "/lock", with: lock)
+        for _ in 1..<kills { #expect(try killBeforeTheLockFile(scratch).replicaChange == nil) }
+        let last = try scratch.open()
+        #expect(last.opening.replicaChange == nil)
+        #expect(last.opening.replica == first.opening.replica)
+        try last.store.close()
+    }
+
+    @Test("a file that was put back is noticed again after a kill between its two marks")
+    func restoredAndKilled() throws {
+        let scratch = try Scratch()
+        try scratch.open().store.close()
+        let backup = try scratch.bytes(scratch.database)
+        try scratch.open().store.close()
+        var replicas: Set<ReplicaID> = []
+        for _ in 0..<3 {
+            try scratch.overwrite(scratch.database, with: backup)
+            let run = try scratch.open()
+            #expect(run.opening.replicaChange == .restored)
+            #expect(replicas.insert(run.opening.replica).inserted)
+            try run.store.close(clean: false)
+            // As if the kill had come before the database was written.
+            try? FileManager.default.removeItem(atPath: scratch.wal)
+        }
+    }
+
+    @Test("a lost lock file costs one new replica, also when that run is killed before its end")
+    func lostLockFile() throws {
+        let scratch = try Scratch()
+        try scratch.open().store.close()
+        try FileManager.default.removeItem(atPath: scratch.path + "/lock")
+        let run = try scratch.open()
+        #expect(run.opening.replicaChange == .restored)
+        try run.store.close(clean: false)
+        let next = try scratch.open()
+        #expect(next.opening.replicaChange == nil && next.opening.replica == run.opening.replica)
+        try next.store.close()
+    }
+
+    @Test("a kill between the two marks of a clean stop")
+    func cleanStop() throws {
+        let scratch = try Scratch()
+        let first = try scratch.open()
+        let open = try scratch.bytes(scratch.path + "/lock")
+        try first.store.close()
+        try scratch.overwrite(scratch.path + "/lock", with: open)
+        for _ in 0..<3 { #expect(try killBeforeTheLockFile(scratch).replicaChange == nil) }
+    }
+
+    @Test("a clean file that is ahead of its lock file has been given an older one")
+    func olderLockFile() throws {
+        let scratch = try Scratch()
+        try scratch.open().store.close()
+        let lock = try scratch.bytes(scratch.path + "/lock")
+        try scratch.open().store.close()
+        try scratch.overwrite(scratch.path + "/lock", with: lock)
+        #expect(try scratch.open().opening.replicaChange == .restored)
+    }
+
+    @Test("a shorter record leaves nothing of a longer one behind")
+    func shorterRecord() throws {
+        let scratch = try Scratch()
+        try scratch.open().store.close()
+        let path = scratch.path + "/lock"
+        let mark = String(decoding: try mark(scratch), as: UTF8.self)
+        // A record of a daemon with a longer pid, as it is before and after the one write.
+        try scratch.overwrite(path, with: Array(("4194304000" + mark).utf8))
+        let run = try scratch.open()
+        #expect(run.opening.replicaChange == nil)
+        let text = String(decoding: try scratch.bytes(path), as: UTF8.self)
+        #expect(text.split(separator: "\n") == ["\(getpid())", "2", "open"])
+        try run.store.close()
+    }
+
+    /// Each combination of the table in `LockFile`.
+    @Test("what each combination of lock file and database means")
+    func table() throws {
+        let scratch = try Scratch()
+        let store = try scratch.open().store
+        var meta = store.meta
+        try store.close()
+        meta.generation = 7
+        func follows(_ clean: Bool, _ last: RunMark?) -> Bool {
+            meta.clean = clean
+            return meta.follows(last)
+        }
+        func lock(_ generation: Int64, closed: Bool) -> RunMark {
+            RunMark(generation: generation, closed: closed)
+        }
+        for clean in [false, true] {
+            #expect(!follows(clean, nil))
+            for closed in [false, true] {
+                #expect(!follows(clean, lock(8, closed: closed)))
+                #expect(!follows(clean, lock(.max, closed: closed)))
+                #expect(follows(clean, lock(7, closed: closed)) == (clean || !closed))
+                #expect(follows(clean, lock(6, closed: closed)) == !clean)
+                #expect(follows(clean, lock(0, closed: closed)) == !clean)
+            }
+        }
+    }
+}
