@@ -2,15 +2,15 @@ internal import Glibc
 internal import Store
 internal import SyncCore
 
-// `--check`: what the daemon would do, found out without doing any of it.
+// `--check`: reports what the daemon would do, without doing it.
 
 /// The result of a check.
 public struct CheckReport: Sendable, Hashable {
-    /// What the daemon would exit with at its start; `success` where it would serve.
+    /// The exit status of a start; `success` if the daemon would serve.
     public var status: ExitStatus
-    /// What it would do, a line each, escaped for a terminal.
+    /// The actions of a start, one line each, escaped for a terminal.
     public var plan: [String]
-    /// What stands against it, a line each, escaped for a terminal.
+    /// The reasons why it cannot start, one line each, escaped for a terminal.
     public var problems: [String]
 }
 
@@ -78,7 +78,7 @@ extension CheckReport {
         }
     }
 
-    /// What the store says of itself, its files left as they are.
+    /// The properties of the store. Its files are not changed.
     private mutating func examineStore(_ directory: String) {
         do throws(StoreError) {
             guard let store = try Store.examine(directory: directory) else {

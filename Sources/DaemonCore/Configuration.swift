@@ -1,10 +1,11 @@
 internal import FormFile
 public import SyncCore
 
-// What the daemon was told. Always holds: flags are stronger than the environment, the environment
-// than the file, the file than the defaults; every mistake of all of them is reported at once.
+// The configuration of the daemon. Invariants: flags override the environment, the environment
+// overrides the file, and the file overrides the defaults; all mistakes in all sources are reported
+// at once.
 
-/// Every option with the value that is in force.
+/// Every option with its current value.
 public struct Configuration: Sendable, Equatable {
     /// Where the daemon listens, unless systemd passed it a socket.
     public var socket: String
@@ -15,24 +16,24 @@ public struct Configuration: Sendable, Equatable {
     public var group: String?
     /// Form files applied at start and at each SIGHUP.
     public var forms: [String]
-    /// The daemon exits when nobody has been connected for so long; `nil`: never.
+    /// The daemon exits after this time without a connection; `nil`: never.
     public var idleExitSeconds: Int?
     public var logLevel: LogEntry.Priority
     public var limits: Limits
-    /// The file that was read; `nil` where there was none.
+    /// The file that was read; `nil` if there was none.
     public var file: String?
 }
 
 /// Where the options come from.
 public struct ConfigurationSources: Sendable {
-    /// What the flags say, each option with its values as they were typed.
+    /// The flags: each option with its values as they were typed.
     public var flags: [(option: ConfigurationOption, values: [String])]
     /// `--config`: a file that must exist.
     public var file: String?
     public var environment: ProcessEnvironment
-    /// The daemon's own uid: root gets the places of the system.
+    /// The daemon's own uid: root uses the paths of the system.
     public var uid: UInt32
-    /// Relative paths of flags and variables count from here.
+    /// Relative paths in flags and variables are relative to this folder.
     public var workingDirectory: String
 
     /// The given sources.
@@ -61,7 +62,7 @@ extension Configuration {
         try load(sources, read: readIfPresent)
     }
 
-    /// Reads all sources; `read` gives the bytes of a file, or `nil` where there is none.
+    /// Reads all sources; `read` gives the bytes of a file, or `nil` if there is none.
     static func load(
         _ sources: ConfigurationSources, read: (String) throws(FileIssues) -> [UInt8]?
     ) throws(StartFailure) -> Configuration {
@@ -91,7 +92,7 @@ extension Configuration {
             logLevel: strongest(\.logLevel) ?? .info, limits: limits, file: file)
     }
 
-    /// Reads a file of the file system; `nil` where there is none.
+    /// Reads a file of the file system; `nil` if there is none.
     private static func readIfPresent(_ path: String) throws(FileIssues) -> [UInt8]? {
         guard FilePlace(path) != .absent else { return nil }
         return try FileReading.bytes(ofFile: path, alsoDescriptors: false)
@@ -138,7 +139,7 @@ extension ConfigurationSources {
         return layer
     }
 
-    /// The file that was asked for must be there; the usual one need not be.
+    /// A file that was requested must exist; the default file is optional.
     fileprivate func fileLayer(
         _ wrong: inout [String], read: (String) throws(FileIssues) -> [UInt8]?
     ) -> (file: String?, layer: ConfigurationLayer) {
@@ -166,13 +167,13 @@ extension ConfigurationSources {
         return xdg("XDG_CONFIG_HOME", else: home).map { $0 + "/pickersync/pickersyncd.yaml" }
     }
 
-    /// The specification wants relative paths in its variables ignored.
+    /// The XDG specification says that relative paths in its variables must be ignored.
     private func xdg(_ name: String, else fallback: String? = nil) -> String? {
         if let path = environment[name], path.hasPrefix("/") { return path }
         return fallback
     }
 
-    /// The first of the folders that systemd made: it lists several with colons.
+    /// The first of the folders that systemd created; several are separated by colons.
     private func folder(_ name: String) -> String? {
         environment[name].flatMap { $0.split(separator: ":").first.map(String.init) }
     }
@@ -198,8 +199,8 @@ extension ConfigurationSources {
         return (passed ?? usual, state ?? "")
     }
 
-    /// Where pickerctl looks too: without `XDG_RUNTIME_DIR`, the folder that it would name, else a
-    /// folder of our own in /tmp, whose owner is looked at before it is used.
+    /// The path that pickerctl uses too: without `XDG_RUNTIME_DIR`, the usual value of that
+    /// variable, otherwise a private folder in /tmp, whose owner is checked before use.
     private var userRuntimeDirectory: String {
         if let runtime = xdg("XDG_RUNTIME_DIR") { return runtime + "/pickersync" }
         if case .directory = FilePlace("/run/user/\(uid)") { return "/run/user/\(uid)/pickersync" }

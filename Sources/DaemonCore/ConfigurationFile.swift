@@ -19,7 +19,7 @@ private struct ConfigurationReader {
     var layer = ConfigurationLayer()
     var issues: [FileIssue] = []
 
-    /// Relative paths in the file count from its folder: the file means the same wherever the
+    /// Paths are relative to the folder of the file, so the file has the same meaning wherever the
     /// daemon is started.
     private var folder: String {
         guard let slash = tree.name.lastIndex(of: "/") else { return "." }
@@ -31,7 +31,7 @@ private struct ConfigurationReader {
     }
 
     mutating func read() {
-        // A file of comments alone holds null, and sets nothing.
+        // A file with only comments is null and sets nothing.
         guard !tree.json.isNull else { return }
         guard let object = tree.json.objectValue else {
             return refuse([], tree.json.kindInWords, expected: "keys and values")
@@ -107,7 +107,7 @@ private struct ConfigurationReader {
 }
 
 extension JSON {
-    /// A scalar as it would stand in a flag; `nil` for what no flag can hold.
+    /// A scalar as it would be written in a flag; `nil` if a flag cannot contain it.
     fileprivate var configurationText: String? {
         switch self {
         case .string(let text): text

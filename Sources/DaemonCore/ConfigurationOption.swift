@@ -1,9 +1,9 @@
 internal import FormFile
 public import SyncCore
 
-// Each option of the daemon once: its name in the file and as a flag, its environment variable,
-// what it takes. Always holds: the three ways read a value by the same function, so what one
-// accepts the others accept.
+// The table of the daemon's options: name in the file and as a flag, environment variable, allowed
+// values. Invariants: the same function parses a value from all three sources, so all accept the
+// same values.
 
 /// An option that the file, the environment and the flags know.
 public enum ConfigurationOption: String, Sendable, Hashable, CaseIterable {
@@ -30,7 +30,7 @@ public enum ConfigurationOption: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What a value must look like, in words.
+    /// The format of a value, in words.
     public var expected: String {
         switch self {
         case .socket: "a path of at most 107 bytes"
@@ -45,7 +45,7 @@ public enum ConfigurationOption: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A value that an option does not take.
+/// An invalid value of an option.
 struct BadValue: Error, Hashable {
     let message: String
     let expected: String
@@ -67,26 +67,27 @@ extension LogEntry.Priority {
     }
 }
 
-/// Some options set, the others left to a weaker source.
+/// A set of options; those that are not set come from a source with lower precedence.
 public struct ConfigurationLayer: Sendable, Equatable {
     public var socket: String?
     public var stateDirectory: String?
     public var durability: Durability?
     /// Name or number, not yet looked up.
     public var group: String?
-    /// Replaces the list of a weaker source as a whole.
+    /// Replaces the whole list of a source with lower precedence.
     public var forms: [String]?
     /// 0: never.
     public var idleExitSeconds: Int?
     public var logLevel: LogEntry.Priority?
-    /// By name, in the order in which they were given; added to those of a weaker source.
+    /// By name, in the order in which they were given; added to those of a source with lower
+    /// precedence.
     public var limits: [LimitSetting] = []
 
     /// Nothing set.
     public init() {}
 }
 
-/// One bound and its value.
+/// One limit and its value.
 public struct LimitSetting: Sendable, Hashable {
     /// The name, as in `Limits.all`.
     public let name: String
@@ -94,7 +95,7 @@ public struct LimitSetting: Sendable, Hashable {
 }
 
 extension ConfigurationLayer {
-    /// Takes one value as text; relative paths count from `folder`.
+    /// Sets one value from text; relative paths are relative to `folder`.
     mutating func set(
         _ option: ConfigurationOption, _ text: String, folder: String
     ) throws(BadValue) {
@@ -153,7 +154,7 @@ extension LimitSetting {
             name: String(text[..<equals]), value: String(text[text.index(after: equals)...]))
     }
 
-    /// A value for a name that `Limits.all` knows, inside its range.
+    /// The value of a limit in `Limits.all`, within its range.
     init(name: String, value text: String) throws(BadValue) {
         guard let limit = Limits.all.first(where: { $0.name.isSameBytes(as: name) }) else {
             throw BadValue(
@@ -172,9 +173,9 @@ extension LimitSetting {
     }
 }
 
-/// Numbers as people write them in a configuration. Nothing overflows: too large is `nil`.
+/// Parses numbers in a configuration. A number that is too large is `nil`.
 enum Units {
-    /// Digits alone.
+    /// Only digits.
     static func count(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

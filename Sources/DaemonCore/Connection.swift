@@ -6,44 +6,45 @@ internal import SyncCore
 //     naming --names are known--> open --closeAfterOutput--> finishing --all has left--> closed
 //        \__________ any: the peer is gone, `close`, the daemon ends ____________________/
 //
-// Always holds: the engine hears of a connection from `connected` to `disconnected`, once each, and
-// of none that never left `naming`; at most one write is under way.
+// Invariants: for each connection the engine receives `connected` and `disconnected` once, and
+// nothing if the connection never left `naming`; at most one write is in progress.
 
 /// A connection, owned by the shell.
 final class Connection: ConnectionKeeper {
-    /// Where its life stands.
+    /// The state of a connection.
     enum Phase {
-        /// Its peer's names are being looked up; the engine does not know it.
+        /// The user and group names of the peer are being looked up; the engine does not know the
+        /// connection yet.
         case naming
         /// In use.
         case open
-        /// Closed as soon as everything has left, or when its time is over (`Finishing`).
+        /// It closes when all output is written, or at its deadline (`Finishing`).
         case finishing
-        /// Nothing is called any more.
+        /// Closed; there are no more callbacks.
         case closed
     }
 
-    /// Where the reading stands.
+    /// The state of reading.
     enum Reading {
         case paused
         case active
-        /// Something has come, and it is not the uid's turn.
+        /// Bytes have arrived, but it is not the turn of the uid.
         case heldBack
-        /// The peer has ended its side.
+        /// The peer has shut down its side.
         case ended
     }
 
-    // What a write looks at comes first. The order leaves no room between the members.
+    // The members that a write uses come first. The order avoids padding.
     let pipe: Pipe
     let id: ConnectionID
-    /// The share of its uid, while the engine knows it.
+    /// The share of its uid, while the connection is known to the engine.
     var share: Share?
-    /// Closes every connection before it goes.
+    /// Unowned: the shell closes every connection before it is freed.
     private unowned let shell: Shell
     var phase = Phase.naming
     var isWriting = false
     var reading = Reading.paused
-    /// The number of the socket, good while `pipe` is open: for poll(2) alone.
+    /// The descriptor of the socket, valid while `pipe` is open; only for poll(2).
     let descriptor: CInt
 
     init(id: ConnectionID, pipe: Pipe, descriptor: CInt, of shell: Shell) {
@@ -53,7 +54,7 @@ final class Connection: ConnectionKeeper {
         self.shell = shell
     }
 
-    /// Whether the engine was told of it and not yet of its end.
+    /// Whether the engine knows the connection and has not received its end.
     var isKnown: Bool {
         switch phase {
         case .open, .finishing: true
@@ -62,7 +63,7 @@ final class Connection: ConnectionKeeper {
     }
 }
 
-/// A connection that is closed once all has left, or at a monotonic time.
+/// A connection that closes when all output is written, or at a monotonic time.
 struct Finishing {
     let connection: Connection
     let until: UInt64

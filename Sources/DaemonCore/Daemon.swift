@@ -4,16 +4,15 @@ internal import Glibc
 internal import Store
 internal import SyncCore
 
-// From the process's first step to its last. Always holds: what was made is unmade on every way
-// out, the lock of the socket last; a failure to start says what is wrong and leaves nothing
-// behind.
+// Start and end of the process. Invariants: on every exit path all resources are released, the lock
+// of the socket last; a failed start prints the reason and leaves no files behind.
 
 /// The daemon.
 public enum Daemon {
     /// Runs until it is told to stop.
     /// - Parameters:
     ///   - newReplica: act as if the store were a copy (`--new-replica`).
-    /// - Returns: what the process exits with; what is wrong was said on standard error.
+    /// - Returns: the exit status; errors were printed on standard error.
     public static func run(_ sources: ConfigurationSources, newReplica: Bool) -> ExitStatus {
         ProcessLimits.harden()
         var log = Log(level: .info, environment: sources.environment)
@@ -27,9 +26,8 @@ public enum Daemon {
         }
     }
 
-    /// Puts a backup in the place of the store, and ends (`--restore`).
-    /// - Returns: what the process exits with; what was done, or is wrong, was said on standard
-    ///   error.
+    /// Replaces the store with a backup, then exits (`--restore`).
+    /// - Returns: the exit status; the result or the error was printed on standard error.
     public static func restore(_ sources: ConfigurationSources, from backup: String) -> ExitStatus {
         ProcessLimits.harden()
         var log = Log(level: .info, environment: sources.environment)
@@ -57,7 +55,7 @@ public enum Daemon {
             configuration, credentials: sources.environment["CREDENTIALS_DIRECTORY"],
             newReplica: newReplica, log)
         var isClean = false
-        // The lock of the store goes back in any case; only a clean end is marked as one.
+        // The lock of the store is always released; only a clean end is marked as clean.
         defer { store.close(isClean: isClean, log) }
         // One for the store, one for names and one for a reload: none has two jobs at a time.
         Work.limitThreads(to: 3)

@@ -1,9 +1,9 @@
 internal import FormFile
 internal import SyncCore
 
-// From the configuration to what the engine takes.
+// Converts the configuration to the engine's configuration.
 
-/// The engine's configuration and what had to be found out for it.
+/// The engine's configuration, and the system properties that it depends on.
 struct EngineChoices: Sendable {
     var engine: EngineConfiguration
     /// The group of `--group`.
@@ -11,9 +11,9 @@ struct EngineChoices: Sendable {
     /// How many descriptors the kernel grants.
     var descriptorsMax: Int
 
-    /// Looks up the group and fits the limits to what the kernel grants.
+    /// Looks up the group and reduces the limits to what the kernel allows.
     ///
-    /// The group's look-up may block; it happens before anybody is served.
+    /// The group's look-up may block; it happens before clients are served.
     init(_ configuration: Configuration, uid: UInt32) throws(StartFailure) {
         if let group = configuration.group {
             guard let number = SystemNames.groupNumber(group) else {

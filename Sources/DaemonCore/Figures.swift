@@ -5,9 +5,9 @@ internal import Synchronization
 
 // The shell's part of `server.status`.
 
-/// Figures that the engine asks for by a Sendable function.
+/// Figures that the engine reads through a Sendable function.
 ///
-/// All of it is used on the loop; the lock is what the type of that function costs.
+/// Everything runs on the loop; the lock is only needed because the function is Sendable.
 final class Figures: Sendable {
     private struct Values {
         var store: StoreStatistics?
@@ -17,7 +17,7 @@ final class Figures: Sendable {
 
     private let values = Mutex(Values())
 
-    /// What the store said last.
+    /// The last figures of the store.
     func note(_ statistics: StoreStatistics) {
         values.withLock { $0.store = statistics }
     }

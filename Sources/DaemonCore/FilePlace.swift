@@ -1,7 +1,7 @@
 internal import EventLoop
 internal import Glibc
 
-// What stands at a path, without following a link in its last place: lstat(2).
+// The file at a path, without following a link in the last component: lstat(2).
 
 /// The kinds of file that the daemon tells apart.
 enum FilePlace: Hashable {
@@ -11,7 +11,7 @@ enum FilePlace: Hashable {
     case link(Facts)
     case other
 
-    /// Whose it is, who may do what, and which file it is.
+    /// Owner, mode and inode of the file.
     struct Facts: Hashable {
         var uid: UInt32
         var mode: UInt32
@@ -19,8 +19,8 @@ enum FilePlace: Hashable {
         var inode: UInt64
     }
 
-    /// Looks; what cannot be looked at counts as absent where a part of the path is missing, and
-    /// as something else otherwise.
+    /// Inspects a path. If that fails, the file counts as absent if a part of the path is missing,
+    /// otherwise as another kind of file.
     init(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
@@ -38,7 +38,7 @@ enum FilePlace: Hashable {
         }
     }
 
-    /// What stands at the end of the links of a path: realpath(3).
+    /// The path with all symbolic links resolved: realpath(3).
     static func resolving(_ path: String) -> FilePlace {
         guard let real = realpath(path, nil) else { return .absent }
         defer { free(real) }
@@ -51,8 +51,8 @@ enum FilePlace: Hashable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Lets the members of a group into a folder, and into nothing that took its place: open(2)
-    /// with O_NOFOLLOW, fchown(2), fchmod(2).
+    /// Gives the members of a group access to a folder, but not to another file that has replaced
+    /// it: open(2) with O_NOFOLLOW, fchown(2), fchmod(2).
     static func open(_ folder: String, to group: UInt32) throws(SystemError) {
         let number = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard number >= 0 else { throw SystemError(errno: errno, operation: "open", path: folder) }
@@ -62,9 +62,9 @@ enum FilePlace: Hashable {
         else { throw SystemError(errno: errno, operation: "chgrp", path: folder) }
     }
 
-    /// Makes a folder and those above it, as far as they are missing: mkdir(2).
+    /// Creates a folder and its missing parents: mkdir(2).
     ///
-    /// The mode is that of the last one; those above get 0755, less the umask.
+    /// The mode is that of the last one; its parents get 0755, minus the umask.
     static func makeDirectory(_ path: String, mode: UInt32) throws(SystemError) {
         if mkdir(path, mode_t(mode)) == 0 { return }
         switch errno {

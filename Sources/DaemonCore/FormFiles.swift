@@ -4,13 +4,13 @@ internal import SyncCore
 // Form files of `--form`, read at start and at each SIGHUP.
 
 enum FormFiles {
-    /// A definition and where it came from.
+    /// A definition and its file.
     struct Form: Sendable {
         let file: String
         let definition: JSON
     }
 
-    /// Reads all of them; every mistake in each is reported, and then none is taken.
+    /// Reads all files. If one has a mistake, all mistakes are reported and no file is applied.
     static func read(_ paths: [String], limits: Limits) throws(StartFailure) -> [Form] {
         var bounds = FormLimits()
         bounds.frameBytesMax = limits.maxFrame

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import SyncCore
 
-// The journal's native protocol (systemd's JOURNAL_NATIVE_PROTOCOL page): one datagram an entry,
-// `NAME=value` lines. Lines on standard error carry a priority and words alone; this carries what a
-// line is about as fields that `journalctl PICKERSYNC_FORM=deploy` finds.
+// The journal's native protocol (systemd's JOURNAL_NATIVE_PROTOCOL page): one datagram with
+// `NAME=value` lines for each entry. Lines on standard error have only a priority and a message;
+// these entries also have fields that `journalctl PICKERSYNC_FORM=deploy` finds.
 //
-// Always holds: sending never waits; what cannot be sent goes to standard error; no value has a
-// newline, so that none can forge a field.
+// Invariants: sending never blocks; an entry that cannot be sent goes to standard error; no value
+// contains a newline, so no value can forge a field.
 
 /// Where entries go when the daemon runs under systemd.
 struct JournalSocket {
@@ -16,8 +16,8 @@ struct JournalSocket {
     private let descriptor: CInt
     private let address: sockaddr_un
 
-    /// A socket to journald; `nil` where there is none to be had. It is never closed: it serves
-    /// as long as the process.
+    /// A socket to journald; `nil` if journald is not available. It stays open as long as the
+    /// process.
     init?(path: String = JournalSocket.path) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -34,7 +34,7 @@ struct JournalSocket {
         self.address = address
     }
 
-    /// Sends an entry: sendto(2). Whether journald took it.
+    /// Sends an entry: sendto(2). Returns whether journald accepted it.
     func send(_ entry: LogEntry) -> Bool {
         let bytes = Array(Self.text(of: entry).utf8)
         return withUnsafePointer(to: address) { pointer in
@@ -57,7 +57,8 @@ struct JournalSocket {
         return text
     }
 
-    /// One line that no terminal obeys, as long as lines are on standard error.
+    /// One line without terminal control characters, of the same maximum length as on standard
+    /// error.
     private static func shortened(_ text: String) -> String {
         let text = text.escapedForDisplay()
         guard text.utf8.count > Log.lineBytesMax else { return text }

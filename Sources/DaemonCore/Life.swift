@@ -2,10 +2,10 @@ internal import EventLoop
 internal import Glibc
 internal import SyncCore
 
-// Signals, reloads and what the service manager hears.
+// Signals, reloads and messages to the service manager.
 //
-// Always holds: the first SIGTERM or SIGINT ends the daemon in order, the second at once; a reload
-// that fails changes nothing.
+// Invariants: the first SIGTERM or SIGINT starts an orderly shutdown, the second ends the daemon at
+// once; a reload that fails changes nothing.
 
 /// The daemon's life around its shell.
 final class Life {
@@ -24,9 +24,9 @@ final class Life {
     private var reload = Reload.idle
     private var isStopping = false
 
-    /// - Parameter reason: what a goodbye says. `restart` where the service manager keeps the
-    ///   socket: who connects again waits there until the daemon is back. systemd 252 has no way of
-    ///   telling a service whether it is stopped or restarted.
+    /// - Parameter reason: the reason in `goodbye`. It is `restart` if the service manager keeps
+    ///   the socket: clients that reconnect wait there until the daemon is back. systemd 252 does
+    ///   not tell a service whether it is stopped or restarted.
     init(
         shell: Shell, sources: ConfigurationSources, configuration: Configuration,
         choices: EngineChoices, reason: GoodbyeReason
@@ -50,13 +50,13 @@ final class Life {
 
     private func signalled(_ number: CInt) {
         guard number != SIGHUP else { return beginReload() }
-        // The store is made to be killed at any time.
+        // The store survives a kill at any time.
         guard !isStopping else { _exit(128 + number) }
         isStopping = true
         shell.stop(reason)
     }
 
-    /// Applies the forms and, once they are there for everybody, accepts and says so.
+    /// Applies the forms, then accepts connections and reports readiness.
     func begin(_ forms: [FormFiles.Form], readyAt path: String) {
         apply(forms)
         noteLimits()
@@ -64,7 +64,7 @@ final class Life {
             shell.accept()
             shell.log.ready(path)
             shell.manager.ready(status: shell.engine.statusLine)
-            // Nobody waits for what opening has left (`StoreOptions.settlesLater`).
+            // No client waits for the rest of the opening (`StoreOptions.settlesLater`).
             shell.store.add(.maintain)
             shell.store.add(.measure)
             giveBackPagesOnceQuiet()
@@ -85,7 +85,7 @@ final class Life {
         timer.start(after: .seconds(1))
     }
 
-    /// Nothing is to be done after the loop; keeps this object alive until then.
+    /// Does nothing; keeps this object alive until the loop ends.
     func end() { shell.loop.onIterationEnd = nil }
 
     private func apply(_ forms: [FormFiles.Form]) {
@@ -120,7 +120,7 @@ final class Life {
         }
     }
 
-    /// On a thread of the pool: files may be far away.
+    /// On a thread of the pool, because files may be on a slow file system.
     private static func read(_ sources: ConfigurationSources) -> Read {
         do throws(StartFailure) {
             let configuration = try Configuration.load(sources)
@@ -165,8 +165,8 @@ final class Life {
         noteLimits()
     }
 
-    /// Options that were changed in vain: the socket and the store are open, and what an unclean
-    /// stop may cost was written into the store by the durability of the start.
+    /// Options whose change has no effect before a restart: the socket and the store are open, and
+    /// the store has recorded the durability of this run.
     static func changesForNextStart(_ old: Configuration, _ new: Configuration) -> [String] {
         var changes: [String] = []
         if old.socket != new.socket { changes.append("socket") }

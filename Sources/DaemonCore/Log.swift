@@ -3,21 +3,20 @@ public import SyncCore
 
 // Lines on standard error, for the journal or for people.
 //
-// Always holds: a line is one line and nothing raw in it reaches a terminal; a reader that has
-// stopped reading loses lines and never stops the daemon; a fault that repeats itself costs a few
-// lines and a count.
+// Invariants: a message is one line without raw control characters; if the reader stops reading,
+// lines are lost but the daemon never blocks; a repeated error costs a few lines and a count.
 
 /// The daemon's log. It belongs to one thread.
 public final class Log {
-    /// How lines look.
+    /// The format of lines.
     public enum Style: Sendable, Hashable {
-        /// `<6>message`: sd-daemon(3); the journal has the time itself.
+        /// `<6>message`: sd-daemon(3); the journal adds the time.
         case journal
         /// `2026-11-21 10:30:07.123 info: message`, in local time.
         case plain
     }
 
-    /// Lines of a lower priority are left out.
+    /// Lines of a lower priority are not written.
     public var level: LogEntry.Priority
     let style: Style
     private let emit: (String) -> Bool
@@ -25,7 +24,8 @@ public final class Log {
     private let clock: () -> (seconds: Int64, milliseconds: Int)
     private var gate = RepetitionGate()
 
-    /// A log to standard error; with fields to the journal where standard error is the journal's.
+    /// A log to standard error, or with fields to the journal if standard error is connected to the
+    /// journal.
     public convenience init(level: LogEntry.Priority, environment: ProcessEnvironment) {
         let isJournal = Self.isJournal(STDERR_FILENO, environment["JOURNAL_STREAM"])
         self.init(
@@ -33,8 +33,8 @@ public final class Log {
             emit: Self.writeToStandardError, journal: isJournal ? JournalSocket() : nil)
     }
 
-    /// A log whose lines go to `journal`, and to `emit`, each without its newline, where it does
-    /// not take them. `emit` says whether it took the whole line.
+    /// A log whose lines go to `journal`. Lines that the journal does not accept go to `emit`,
+    /// without a newline. `emit` says whether it took the whole line.
     init(
         level: LogEntry.Priority, style: Style,
         clock: @escaping () -> (seconds: Int64, milliseconds: Int),
@@ -47,7 +47,7 @@ public final class Log {
         self.journal = journal
     }
 
-    /// Writes a line, unless it is below `level` or one too many of its kind.
+    /// Writes a line, unless it is below `level` or exceeds the rate limit of its kind.
     public func write(_ entry: LogEntry) {
         guard entry.priority <= level else { return }
         let now = clock()
@@ -86,7 +86,8 @@ public final class Log {
 }
 
 extension Log {
-    /// Bytes of a line: what a pipe takes at once (PIPE_BUF, pipe(7)), a newline included.
+    /// The maximum length of a line in bytes: what a pipe accepts in one write (PIPE_BUF, pipe(7)),
+    /// a newline included.
     static let lineBytesMax = 4_096
 
     /// Whether standard error is the journal's own stream: systemd.exec(5), $JOURNAL_STREAM holds
@@ -117,11 +118,11 @@ extension Log {
         return "\(day) \(time).\(padded(Int32(milliseconds), 3))"
     }
 
-    /// One write a line, only where it does not wait: a terminal that is held with ^S, or a pipe
-    /// that nobody reads, must not hold the loop.
+    /// One write for each line, and only if it does not block: a terminal stopped with ^S, or a
+    /// pipe that nobody reads, must not block the loop.
     private static func writeToStandardError(_ line: String) -> Bool {
         var bytes = Array(line.utf8.prefix(lineBytesMax - 1))
-        // A cut must not leave half a character.
+        // Truncation must not split a character.
         if bytes.count < line.utf8.count {
             while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
             if let last = bytes.last, last >= 0xC0 { bytes.removeLast() }

@@ -1,18 +1,18 @@
 internal import EventLoop
 internal import Glibc
 
-// Names of users and groups. Always holds: the loop never asks the system itself, since NSS may ask
-// a server far away; at most one look-up is under way, so a slow one occupies one thread of the
-// pool and no more.
+// Names of users and groups. Invariants: the loop never calls NSS itself, because NSS may query a
+// remote server; at most one look-up is in progress, so a slow one occupies only one thread of the
+// pool.
 
 /// Numbers to names, kept for a while.
 final class NameDirectory {
-    /// How long a name, or that there is none, is believed.
+    /// How long a name, or the result that there is none, is cached.
     static let keptNanoseconds: UInt64 = 300_000_000_000
-    /// Names kept; beyond them everything is forgotten and asked again.
+    /// The maximum number of cached names; beyond it the cache is cleared.
     static let namesMax = 8_192
 
-    /// Whose name is asked for.
+    /// The user or group to look up.
     enum Number: Hashable, Sendable {
         case user(UInt32)
         case group(UInt32)
@@ -45,7 +45,7 @@ final class NameDirectory {
         self.lookUp = lookUp
     }
 
-    /// The name, where it is known and there is one.
+    /// The name, if it is cached and exists.
     func name(of number: Number) -> String? { kept[number]?.name }
 
     /// Calls `then` once all names are known: at once where they are, else in a later iteration.
@@ -55,8 +55,8 @@ final class NameDirectory {
         ask()
     }
 
-    /// Asks for the daemon's own names while it starts: who comes first is often itself, and the
-    /// system's first answer takes the longest.
+    /// Looks up the names of the daemon's own user at the start: the first client often is the same
+    /// user, and the first look-up is the slowest.
     func begin() {
         prepare([.user(geteuid()), .group(getegid())]) {}
     }
@@ -92,7 +92,7 @@ final class NameDirectory {
         if kept.count + numbers.count > Self.namesMax { kept = [:] }
         let until = clock() &+ Self.keptNanoseconds
         for (number, name) in zip(numbers, names) { kept[number] = Kept(name: name, until: until) }
-        // Who came meanwhile may still miss one.
+        // A caller that arrived meanwhile may still need a name.
         let come = waiting
         waiting = []
         for entry in come {
@@ -107,7 +107,7 @@ enum SystemNames {
     /// Bytes for one entry; a group of thousands of members needs that much.
     private static let roomMax = 1 << 20
 
-    /// The name of a user or a group; `nil` where the system knows none.
+    /// The name of a user or a group; `nil` if the system knows none.
     static func name(of number: NameDirectory.Number) -> String? {
         switch number {
         case .user(let uid):
@@ -140,7 +140,7 @@ enum SystemNames {
         }
     }
 
-    /// Tries with more and more room while the answer is ERANGE.
+    /// Tries again with a larger buffer while the result is ERANGE.
     private static func withRoom<Value>(
         _ body: (UnsafeMutablePointer<CChar>, Int) -> (status: CInt, value: Value?)
     ) -> Value? {

@@ -3,7 +3,7 @@ internal import FormFile
 internal import Store
 internal import SyncCore
 
-// The store from its opening to its closing, and the engine that starts from it.
+// Opens and closes the store, and creates the engine from it.
 
 /// A store that is open, with the key for its secrets.
 struct OpenedStore {
@@ -40,7 +40,7 @@ struct OpenedStore {
         }
     }
 
-    /// Puts a backup in the place of the store of the configuration.
+    /// Replaces the store of the configuration with a backup.
     static func restore(
         _ configuration: Configuration, from backup: String, _ log: Log
     ) throws(StartFailure) {
@@ -82,7 +82,7 @@ struct OpenedStore {
         }
     }
 
-    /// Without its key the daemon serves all but secrets, which read as unset.
+    /// Without the key the daemon works, but secrets read as unset.
     private static func sealer(
         for store: Store, _ directory: String, _ credentials: String?, _ log: Log
     ) -> Sealer? {
@@ -98,7 +98,7 @@ struct OpenedStore {
         }
     }
 
-    /// An engine with what the store holds.
+    /// An engine with the contents of the store.
     func startEngine(
         _ choices: EngineChoices, _ figures: Figures, _ log: Log
     ) throws(StartFailure) -> Engine {
@@ -108,8 +108,8 @@ struct OpenedStore {
             bootMilliseconds: Loop.bootMilliseconds)
         let image: StoreImage
         do throws(StoreError) {
-            // Revisions come from the store when somebody asks for them: a start does not grow
-            // with the history.
+            // Revisions are read from the store on demand, so the start time does not depend on the
+            // history.
             image = try store.loadImage(revisionsPerForm: 0) { clock in
                 SteadyClock(at: now, kept: clock).milliseconds &- Int64(keyHours) * 3_600_000
             }
@@ -139,14 +139,14 @@ struct OpenedStore {
             open: { [sealer] sealed, associated in
                 sealer?.open(sealed, associated: associated)
             },
-            // Without a key no secret can be set, so that there is none to be guessed.
+            // Without a key no secret can be set.
             digest: { [sealer] request in sealer?.digest(of: request) ?? Sealer.unkeyed(request) },
             audit: { log.audit($0) },
             keepMemoryClean: { Wiping.begin() },
             shellStatus: { figures.members() })
     }
 
-    /// Gives the store back.
+    /// Closes the store.
     func close(isClean: Bool, _ log: Log) {
         do throws(StoreError) {
             try store.close(clean: isClean)

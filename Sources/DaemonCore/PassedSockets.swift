@@ -3,8 +3,8 @@ internal import Glibc
 
 // Sockets that the service manager bound for us: sd_listen_fds(3), without its library.
 //
-// Always holds: descriptors are taken only where LISTEN_PID names this process, and each is a
-// listening Unix stream socket; anything else is a mistake in a unit file and ends the start.
+// Invariants: descriptors are used only if LISTEN_PID is this process, and each is a listening Unix
+// stream socket; anything else is an error in a unit file, and the start fails.
 
 /// One socket that was passed.
 struct PassedSocket: ~Copyable {
@@ -16,9 +16,9 @@ struct PassedSocket: ~Copyable {
 }
 
 enum PassedSockets {
-    /// The first number that can be passed: SD_LISTEN_FDS_START.
+    /// The first descriptor that can be passed: SD_LISTEN_FDS_START.
     static let firstDescriptor: CInt = 3
-    /// More than anybody passes; a number beyond it is a mistake.
+    /// The maximum number of sockets; a larger number is an error.
     static let socketsMax: CInt = 16
 
     /// How many sockets were passed to the process `pid`; 0 where none were.
@@ -50,7 +50,7 @@ enum PassedSockets {
         }
     }
 
-    /// Names from LISTEN_FDNAMES, as far as there are any.
+    /// The names from LISTEN_FDNAMES, if any.
     static func names(_ environment: ProcessEnvironment) -> [String] {
         (environment["LISTEN_FDNAMES"] ?? "").split(
             separator: ":", omittingEmptySubsequences: false

@@ -1,22 +1,21 @@
-// The environment variables of the process, read once. Always holds: what systemd meant for this
-// process alone is gone from the real environment afterwards, so that no child takes it for its own
+// The environment variables of the process, read once. Invariants: variables that systemd set only
+// for this process are removed from the real environment, so that no child process uses them
 // (sd_listen_fds(3), sd_notify(3)).
 
 internal import Glibc
 
-/// Environment variables by name; looked up, never listed.
+/// Environment variables by name; they are only looked up, never iterated.
 public struct ProcessEnvironment: Sendable {
     private let variables: [String: String]
 
-    /// The given variables, as a test wants them.
+    /// The given variables, for tests.
     public init(_ variables: [String: String]) {
         self.variables = variables
     }
 
-    /// The value of a variable; `nil` where it is unset or empty.
+    /// The value of a variable; `nil` if it is unset or empty.
     ///
-    /// Empty counts as unset, as the XDG Base Directory Specification wants it for its variables
-    /// and as it is least surprising for ours.
+    /// An empty variable counts as unset, as in the XDG Base Directory Specification.
     public subscript(name: String) -> String? {
         guard let value = variables[name], !value.isEmpty else { return nil }
         return value
@@ -28,9 +27,9 @@ public struct ProcessEnvironment: Sendable {
         "WATCHDOG_PID", "STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CREDENTIALS_DIRECTORY",
     ]
 
-    /// Takes the environment of this process: `ofServiceManager` is unset in it afterwards.
+    /// Reads the environment of this process and removes `ofServiceManager` from it.
     ///
-    /// Only before another thread exists: getenv(3) and unsetenv(3) exclude each other by nothing.
+    /// Call it only before another thread exists: getenv(3) and unsetenv(3) have no lock.
     public static func take() -> ProcessEnvironment {
         var variables: [String: String] = [:]
         var place = environ

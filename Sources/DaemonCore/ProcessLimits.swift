@@ -3,39 +3,40 @@ internal import EventLoop
 internal import Glibc
 internal import SyncCore
 
-// What the process asks of the kernel before it opens anything.
+// Process settings that are made before anything is opened.
 
 enum ProcessLimits {
     /// Descriptors that are not connections: standard streams, the loop's own, listeners, the
     /// lock, the store and the files of a rebuild, look-ups of names, form files of a reload.
     static let reserve = 32
-    /// Connections beyond `connectionsMax` that are taken only to be told so and closed.
+    /// Connections beyond `connectionsMax`, which are accepted only to send an error and close
+    /// them.
     static let refusals = 4
 
-    /// Files for the owner alone, no picture of the memory on disk, no death by a closed peer, and
-    /// no signal that whoever started us had blocked: umask(2), RLIMIT_CORE, PR_SET_DUMPABLE,
-    /// SIGPIPE, sigprocmask(2).
+    /// Private files, no core dumps, no SIGPIPE, and no signals that the parent process had
+    /// blocked: umask(2), RLIMIT_CORE, PR_SET_DUMPABLE, SIGPIPE, sigprocmask(2).
     static func harden() {
         umask(0o077)
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         _ = csystem_forbid_dumps()
         signal(SIGPIPE, SIG_IGN)
-        // A store that may grow no more (RLIMIT_FSIZE) hears EFBIG, as of a full disk.
+        // With SIGXFSZ ignored, a write beyond RLIMIT_FSIZE fails with EFBIG, which is handled as a
+        // full disk.
         signal(SIGXFSZ, SIG_IGN)
         var unblocked = sigset_t()
         sigemptyset(&unblocked)
         sigprocmask(SIG_SETMASK, &unblocked, nil)
     }
 
-    /// Lets go of the pages that only the start needed: of 14 MB of an idle daemon 12 are program
-    /// and libraries, of which serving takes a fifth.
+    /// Releases the pages that only the start needed. Most memory of an idle daemon is program and
+    /// libraries, and serving needs a small part of them.
     static func giveBackProgramPages() {
         _ = csystem_give_back_program_pages()
     }
 
-    /// Raises the bound on descriptors as far as `limits` needs it and the kernel allows it, and
-    /// lowers the bounds of connections to what is left of it after the reserve.
+    /// Raises the limit on descriptors as far as `limits` needs and the kernel allows. Then lowers
+    /// the limits on connections to the remaining descriptors, minus the reserve.
     ///
     /// A daemon that runs out of descriptors cannot accept, and cannot open its own files: both are
     /// worse than a connection that is refused with a reason.
@@ -51,19 +52,19 @@ enum ProcessLimits {
         return (bounded(limits, descriptors: granted), granted)
     }
 
-    /// The bounds of connections that so many descriptors leave room for.
+    /// The limits on connections for this number of descriptors.
     static func bounded(_ limits: Limits, descriptors granted: Int) -> Limits {
         var fitted = limits
         fitted.connectionsMax = min(limits.connectionsMax, max(1, granted - reserve - refusals))
         if fitted.connectionsMax < limits.connectionsMax {
-            // Still nobody takes every place.
+            // One user must not use all connections.
             fitted.connectionsPerUserMax = min(
                 limits.connectionsPerUserMax, max(1, fitted.connectionsMax / 4 * 3))
         }
         return fitted
     }
 
-    /// Processor time that all threads have taken, in milliseconds: clock_gettime(2).
+    /// CPU time of all threads, in milliseconds: clock_gettime(2).
     static func processorMilliseconds() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -1,31 +1,29 @@
 internal import SyncCore
 
-// What keeps a log short that others can make long.
+// Limits the size of a log that clients can cause.
 //
-// Always holds: a line is held back for what its own origin has written, never for what another
-// wrote, unless all of them together write more than the journal takes; and even then each of the
-// first `originsMax` gets its first `burst` lines through. An error is counted as one of its kind
-// alone.
+// Invariants: a line is suppressed because of lines of its own origin, not of another one, unless
+// all origins together write more than the journal accepts. Even then, the first `burst` lines of
+// each of the first `originsMax` origins are written. Errors count only for their kind.
 
-/// Lets the first lines of a kind through and counts the rest of a period.
+/// Writes the first lines of each kind in a period and counts the rest.
 ///
-/// Lines are of a kind when they have the same priority and differ in digits alone: a peer that
-/// reconnects and misbehaves has another number each time. Each user that lines tell of is an
-/// origin of its own, so that nobody's misdeeds are lost among another's; the daemon's own lines
-/// are one more.
+/// Lines are of the same kind if they have the same priority and differ only in digits, because a
+/// client that reconnects has another number each time. Each user is an origin of its own, so one
+/// user's lines cannot hide those of another. The daemon itself is one more origin.
 struct RepetitionGate {
     /// Lines of one kind by one origin in one period.
     static let burst = 20
-    /// Lines of all kinds that tell of one user in one period; errors are not counted.
+    /// Lines of all kinds about one user in one period, without errors.
     static let userLinesMax = 400
-    /// Lines of everybody in one period; less than journald takes of one service by default, which
-    /// is 10,000 in 30 s: journald.conf(5), RateLimitBurst=. Errors are not counted.
+    /// Lines of all origins in one period; less than journald accepts from one service by default,
+    /// which is 10,000 in 30 s: journald.conf(5), RateLimitBurst=. Errors are not counted.
     static let linesMax = 2_000
     /// How long a period is.
     static let periodSeconds: Int64 = 10
-    /// Kinds that are told apart by origin; more than these are bounded together.
+    /// The number of kinds that are counted for each origin; further kinds share one limit.
     static let kindsMax = 256
-    /// Origins that are told apart; more than these are one.
+    /// The number of origins that are counted; further origins share one count.
     static let originsMax = 64
 
     private struct Kind {
@@ -33,10 +31,10 @@ struct RepetitionGate {
         var count = 0
     }
 
-    /// What one user, or the daemon, has made the log tell.
+    /// The lines that one user, or the daemon, has caused.
     private struct Origin {
-        /// Decimal digits of its user; nil for the daemon itself, and for users that came too late
-        /// to be told apart.
+        /// Decimal digits of its user; nil for the daemon itself, and for users beyond
+        /// `originsMax`.
         let uid: String?
         var kinds: [Kind] = []
         var lines = 0
@@ -77,7 +75,7 @@ struct RepetitionGate {
         return isAdmitted
     }
 
-    /// What was held back in a period that is over; begins the next one.
+    /// The suppressed lines of a period that is over. Starts the next period.
     mutating func ended(at seconds: Int64) -> [String] {
         guard let began, seconds >= began + Self.periodSeconds || seconds < began else { return [] }
         let held = origins.flatMap { origin in
@@ -92,7 +90,7 @@ struct RepetitionGate {
         return held
     }
 
-    /// Where that line comes from, as an index of `origins`.
+    /// The origin of a line, as an index of `origins`.
     private mutating func origin(of entry: LogEntry) -> Int {
         var uid = entry.fields.first { $0.name == .uid }?.value
         if let index = origins.firstIndex(where: { $0.uid == uid }) { return index }

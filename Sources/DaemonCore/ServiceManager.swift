@@ -1,18 +1,18 @@
 internal import EventLoop
 internal import SyncCore
 
-// What systemd hears from us: sd_notify(3). Always holds: without NOTIFY_SOCKET every word is
-// silence, and a manager that does not listen costs nothing.
+// Messages to systemd: sd_notify(3). Invariants: without NOTIFY_SOCKET nothing is sent, and sending
+// never blocks.
 
-/// The service manager's ear.
+/// The connection to the service manager.
 public final class ServiceManager {
     private let socket: NotifySocket?
-    /// How often the manager wants a sign of life; half of what it allows, as
-    /// sd_watchdog_enabled(3) recommends.
+    /// The interval of watchdog messages: half of the watchdog's timeout, as sd_watchdog_enabled(3)
+    /// recommends.
     public let watchdogInterval: Duration?
     private var lastStatus = ""
 
-    /// Takes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
+    /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
     public init(_ environment: ProcessEnvironment, pid: Int32) {
         socket = environment["NOTIFY_SOCKET"].flatMap { try? NotifySocket($0) }
         watchdogInterval = Self.interval(environment, pid: pid)
@@ -26,7 +26,7 @@ public final class ServiceManager {
         return .microseconds(microseconds / 2)
     }
 
-    /// Whether anybody listens.
+    /// Whether there is a service manager.
     public var isThere: Bool { socket != nil }
 
     /// The daemon accepts: `READY=1`.
@@ -46,13 +46,13 @@ public final class ServiceManager {
     /// `WATCHDOG=1`.
     public func isAlive() { send("WATCHDOG=1") }
 
-    /// `STATUS=`, where it is another than before.
+    /// `STATUS=`, if it has changed.
     public func status(_ line: String) {
         guard line != lastStatus else { return }
         lastStatus = line
         send("STATUS=\(line.escapedForDisplay())")
     }
 
-    /// A full queue loses a word; the next one comes soon enough.
+    /// If the queue is full, the message is lost; the next one follows soon.
     private func send(_ message: String) { try? socket?.send(message) }
 }

@@ -1,45 +1,45 @@
 internal import EventLoop
 internal import SyncCore
 
-// One user's share of each iteration of the loop, as far as the shell deals it out: what is read.
-// What is done with the bytes, and who is written to, is the engine's (see `Account`).
+// One user's share of each iteration of the loop. The shell limits what is read; the engine
+// schedules the requests and the writes (see `Account`).
 //
-// Always holds: a uid whose requests wait for their turn is read no further, so what it floods
+// Invariants: while requests of a uid wait for their turn, its connections are not read, so a flood
 // stays in its own sockets.
 
 /// The share of one uid.
 final class Share {
-    /// Connections that are read again in one iteration once their uid's turn has come.
+    /// Connections that are read in one iteration when it is the turn of their uid.
     static let resumedMax = 4
-    /// Bytes of one read while somebody else is at work: more would only be copied to wait.
+    /// Bytes of one read while other users are active; more would only be copied and wait.
     static let contendedReadBytes = 8192
-    /// Bytes of one write while somebody else is at work.
+    /// Bytes of one write while other users are active.
     static let contendedWriteBytes = 16384
-    /// Connections of each uid written to between two looks at the clock, and how long the writes
-    /// of one iteration may take, while somebody else is at work: who catches up is written some
-    /// tens of microseconds at a time.
+    /// While other users are active: how many connections of a uid are written between two reads of
+    /// the clock, and how long the writes of one iteration may take. A slow reader that catches up
+    /// receives short writes.
     static let contendedWritesAtOnce = 1
     static let contendedFlushNanoseconds: UInt64 = 150_000
-    /// Connections accepted in one iteration while several users are at work.
+    /// Connections accepted in one iteration while several users are active.
     static let contendedAccepts = 2
 
     let uid: UInt32
     let gate = ReadGate()
     var connections = 0
-    /// Connections that had something to read while the gate was closed, in their order.
+    /// Connections that became readable while the gate was closed, in order.
     var heldBack: [Connection] = []
-    /// Whether it stands among those that the shell looks after each iteration.
+    /// Whether the shell checks this share in each iteration.
     var isWatched = false
 
-    /// That of the last peer of the uid.
+    /// The identity of the last peer of the uid.
     private var identity: Peer.Identity?
 
     init(uid: UInt32) {
         self.uid = uid
     }
 
-    /// The peer with the identity of the one before it where they are equal, as they nearly always
-    /// are.
+    /// The peer, sharing the identity of the previous peer if both are equal, which they nearly
+    /// always are.
     func likeOthers(_ peer: Peer) -> Peer {
         if let identity, identity == peer.identity { return Peer(pid: peer.pid, identity) }
         identity = peer.identity
@@ -65,7 +65,7 @@ extension Shell {
         if share.connections == 0 { shares[share.uid] = nil }
     }
 
-    /// Reads nothing more of a uid whose requests wait for their turn.
+    /// Stops reading from a uid whose requests wait for their turn.
     func closeGateIfBehind(_ connection: Connection) {
         guard engine.isBehind(connection.id), let share = connection.share else { return }
         share.gate.isClosed = true
@@ -73,7 +73,7 @@ extension Shell {
         watch(share)
     }
 
-    /// Charges what a read took to the uid that sent something.
+    /// Charges the time of a read to the uid of the sender.
     func chargeRead(_ connection: Connection) {
         guard let gate = connection.share?.gate, gate.bytesMax < .max else { return }
         engine.charge(Loop.hrtimeNanoseconds &- gate.readBegan, to: connection.id)
@@ -85,7 +85,7 @@ extension Shell {
         watchedShares.append(share)
     }
 
-    /// Something came for a connection whose uid's turn it is not.
+    /// A connection became readable, but it is not the turn of its uid.
     func heldBack(_ connection: Connection) {
         guard let share = connection.share, case .active = connection.reading else { return }
         connection.reading = .heldBack
@@ -94,8 +94,8 @@ extension Shell {
         chargeRead(connection)
     }
 
-    /// Opens the gates of those whose requests are done, and reads on; whether some must wait for
-    /// the next iteration.
+    /// Opens the gates of uids whose requests are done, and reads from them. Returns whether some
+    /// must wait for the next iteration.
     func openGates() -> Bool {
         guard !watchedShares.isEmpty else { return false }
         var shares: [Share] = []

@@ -2,12 +2,12 @@ internal import EventLoop
 internal import Glibc
 internal import SyncCore
 
-// Connections from accept(2) to close(2): who is there, bytes in, bytes out (see `Connection`).
+// Connections from accept(2) to close(2): identity, reads, writes (see `Connection`).
 
 extension Shell {
     // MARK: Accepting
 
-    /// Takes a listening socket; `accept` begins to accept from it.
+    /// Adds a listening socket; `accept` starts accepting.
     func listen(_ descriptor: consuming OwnedDescriptor) throws(UVError) {
         let listener = try UnixListener(loop: loop, adopting: descriptor)
         listener.onConnection = { [unowned self] in accept($0) }
@@ -26,7 +26,7 @@ extension Shell {
         let descriptor = socket.rawValue
         do {
             let credentials = try PeerCredentials(of: descriptor)
-            // Kernels before 4.13 do not tell: the peer then has its primary group alone.
+            // Kernels before 4.13 do not report this; then the peer has only its primary group.
             let groups = (try? PeerCredentials.groups(of: descriptor)) ?? []
             let pipe = try Pipe(loop: loop, adopting: socket)
             lastConnection += 1
@@ -67,7 +67,7 @@ extension Shell {
         connection.pipe.reader = connection
         tell(.connected(connection.id, share.likeOthers(peer)))
         engine.outbox(of: connection.id)?.owner = connection
-        // The engine may have refused it.
+        // The engine may have refused the connection.
         if case .open = connection.phase { resumeReading(connection.id) }
     }
 
@@ -77,7 +77,7 @@ extension Shell {
         guard let connection = connections[id] else { return }
         switch connection.reading {
         case .active: connection.pipe.readStop()
-        // It is stopped already, and is forgotten when its turn comes.
+        // Reading has stopped already; the entry is removed at its turn.
         case .heldBack: break
         case .paused, .ended: return
         }
@@ -97,8 +97,8 @@ extension Shell {
 
     /// The peer ended its side, or reset the connection after its last bytes.
     ///
-    /// What it asked for before is still done, so the engine hears of the end of the stream first;
-    /// `lookAfterLingering` finds out whether the peer is gone altogether.
+    /// Its earlier requests are still executed, so the engine first receives the end of the stream.
+    /// `lookAfterLingering` then finds out whether the peer has closed the connection.
     func ended(_ connection: Connection) {
         connection.reading = .ended
         guard connection.isKnown else { return }
@@ -107,8 +107,8 @@ extension Shell {
         tell(.endOfStream(connection.id))
     }
 
-    /// Nobody tells us when a peer that had only ended its side goes away: ask now and then.
-    /// POLLHUP: both sides are ended; poll(2).
+    /// There is no event when a peer that had shut down its side closes the connection, so poll for
+    /// it. POLLHUP: both sides are ended; poll(2).
     func lookAfterLingering() {
         lingering.removeAll { connection in
             guard connection.isKnown else { return true }
@@ -136,7 +136,8 @@ extension Shell {
             for outbox in ready {
                 if let connection = outbox.owner as? Connection { write(connection, outbox) }
             }
-            // The rest comes in the next iteration: somebody else may have asked meanwhile.
+            // The rest is written in the next iteration, because other clients may have sent
+            // requests.
         } while Loop.hrtimeNanoseconds &- began < limit
         if finishing.isEmpty { return }
         for one in finishing { write(one.connection, engine.outbox(of: one.connection.id)) }
@@ -167,7 +168,7 @@ extension Shell {
                 self?.wrote(connection, error)
             }
         } catch {
-            // EPIPE and its like: the peer is gone.
+            // EPIPE or a similar error: the peer is gone.
             close(connection)
         }
     }
@@ -213,7 +214,8 @@ extension Shell {
 
     private func descriptorIsFree() {
         guard life == .serving else { return }
-        // Some room first, so that a full daemon does not pause and resume with each connection.
+        // Resume only when several connections are free, so that a full daemon does not pause and
+        // resume for each one.
         guard isFull, connections.count <= connectionsMax - max(1, connectionsMax / 64) else {
             return
         }
@@ -223,7 +225,7 @@ extension Shell {
 }
 
 extension Output {
-    /// The segments as the loop wants them, each holding its chunk.
+    /// The segments for the loop; each retains its chunk.
     fileprivate var writeSegments: [WriteSegment] {
         segments.map {
             WriteSegment(owner: $0.chunk, base: $0.baseAddress, count: $0.count)

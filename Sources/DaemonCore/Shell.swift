@@ -2,37 +2,38 @@ internal import EventLoop
 internal import Glibc
 internal import SyncCore
 
-// The engine's hands: reads and writes sockets, runs effects, keeps time.
+// The engine's I/O: reads and writes sockets, runs effects, provides the time.
 //
-// Always holds: the engine is told everything in the order in which it happened, on this thread;
-// one iteration of the loop ends with one `iterationEnded`, after all of its input; a connection
-// has at most one write under way, whose bytes live until it ends; what a peer does can cost it its
-// own connection and nothing else.
+// Invariants: the engine receives all events in order, on this thread; each iteration of the loop
+// ends with one `iterationEnded`, after all of its input; a connection has at most one write in
+// progress, whose bytes live until it ends; a peer can at most cause its own connection to be
+// closed.
 
-/// What the daemon is doing, from its first accept to its end.
+/// The phases of the daemon, from the first accept to the end.
 enum ShellLife {
     case serving
-    /// Goodbyes and the last batch are on their way.
+    /// The goodbyes and the last batch are being written.
     case draining
-    /// Everything is durable; connections close as their output leaves.
+    /// Everything is durable; connections close when their output is written.
     case drained
-    /// The loop was told to stop.
+    /// The loop is stopping.
     case ended
 }
 
 /// Runs one engine on one loop.
 final class Shell {
-    /// Bytes asked for one write: what a Unix socket takes at once, and some more.
+    /// Bytes of one write: slightly more than a Unix socket accepts at once.
     static let writeBytesMax = 256 << 10
-    /// Connections written to between two looks at the clock, and how long the writes of one
-    /// iteration may take before the loop looks for requests.
+    /// How many connections are written between two reads of the clock, and how long the writes of
+    /// one iteration may take before the loop checks for requests.
     static let writesAtOnce = 64
     static let flushNanoseconds: UInt64 = 2_000_000
-    /// How long a connection that is to be closed may take for its last bytes.
+    /// How long a closing connection may take to write its last bytes.
     static let finishNanoseconds: UInt64 = 5_000_000_000
     /// How long the daemon waits for goodbyes and the last batch.
     static let drainLimit: Duration = .seconds(5)
-    /// Turns within one iteration for what a write set free; then the loop gets its turn first.
+    /// Rounds within one iteration for work that a completed write enables; the rest waits for the
+    /// next iteration.
     static let turnsMax = 16
 
     let loop: Loop
@@ -44,7 +45,7 @@ final class Shell {
     let figures: Figures
 
     var life = ShellLife.serving
-    /// Bounds accepted connections: descriptors have a limit.
+    /// The maximum number of accepted connections, because descriptors are limited.
     var connectionsMax: Int
     let descriptorsMax: Int
     var idleExit: Duration?
@@ -54,16 +55,16 @@ final class Shell {
     var listeners: [UnixListener] = []
     /// By uid.
     var shares: [UInt32: Share] = [:]
-    /// Those with a closed gate or with connections held back.
+    /// Shares with a closed gate or with connections that wait to be read.
     var watchedShares: [Share] = []
-    /// Connections that close once their output has left.
+    /// Connections that close when their output is written.
     var finishing: [Finishing] = []
-    /// Connections whose peer has ended its side and may be gone altogether.
+    /// Connections whose peer has shut down its side and may have closed the connection.
     var lingering: [Connection] = []
 
     private var effects: [Effect] = []
     private var spareEffects: [Effect] = []
-    /// Whether the engine was told anything since the last `iterationEnded`.
+    /// Whether the engine received an event since the last `iterationEnded`.
     var isDirty = false
     private var moment: Moment?
     private var armedDeadline: UInt64?
@@ -76,12 +77,12 @@ final class Shell {
     private let idleTimer: Timer
     private let statusTimer: Timer
 
-    /// Called once when all that the engine was told so far is done, commits included.
+    /// Called once when all events so far are processed, including commits.
     var whenSettled: (() -> Void)?
     /// Called once when the shell has nothing left to do; `isClean` if everything is durable.
     var onEnd: ((_ isClean: Bool) -> Void)?
 
-    /// A shell that accepts nothing yet.
+    /// A shell that does not accept connections yet.
     init(
         loop: Loop, engine: Engine, log: Log, manager: ServiceManager, store: StoreQueue,
         figures: Figures, connectionsMax: Int, descriptorsMax: Int
@@ -109,13 +110,13 @@ final class Shell {
         lingerTimer.onFire = { [unowned self] in lookAfterLingering() }
         idleTimer.onFire = { [unowned self] in idleFired() }
         statusTimer.onFire = { [unowned self] in self.manager.status(self.engine.statusLine) }
-        // Fires only to make the loop turn; the iteration's end does the rest.
+        // Only wakes the loop; the end of the iteration does the work.
         turnTimer.onFire = { [unowned self] in isDirty = true }
     }
 
     // MARK: The engine
 
-    /// Both clocks, read once an iteration.
+    /// Both clocks, read once for each iteration.
     var now: Moment {
         if let moment { return moment }
         let read = Moment(
@@ -126,21 +127,21 @@ final class Shell {
         return read
     }
 
-    /// Tells the engine and does what it wants.
+    /// Passes an event to the engine and runs its effects.
     func tell(_ input: Input) {
         isDirty = true
         engine.handle(input, at: now, into: &effects)
         runEffects()
     }
 
-    /// Tells the engine that a whole write has left, and does what it wants.
+    /// Tells the engine that a write is complete, and runs its effects.
     func wrote(_ outbox: Outbox) {
         isDirty = true
         engine.wrote(outbox, at: now, into: &effects)
         runEffects()
     }
 
-    /// Lends the engine what a connection sent, and does what it wants.
+    /// Passes received bytes to the engine and runs its effects.
     func received(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) {
         isDirty = true
         chargeRead(connection)
@@ -150,8 +151,8 @@ final class Shell {
         if engine.keepsSecrets { Wiping.wipe(bytes) }
     }
 
-    /// An effect may tell the engine something, which may want more: the outermost call does it
-    /// all.
+    /// An effect may pass a new event to the engine, which causes more effects. The outermost call
+    /// runs them all.
     private var isRunningEffects = false
 
     private func runEffects() {
@@ -242,13 +243,13 @@ final class Shell {
         figures.note(
             descriptors: connections.count + ProcessLimits.reserve / 2, max: descriptorsMax)
         guard manager.isThere, !statusTimer.isRunning else { return }
-        // A line a second at most; the timer says the newest.
+        // At most one message per second; the timer sends the newest.
         statusTimer.start(after: .seconds(1))
     }
 
     // MARK: The end
 
-    /// Says goodbye and ends, within `drainLimit`.
+    /// Sends goodbye and ends, within `drainLimit`.
     func stop(_ reason: GoodbyeReason) {
         guard life == .serving else { return }
         life = .draining
@@ -259,7 +260,7 @@ final class Shell {
         let limit = Timer(loop: loop)
         limit.onFire = { [unowned self] in drainLimitPassed() }
         limit.start(after: Self.drainLimit)
-        // Who is still nameless was never heard of.
+        // The engine does not know connections that are still in `naming`.
         for connection in connections.inOrder where !connection.isKnown { close(connection) }
         tell(.stop(reason))
     }
@@ -291,7 +292,7 @@ final class Shell {
     private func end(isClean: Bool) {
         guard life != .ended else { return }
         life = .ended
-        // A job that is still under way ends after this object.
+        // A job that is still in progress ends after this object is freed.
         store.deliver = nil
         store.report = nil
         onEnd?(isClean)

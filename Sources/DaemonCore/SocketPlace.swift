@@ -3,12 +3,13 @@ internal import Glibc
 
 // The socket that the daemon binds by itself.
 //
-// Always holds: one daemon a path. Whoever is to bind holds the lock `PATH.lock` first and keeps it
-// until it exits, and removes a socket only under it and only when nobody answers there. So two
-// daemons that start at once cannot both win, and neither can take over one that lives, not even
-// one that was started without a lock. The lock's file stays for ever (see `LockFile`).
+// Invariants: one daemon for each path. A daemon takes the lock `PATH.lock` before it binds, and
+// keeps it until it exits. It removes a socket only while it has the lock, and only if nobody
+// answers there. So of two daemons that start at once only one binds, and no daemon takes over the
+// socket of a running one, even if that was started without a lock. The lock file is never removed
+// (see `LockFile`).
 
-/// A bound socket: what has to be kept, and removed at the end.
+/// A bound socket, with the resources that are released at the end.
 struct SocketPlace: ~Copyable {
     let path: String
     private let lock: LockFile
@@ -34,7 +35,7 @@ struct SocketPlace: ~Copyable {
         let lock = try takeLock(path, stateDirectory)
         try clear(path)
         do throws(SystemError) {
-            // For us alone until the group is right.
+            // Private until the group is set.
             let listener = try UnixSocket.listen(at: path, mode: 0o600)
             guard case .socket(let facts) = FilePlace(path) else {
                 throw SystemError(errno: ENOENT, operation: "lstat", path: path)
@@ -59,7 +60,7 @@ struct SocketPlace: ~Copyable {
     /// The listening descriptor, once.
     mutating func takeListener() -> OwnedDescriptor? { listener.take() }
 
-    /// Removes the socket if it is still the one that was bound, and then lets go of the lock.
+    /// Removes the socket if it is still the one that was bound, then releases the lock.
     consuming func remove() {
         guard case .socket(let found) = FilePlace(path), found.inode == facts.inode,
             found.device == facts.device
@@ -69,7 +70,7 @@ struct SocketPlace: ~Copyable {
 
     // MARK: Steps
 
-    /// A folder of our own is for us, and for the group where there is one to be let in.
+    /// A private folder is accessible to us, and to the group if there is one.
     private static func prepareFolder(_ folder: String, group: UInt32?) throws(StartFailure) {
         try refuseStrangers(above: folder)
         do throws(SystemError) {
@@ -80,7 +81,7 @@ struct SocketPlace: ~Copyable {
         } catch {
             throw StartFailure(.cannotCreate, "cannot create the socket's folder: \(error)")
         }
-        // A link to a folder is followed, as /var/run is one, if nobody else can turn it elsewhere.
+        // A link to a folder, such as /var/run, is followed if nobody else can change it.
         if case .link(let facts) = FilePlace(folder) { try refuseStranger(facts, folder) }
         guard case .directory(let facts) = FilePlace.resolving(folder) else {
             throw StartFailure(
@@ -143,7 +144,7 @@ struct SocketPlace: ~Copyable {
         return lock
     }
 
-    /// Makes room for a new socket, under the lock.
+    /// Removes a stale socket, while holding the lock.
     private static func clear(_ path: String) throws(StartFailure) {
         switch FilePlace(path) {
         case .absent: return
@@ -169,7 +170,7 @@ struct SocketPlace: ~Copyable {
         }
     }
 
-    /// What `bind` would find, in words, without changing anything.
+    /// Describes what `bind` would find, without changing anything.
     static func inspect(_ path: String) throws(StartFailure) -> String {
         switch FilePlace(path) {
         case .absent: return "to be made"

@@ -1,11 +1,11 @@
 internal import EventLoop
 internal import Glibc
 
-// Where the daemon listens: at sockets that systemd passed, else at the one that it binds.
+// The sockets on which the daemon listens: those that systemd passed, otherwise one that it binds.
 
-/// The listening sockets until the loop has them, and the place of our own until the end.
+/// The listening sockets until the loop owns them, and the bound socket until the end.
 final class Sockets {
-    /// One socket; a box, since arrays hold only what can be copied.
+    /// One socket; a class, because array elements must be copyable.
     private final class Listening {
         var descriptor: OwnedDescriptor?
 
@@ -16,14 +16,14 @@ final class Sockets {
 
     private var listening: [Listening] = []
     private var own: SocketPlace?
-    /// What `ready:` says.
+    /// The paths in the `ready:` line.
     private(set) var shownPath = ""
     /// Whether they came from the service manager.
     private(set) var arePassed = false
 
     private init() {}
 
-    /// Takes what was passed, else binds.
+    /// Takes the passed sockets, otherwise binds one.
     static func open(
         _ configuration: Configuration, _ environment: ProcessEnvironment, pid: CInt, gid: UInt32?
     ) throws(StartFailure) -> Sockets {
@@ -57,7 +57,7 @@ final class Sockets {
         shownPath = path
     }
 
-    /// Gives the sockets to the loop, which accepts from now on.
+    /// Passes the sockets to the loop, which starts accepting.
     func listen(_ shell: Shell) throws(UVError) {
         for socket in listening {
             guard let descriptor = socket.descriptor.take() else { continue }
@@ -66,7 +66,7 @@ final class Sockets {
         listening = []
     }
 
-    /// Removes the socket that we bound; one that was passed belongs to the service manager.
+    /// Removes the socket that we bound. Passed sockets belong to the service manager.
     func removeOwn() {
         if let place = own.take() { place.remove() }
     }

@@ -2,36 +2,35 @@ internal import EventLoop
 internal import Store
 internal import SyncCore
 
-// What the engine wants of the store, done on another thread.
+// Runs the engine's store operations on another thread.
 //
-// Always holds: at most one job is under way, so the store is used by one thread at a time; a fetch
-// sees every commit that was asked for before it; commits and fetches take turns where both wait,
-// and so do the uids whose fetches wait, so that nobody's commit stands behind a queue of another's
-// fetches.
+// Invariants: at most one job is in progress, so only one thread uses the store; a fetch sees every
+// commit that was requested before it; commits and fetches alternate if both wait, and so do the
+// uids whose fetches wait, so no commit waits for a queue of another user's fetches.
 
 /// The jobs of one store.
 final class StoreQueue {
-    /// Something to be done with the store.
+    /// An operation of the store.
     enum Job: Sendable {
         case commit(Batch)
         case fetch(FetchID, StoreQuery)
         case rebuild(StoreImage)
-        /// Moves the log of the store into its file.
+        /// Checkpoints the write-ahead log.
         case maintain
-        /// Takes the store's figures.
+        /// Reads the store's figures.
         case measure
     }
 
-    /// Jobs after which due upkeep is done although others wait.
+    /// The number of jobs after which due upkeep runs even if others wait.
     static let putOffMax = 64
-    /// How old the figures of a busy store may be.
+    /// The maximum age of the figures while the store is busy.
     static let measureNanoseconds: UInt64 = 5_000_000_000
 
-    /// Fetches that wait, dealt out by uid.
+    /// Waiting fetches by uid.
     private struct ReadTurns {
         struct Read {
             let job: Job
-            /// How many writes it is to see.
+            /// How many writes must have started before it.
             let afterWrites: UInt64
         }
 
@@ -51,9 +50,9 @@ final class StoreQueue {
             lines[uid, default: Line()].reads.append(read)
         }
 
-        /// The first fetch of the first uid, if as many writes have begun as it is to see; that uid
-        /// is last then. Fetches come in the order of their writes, so that one which has to wait
-        /// means that a write waits before it.
+        /// The first fetch of the first uid, if enough writes have started; then that uid becomes
+        /// the last. Fetches of a uid are in the order of their writes, so if one must wait, a
+        /// write waits before it.
         mutating func take(afterWrites writes: UInt64) -> Job? {
             for place in order.indices {
                 let uid = order[place]
@@ -81,7 +80,7 @@ final class StoreQueue {
 
     private enum Outcome: Sendable {
         case input(Input, maintenanceDue: Bool)
-        /// A fetch, and how long it took (nanoseconds).
+        /// The result of a fetch, and its duration in nanoseconds.
         case read(FetchID, StoreAnswer, nanoseconds: UInt64)
         case maintained(problem: String?)
         case measured(StoreStatistics?)
@@ -103,24 +102,25 @@ final class StoreQueue {
     /// Whether the last commit or rebuild failed: such a store is not closed as a clean one.
     private(set) var isSuspect = false
 
-    /// Called on the loop with what the engine has to hear.
+    /// Called on the loop with events for the engine.
     var deliver: ((Input) -> Void)?
     /// Called on the loop with how long a fetch took, before its answer is delivered.
     var onRead: ((FetchID, UInt64) -> Void)?
     /// Called on the loop with a line for the log.
     var report: ((LogEntry) -> Void)?
 
-    /// A queue with nothing in it.
+    /// An empty queue.
     init(loop: Loop, store: Store, figures: Figures) {
         self.loop = loop
         self.store = store
         self.figures = figures
     }
 
-    /// Whether nothing waits and nothing is under way.
+    /// Whether nothing waits and nothing is in progress.
     var isIdle: Bool { !isBusy && next == waiting.count && reads.isEmpty }
 
-    /// Adds a job: a fetch behind those of its uid, anything else behind its like.
+    /// Adds a job: a fetch after those of its uid, any other job after the commits and upkeep that
+    /// wait.
     func add(_ job: Job, for uid: UInt32 = 0) {
         if case .fetch = job {
             let writes = writesBegun + UInt64(waiting.count - next)
@@ -218,7 +218,7 @@ final class StoreQueue {
 
     private var isQuiet: Bool { next == waiting.count && reads.isEmpty }
 
-    /// Upkeep waits for a moment when nobody waits for the store, but not for ever.
+    /// Upkeep waits until no other job waits, but not for ever.
     private func maintainSoon() {
         putOff += 1
         guard isQuiet || putOff > Self.putOffMax else { return }

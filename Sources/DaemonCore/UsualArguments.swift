@@ -1,17 +1,17 @@
-// The command lines that units and people write, read without the parser of all the others.
+// Parses the usual command lines without the full argument parser.
 //
-// Always holds: what is read here means what the parser would have made of it; whatever is not
-// plainly of this form (`--option=value`, `--help`, a mistake) is left to the parser, which says
-// what is wrong. Why: making the parser's tables took half of the instructions of a start.
+// Invariants: the result is the same as that of the full parser; anything else (`--option=value`,
+// `--help`, a mistake) is left to the full parser, which reports errors. The reason is the start
+// time: creating the tables of the full parser is expensive.
 
-/// Options that each have their value behind them, and nothing else.
+/// Only options that are each followed by their value.
 public struct UsualArguments: Sendable {
-    /// Each option with its values, as `ConfigurationSources.flags` wants them.
+    /// Each option with its values, for `ConfigurationSources.flags`.
     public private(set) var flags: [(option: ConfigurationOption, values: [String])] = []
     /// `--config`.
     public private(set) var file: String?
 
-    /// Reads the arguments behind the program's name; `nil` where they are for the parser.
+    /// Parses the arguments after the program's name; `nil` if the full parser must parse them.
     public init?(_ arguments: [String]) {
         var left = arguments[...]
         while let flag = left.popFirst() {
@@ -27,7 +27,7 @@ public struct UsualArguments: Sendable {
                 flags.append((option, [value]))
                 continue
             }
-            // The parser decides what an option means that is no list and comes twice.
+            // The full parser decides what it means if an option that is not a list is given twice.
             guard option == .forms || option == .limits else { return nil }
             flags[place].values.append(value)
         }

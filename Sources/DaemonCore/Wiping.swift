@@ -1,19 +1,19 @@
 internal import CWipe
 
-// Memory without secrets. Always holds, from the first form with a secure control on: what a secret
-// passed through is wiped when it has been dealt with. What is freed is wiped by `free` itself
-// (CWipe); what is used again and again, here.
+// Wipes secrets from memory. Invariant, from the first form with a secure control on: all memory
+// that contained a secret is wiped after use. `free` wipes what it frees (CWipe); buffers that are
+// reused are wiped here.
 
 enum Wiping {
-    /// From now on what is freed is wiped.
+    /// Wipes all memory that is freed from now on.
     static func begin() { cwipe_begin() }
 
-    /// Wipes the loop's read buffer behind a read: the bytes are lent to us alone.
+    /// Wipes the loop's read buffer after a read. Nobody else uses these bytes.
     static func wipe(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         cwipe_bytes(UnsafeMutableRawPointer(mutating: base), UInt(bytes.count))
     }
 
-    /// Wipes what calls have left on the stack: short strings live within values.
+    /// Wipes the part of the stack that calls have used, because short strings are stored inline.
     static func wipeStack() { cwipe_stack() }
 }

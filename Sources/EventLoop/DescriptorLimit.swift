@@ -1,5 +1,5 @@
-// How many descriptors this process may hold. A daemon keeps far from the limit: at it, every
-// accept fails while the connection stays ready.
+// How many descriptors this process may open. A daemon must stay far below the limit: at the limit,
+// every accept fails while the connection stays readable.
 
 internal import Glibc
 
@@ -10,7 +10,7 @@ public struct DescriptorLimit: Hashable, Sendable {
     /// How far `soft` may be raised.
     public var hard: UInt64
 
-    /// The bounds in force.
+    /// The current limits.
     public static func current() throws(SystemError) -> DescriptorLimit {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
@@ -19,7 +19,8 @@ public struct DescriptorLimit: Hashable, Sendable {
         return DescriptorLimit(soft: UInt64(limit.rlim_cur), hard: UInt64(limit.rlim_max))
     }
 
-    /// Sets the soft bound to `wanted`, or to the hard bound if that is lower; returns what holds.
+    /// Sets the soft bound to `wanted`, or to the hard bound if that is lower; returns the new
+    /// limit.
     @discardableResult
     public static func setSoft(_ wanted: UInt64) throws(SystemError) -> DescriptorLimit {
         var bounds = try current()

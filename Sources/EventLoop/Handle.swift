@@ -1,17 +1,17 @@
-// The life of a libuv handle, once for all kinds.
+// The states of a libuv handle, the same for all kinds.
 //
 //     idle --init ok--> active --close()--> closing --close callback--> closed
 //
-// Always holds: the memory that libuv knows is one allocation that never moves; from a successful
+// Invariants: the memory that libuv knows is one allocation that never moves; from a successful
 // init to the close callback the handle retains its owner, so libuv never calls into freed memory;
-// memory goes with the object, which cannot go earlier.
+// the memory is freed with the object.
 
 internal import CUV
 
 /// What all handles share: they belong to a loop, may keep it alive, and are closed once.
 ///
-/// The classes below it are final, and there are no others: this is libuv's own `uv_handle_t`.
-/// A handle that nobody holds stays alive and active until it is closed.
+/// The classes below it are final, and there are no others: this is libuv's own `uv_handle_t`. A
+/// handle stays alive and active until it is closed, even if nothing else references it.
 @safe public class Handle {
     enum Phase { case idle, active, closing, closed }
 
@@ -20,7 +20,7 @@ internal import CUV
 
     private let storage: UnsafeMutableRawPointer
     private var closeCompletions: [() -> Void] = []
-    // Last, so that the small members of a subclass stand beside it.
+    // Last, so that the small members of a subclass are next to it in memory.
     private(set) var phase = Phase.idle
 
     /// Takes over zeroed memory for the handle's C struct; `activate` follows a successful init.
@@ -38,7 +38,7 @@ internal import CUV
         unsafe storage.assumingMemoryBound(to: uv_handle_t.self)
     }
 
-    /// Libuv knows the memory from now on, so it holds the owner until the close callback.
+    /// libuv uses the memory from now on, so the owner is retained until the close callback.
     final func activate() {
         precondition(phase == .idle, "a handle is initialised once")
         phase = .active
@@ -66,9 +66,9 @@ internal import CUV
     /// Ends the handle; calling it again is harmless.
     ///
     /// No callback of the handle is called from here on, save those that report the end of a
-    /// request under way. Calls `uv_close`.
-    /// - Parameter completion: called when libuv has let go of the handle, in a later iteration; at
-    ///   once if that has happened before.
+    /// request in progress. Calls `uv_close`.
+    /// - Parameter completion: called in a later iteration, when libuv no longer uses the handle;
+    ///   at once if it is already closed.
     public final func close(_ completion: (() -> Void)? = nil) {
         switch phase {
         case .idle:
@@ -85,10 +85,10 @@ internal import CUV
         }
     }
 
-    /// For what a subclass gives back as soon as libuv no longer watches it.
+    /// For a subclass to release resources as soon as libuv no longer watches them.
     func closeBegan() {}
 
-    /// For a subclass to drop its closures, which is what breaks their cycles with the owner.
+    /// For a subclass to drop its closures, which breaks their retain cycles with the owner.
     func dropCallbacks() {}
 
     fileprivate final func closed() {
@@ -103,6 +103,6 @@ internal import CUV
 
 private func handleClosed(_ raw: UnsafeMutablePointer<uv_handle_t>?) {
     guard let data = unsafe raw?.pointee.data else { return }
-    // Consumes the reference that `activate` made: after this call the object may go.
+    // Consumes the reference of `activate`: after this call the object may be freed.
     unsafe Unmanaged<Handle>.fromOpaque(data).takeRetainedValue().closed()
 }

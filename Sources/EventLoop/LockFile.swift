@@ -1,5 +1,5 @@
-// One daemon at a time. Always holds: the lock goes with its descriptor, so a crash releases it,
-// and the file itself is never removed: a lock on a removed file would lock nobody out.
+// One daemon at a time. Invariants: the kernel releases the lock with its descriptor, also after a
+// crash; the file is never removed, because a lock on a removed file excludes nobody.
 
 internal import Glibc
 
@@ -7,10 +7,10 @@ internal import Glibc
 public struct LockFile: ~Copyable, Sendable {
     private let descriptor: OwnedDescriptor
 
-    /// Makes the file if there is none, for its owner alone, and locks it without waiting.
+    /// Creates the file with mode 0600 if it does not exist, and locks it without waiting.
     ///
-    /// A symbolic link in the last place is refused: in a directory that others write, it would let
-    /// them choose what is opened. Calls open(2) and flock(2).
+    /// The last component must not be a symbolic link: in a directory that others may write, a link
+    /// would let them choose which file is opened. Calls open(2) and flock(2).
     /// - Returns: nil if somebody else holds the lock.
     public static func acquire(_ path: String) throws(SystemError) -> LockFile? {
         let number = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -1,23 +1,23 @@
 // The event loop: one thread, one `uv_loop_t`, one read buffer.
 //
-// Always holds: whoever has a `Loop` is on its thread, because it is handed out only inside
-// `withLoop`, and neither it nor a handle is Sendable. Two doors lead to other threads: `Waker` and
-// `Work`. When `withLoop` returns, each handle is closed and `uv_loop_close` has answered 0.
+// Invariants: code that has a `Loop` runs on its thread, because only `withLoop` provides one, and
+// neither it nor a handle is Sendable. Only `Waker` and `Work` communicate with other threads. When
+// `withLoop` returns, each handle is closed and `uv_loop_close` has returned 0.
 
 internal import CUV
 internal import Glibc
 
 /// One libuv event loop, confined to the thread that made it.
 ///
-/// An iteration of the loop goes: timers, the hook `onIterationEnd`, wait for and deliver I/O,
-/// close callbacks. The hook runs last before each wait, so it sees everything that the iteration
-/// did.
+/// An iteration of the loop consists of timers, the hook `onIterationEnd`, wait for and deliver
+/// I/O, close callbacks. The hook runs last before each wait, so it sees all effects of the
+/// iteration.
 @safe public final class Loop {
     /// `open` between runs, `running` inside `uv_run`, `settling` in the hook after it.
     private enum Phase { case open, running, settling, closed }
 
-    /// Bytes that one read may deliver. Each pipe of the loop reads into the same buffer, which is
-    /// why a callback must not keep what it was lent.
+    /// Bytes that one read may deliver. Each pipe of the loop reads into the same buffer, so a
+    /// callback must not keep the bytes after it returns.
     static let readBufferBytes = 65_536
 
     let raw: UnsafeMutablePointer<uv_loop_t>
@@ -27,17 +27,17 @@ internal import Glibc
     private var hook: IterationHook?
 
     /// Called once for each iteration, after its I/O and timers and before the loop waits, and once
-    /// more before `run` returns, so that what the last callbacks left is not forgotten.
+    /// more before `run` returns, so that the effects of the last callbacks are handled too.
     ///
-    /// It neither keeps the loop alive nor makes it turn: a loop with nothing to do still sleeps.
+    /// It does not keep the loop alive and does not wake it: an idle loop still sleeps.
     public var onIterationEnd: (() -> Void)?
 
     /// Runs `body` with a new loop, then closes every handle that is still open, waits for the work
-    /// under way and closes the loop.
+    /// in progress and closes the loop.
     ///
-    /// A scope, and not an initialiser, since leaving it by `return` or by an error must end the
-    /// handles alike. SIGPIPE is ignored in the whole process from here on.
-    /// Calls `uv_loop_init` and `uv_loop_close`.
+    /// A scope instead of an initializer, because the handles must be closed on return and on an
+    /// error. SIGPIPE is ignored in the whole process from here on. Calls `uv_loop_init` and
+    /// `uv_loop_close`.
     @discardableResult
     public static func withLoop<Success>(_ body: (Loop) throws -> Success) throws -> Success {
         let loop = try Loop()
@@ -71,7 +71,7 @@ internal import Glibc
     public func run() {
         while !hasStopRequest {
             turn(UV_RUN_DEFAULT)
-            // The last call of the hook may have given the loop something to do.
+            // The hook may have started new work in its last call.
             guard isAlive else { break }
         }
         hasStopRequest = false
@@ -103,7 +103,7 @@ internal import Glibc
         if phase == .running { unsafe uv_stop(raw) }
     }
 
-    /// Whether an active handle or a request under way keeps the loop alive: `uv_loop_alive`.
+    /// Whether an active handle or a request in progress keeps the loop alive: `uv_loop_alive`.
     public var isAlive: Bool { unsafe phase != .closed && uv_loop_alive(raw) != 0 }
 
     private func turn(_ mode: uv_run_mode) {
@@ -117,7 +117,7 @@ internal import Glibc
 
     // MARK: Time
 
-    /// Milliseconds on a clock that only goes forward, as read at the start of this iteration.
+    /// Milliseconds on a monotonic clock, as read at the start of this iteration.
     ///
     /// All callbacks of one iteration see the same time, and reading it costs nothing: `uv_now`.
     public var nowMilliseconds: UInt64 {
@@ -131,13 +131,13 @@ internal import Glibc
         unsafe uv_update_time(raw)
     }
 
-    /// Nanoseconds on a clock that only goes forward, read now: `uv_hrtime`.
+    /// Nanoseconds on a monotonic clock, read now: `uv_hrtime`.
     public static var hrtimeNanoseconds: UInt64 { uv_hrtime() }
 
     /// Milliseconds since 1970 in UTC, which may be set back: clock_gettime(2), CLOCK_REALTIME.
     public static var wallMilliseconds: Int64 { milliseconds(CLOCK_REALTIME) }
 
-    /// Milliseconds on a clock that only goes forward, and goes on while the machine is suspended:
+    /// Milliseconds on a monotonic clock that also counts while the machine is suspended:
     /// clock_gettime(2), CLOCK_BOOTTIME.
     public static var bootMilliseconds: Int64 { milliseconds(CLOCK_BOOTTIME) }
 
@@ -150,7 +150,7 @@ internal import Glibc
 
     // MARK: The end
 
-    /// How many handles are active: what a test expects to be 0 when its story has ended.
+    /// How many handles are active: tests expect 0 at the end.
     public var openHandleCount: Int {
         precondition(phase != .closed, "the loop is closed")
         var count = 0
@@ -163,7 +163,8 @@ internal import Glibc
     private func finish() {
         onIterationEnd = nil
         closeHandles()
-        // A close callback may open another handle: close and turn until nothing is left.
+        // A close callback may open another handle: close handles and run the loop until none is
+        // left.
         while isAlive {
             turn(UV_RUN_ONCE)
             closeHandles()
@@ -177,7 +178,7 @@ internal import Glibc
     private func closeHandles() { unsafe uv_walk(raw, closeHandle, nil) }
 }
 
-/// The `uv_prepare_t` behind `Loop.onIterationEnd`. It holds no reference on the loop's liveness.
+/// The `uv_prepare_t` behind `Loop.onIterationEnd`. It does not keep the loop alive.
 @safe final class IterationHook: Handle {
     fileprivate init(loop: Loop) {
         let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)

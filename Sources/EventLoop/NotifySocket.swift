@@ -1,4 +1,4 @@
-// A word to the service manager: sd_notify(3), without its library.
+// Messages to the service manager: sd_notify(3), without its library.
 
 internal import CUV
 internal import Glibc

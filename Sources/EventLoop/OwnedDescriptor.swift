@@ -1,13 +1,13 @@
-// A file descriptor with one owner. Always holds: whoever has the value has the only right to close
-// the descriptor, and it is closed exactly once, on every path.
+// A file descriptor with one owner. Invariants: only the owner of the value may close the
+// descriptor, and it is closed exactly once on every path.
 
 internal import Glibc
 
-/// A file descriptor that closes itself when its owner lets go of it.
+/// A file descriptor that is closed when its owner is destroyed.
 ///
-/// It cannot be copied, so that the compiler finds both the leak on an error path and the second
-/// close, which in a daemon hits a descriptor that meanwhile belongs to another connection.
-/// Calls close(2).
+/// It cannot be copied, so the compiler prevents leaks on error paths and double closes. In a
+/// daemon, a second close would close a descriptor that another connection has reused. Calls
+/// close(2).
 public struct OwnedDescriptor: ~Copyable, Sendable {
     /// The number, borrowed: valid while this value lives.
     public let rawValue: CInt
@@ -29,7 +29,8 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
 }
 
 extension OwnedDescriptor {
-    /// Lets no program that is executed later inherit the descriptor: fcntl(2), FD_CLOEXEC.
+    /// Prevents programs that are executed later from inheriting the descriptor: fcntl(2),
+    /// FD_CLOEXEC.
     public borrowing func setCloseOnExec() throws(SystemError) {
         let flags = fcntl(rawValue, F_GETFD)
         guard flags >= 0, fcntl(rawValue, F_SETFD, flags | FD_CLOEXEC) == 0 else {

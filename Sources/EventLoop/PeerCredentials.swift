@@ -1,11 +1,11 @@
-// Who is at the other end of a Unix socket, as the kernel answers it: nobody can claim otherwise.
+// The process at the other end of a Unix socket, as the kernel reports it. A peer cannot forge it.
 
 internal import CUV
 internal import Glibc
 
 /// The process that connected, as it was when it called connect(2) or socketpair(2).
 ///
-/// The process may have gone or changed its user since; the identifier may belong to another.
+/// Since then the process may have exited or changed its user, and its id may be reused.
 public struct PeerCredentials: Hashable, Sendable {
     /// The process; 0 if it is not visible from our PID namespace.
     public let pid: Int32

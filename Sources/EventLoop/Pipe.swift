@@ -1,19 +1,19 @@
 // A connection over a Unix socket.
 //
-// Always holds: bytes read are lent for the call only, from the loop's one buffer; bytes written
-// are held until the write's completion, which comes once, also after `close`; a read of 0 bytes is
-// "not now" and never the end.
+// Invariants: bytes that were read are valid only during the call, since they are in the loop's
+// buffer; bytes to write are retained until the completion of the write, which is called once, also
+// after `close`; a read of 0 bytes means "try again", not the end of the stream.
 
 internal import CUV
 
-/// Who is told what happens on a pipe. An object rather than closures: of ten thousand connections
-/// that do nothing each costs what is kept for it.
+/// The delegate of a pipe. An object instead of closures, to save memory with ten thousand idle
+/// connections.
 public protocol PipeReader: AnyObject {
     /// Bytes from the peer, at least one, valid only during the call.
     func pipeRead(_ bytes: UnsafeRawBufferPointer)
-    /// The peer has ended its side; what it is sent may still arrive. Reading has stopped.
+    /// The peer has shut down its side; bytes sent to it may still arrive. Reading has stopped.
     func pipeEnded()
-    /// Something has come while `Pipe.gate` is closed. Reading has stopped.
+    /// Bytes arrived while `Pipe.gate` is closed. Reading has stopped.
     func pipeHeldBack()
     /// The connection failed; nothing more will be read. Close it.
     func pipeFailed(_ error: UVError)
@@ -22,9 +22,9 @@ public protocol PipeReader: AnyObject {
 /// A connected stream socket on the loop: `uv_pipe_t`.
 @safe public final class Pipe: Handle {
     private var isReading = false
-    /// While it is closed, what has come stays in the kernel: `pipeHeldBack` is called instead.
+    /// While it is closed, received bytes stay in the kernel, and `pipeHeldBack` is called instead.
     public var gate: ReadGate?
-    /// Told of everything until the pipe is closed.
+    /// Receives all events until the pipe is closed.
     public var reader: (any PipeReader)?
 
     /// Takes over a connected stream socket, or one end of a pipe, and makes it non-blocking.
@@ -57,7 +57,7 @@ public protocol PipeReader: AnyObject {
 
     // MARK: Reading
 
-    /// Delivers what the peer sends, from now on; harmless when it already does: `uv_read_start`.
+    /// Starts reading; has no effect if reading has already started: `uv_read_start`.
     public func readStart() throws(UVError) {
         guard phase == .active else { throw UVError(code: .canceled, operation: "uv_read_start") }
         guard !isReading else { return }
@@ -66,8 +66,7 @@ public protocol PipeReader: AnyObject {
         isReading = true
     }
 
-    /// Delivers nothing more until `readStart`, so that the peer is slowed down by the kernel:
-    /// `uv_read_stop`.
+    /// Stops reading until `readStart`, so that the kernel slows down the peer: `uv_read_stop`.
     public func readStop() {
         guard phase == .active, isReading else { return }
         isReading = false
@@ -93,14 +92,15 @@ public protocol PipeReader: AnyObject {
 
     // MARK: Writing
 
-    /// Bytes given to `write` that the kernel has not taken yet: `uv_stream_get_write_queue_size`.
+    /// Bytes passed to `write` that the kernel has not accepted yet:
+    /// `uv_stream_get_write_queue_size`.
     public var writeQueueSize: Int {
         unsafe phase == .active ? uv_stream_get_write_queue_size(stream) : 0
     }
 
-    /// Writes what the kernel takes at once, and never queues: `uv_try_write`.
+    /// Writes what the kernel accepts at once, and never queues: `uv_try_write`.
     /// - Returns: how many bytes were taken, from the front; 0 if the peer has to read first or a
-    ///   `write` is under way.
+    ///   `write` is in progress.
     public func tryWrite(_ segments: [WriteSegment]) throws(UVError) -> Int {
         guard phase == .active else { throw UVError(code: .canceled, operation: "uv_try_write") }
         guard segments.contains(where: { $0.count > 0 }) else { return 0 }
@@ -110,7 +110,7 @@ public protocol PipeReader: AnyObject {
         return Int(status)
     }
 
-    /// Writes bytes that the caller lends for the call, as `tryWrite` of segments does.
+    /// Writes bytes that are valid only during the call, as `tryWrite` of segments does.
     public func tryWrite(_ bytes: UnsafeRawBufferPointer) throws(UVError) -> Int {
         guard phase == .active else { throw UVError(code: .canceled, operation: "uv_try_write") }
         guard let base = bytes.baseAddress, bytes.count > 0 else { return 0 }
@@ -124,7 +124,7 @@ public protocol PipeReader: AnyObject {
         return Int(status)
     }
 
-    /// Writes all bytes, in order after those of earlier calls, and holds their owners meanwhile:
+    /// Writes all bytes, after those of earlier calls, and retains their owners until then:
     /// `uv_write`.
     /// - Parameter completion: called once, in a later iteration: with nil when the kernel has
     ///   taken everything, with `ECANCELED` when the pipe was closed first. Never called if this
@@ -144,14 +144,15 @@ public protocol PipeReader: AnyObject {
         }
     }
 
-    /// Writes bytes that nobody else holds; they are copied once.
+    /// Writes bytes that have no owner; they are copied once.
     public func write(
         _ bytes: [UInt8], completion: ((UVError?) -> Void)? = nil
     ) throws(UVError) {
         try write([SharedBytes(bytes).segment], completion: completion)
     }
 
-    /// Ends our side once everything queued is written; the peer may still send: `uv_shutdown`.
+    /// Shuts down our side after everything queued is written; the peer may still send:
+    /// `uv_shutdown`.
     /// - Parameter completion: called once, in a later iteration, as that of `write`.
     public func shutdown(completion: ((UVError?) -> Void)? = nil) throws(UVError) {
         guard phase == .active else { throw UVError(code: .canceled, operation: "uv_shutdown") }
@@ -200,7 +201,7 @@ public protocol PipeReader: AnyObject {
     }
 }
 
-/// Whether some pipes are read from: one switch for all of one user.
+/// Controls whether pipes are read: one gate for all pipes of one user.
 public final class ReadGate {
     public var isClosed = false
     /// Bytes that one read may deliver.

@@ -1,9 +1,9 @@
-// Requests under way on a pipe: a write and a shutdown.
+// Requests in progress on a pipe: a write and a shutdown.
 //
 //     new --retainedByLibrary--> under way --callback--> done
 //                                under way --refused---> done
 //
-// Always holds: while a request is under way libuv holds it, and it holds the bytes; its completion
+// Invariants: while a request is in progress libuv holds it, and it holds the bytes; its completion
 // is called once by the callback, and never if libuv refused the request.
 
 internal import CUV
@@ -32,7 +32,7 @@ internal import CUV
         return unsafe Unmanaged.passRetained(self).toOpaque()
     }
 
-    /// Libuv did not take the request, so there will be no callback.
+    /// libuv did not accept the request, so there will be no callback.
     final func refused() {
         precondition(phase == .underWay, "only a request that was made is refused")
         phase = .done
@@ -51,7 +51,7 @@ internal import CUV
 /// One `uv_write_t` and the owners of its bytes.
 @safe final class WriteRequest: Request {
     private let request: UnsafeMutablePointer<uv_write_t>
-    /// Goes with this object, after the completion.
+    /// Freed with this object, after the completion.
     private let segments: [WriteSegment]
 
     init(segments: [WriteSegment], completion: ((UVError?) -> Void)?) {

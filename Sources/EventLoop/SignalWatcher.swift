@@ -1,11 +1,12 @@
-// Signals as events of the loop: outside a signal handler, where everything is allowed.
+// Signals as events of the loop: delivered outside the signal handler, where all functions may be
+// called.
 
 internal import CUV
 
 /// Calls back on the loop when the process receives a signal: `uv_signal_t`.
 ///
-/// While one watches a signal, its default action does not happen. Equal signals that arrive close
-/// together may come as one.
+/// While a signal is watched, its default action is disabled. Several equal signals may be
+/// delivered as one.
 @safe public final class SignalWatcher: Handle {
     private let signal: UnsafeMutablePointer<uv_signal_t>
 
@@ -23,7 +24,7 @@ internal import CUV
         activate()
     }
 
-    /// Watches one signal, in place of the one before: `uv_signal_start`.
+    /// Watches one signal, instead of the previous one: `uv_signal_start`.
     /// - Throws: `EINVAL` for a signal that cannot be caught; `ECANCELED` once closed.
     public func start(_ number: CInt) throws(UVError) {
         guard phase == .active else { throw UVError(code: .canceled, operation: "uv_signal_start") }
@@ -31,7 +32,7 @@ internal import CUV
         guard status == 0 else { throw UVError(status: status, "uv_signal_start") }
     }
 
-    /// Watches nothing more and gives the signal its default action back: `uv_signal_stop`.
+    /// Stops watching and restores the default action of the signal: `uv_signal_stop`.
     public func stop() {
         guard phase == .active else { return }
         unsafe uv_signal_stop(signal)

@@ -1,8 +1,8 @@
-// What the kernel answered when it refused a call that libuv has no part in.
+// Errors of system calls that are not made by libuv.
 
 internal import CUV
 
-/// A system call that failed: which, on what, and why.
+/// A failed system call: the call, the path and the reason.
 public struct SystemError: Error, Hashable, Sendable {
     /// The `errno` of the call, above zero, as in errno(3).
     public let errno: CInt

@@ -1,9 +1,9 @@
-// Time that passes. Always holds: a timer counts from the loop's cached time and in whole
-// milliseconds, rounded up.
+// Timers. Invariants: a timer counts from the loop's cached time and in whole milliseconds, rounded
+// up.
 
 internal import CUV
 
-/// Calls back once, or again and again, after some time: `uv_timer_t`.
+/// Calls back once or repeatedly: `uv_timer_t`.
 @safe public final class Timer: Handle {
     private let timer: UnsafeMutablePointer<uv_timer_t>
 
@@ -21,7 +21,7 @@ internal import CUV
         activate()
     }
 
-    /// Starts the timer, or starts it anew; a timer that is closing stays silent.
+    /// Starts or restarts the timer; a closing timer does nothing.
     ///
     /// The delay counts from `Loop.nowMilliseconds`, so after a long callback it is shorter by the
     /// time that the callback took; call `Loop.updateNow` first where that matters.

@@ -1,11 +1,11 @@
-// What libuv answered when it refused. Always holds: the code is negative, as libuv gives it.
+// Errors of libuv. Invariants: the code is negative, as libuv gives it.
 
 internal import CUV
 
-/// A refusal by libuv: which call, and why.
+/// An error of libuv: the call and the reason.
 ///
-/// Codes are compared by value, so that a caller asks `error.code == .brokenPipe` and never looks
-/// at a text.
+/// Codes are compared by value, so that a caller asks `error.code == .brokenPipe` and never
+/// compares messages.
 public struct UVError: Error, Hashable, Sendable {
     /// A libuv error number (negative, `UV_E…`), as in libuv's errors page.
     public struct Code: RawRepresentable, Hashable, Sendable {

@@ -1,5 +1,4 @@
-// The address of a Unix socket. Always holds: the kernel sees the whole name or none of it; a name
-// that does not fit is refused and never cut.
+// The address of a Unix socket. Invariants: a name that does not fit is refused, never truncated.
 
 internal import Glibc
 
@@ -48,7 +47,7 @@ struct UnixAddress {
         }
     }
 
-    /// Lends the address to a system call that takes a `sockaddr`.
+    /// Passes the address to a system call that takes a `sockaddr`.
     func withSockaddr<Success>(
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Success
     ) -> Success {

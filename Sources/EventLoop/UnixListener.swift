@@ -5,26 +5,26 @@
 //     backingOff --pause--> paused
 //     any --close--> closed
 //
-// Always holds: each descriptor that accept(2) gave goes to `onConnection`; a shortage of
-// descriptors costs one accept for each back-off, never a busy loop; the path of the socket is
-// never touched.
+// Invariants: each descriptor from accept(2) is passed to `onConnection`; if descriptors run out,
+// there is one accept for each back-off and never a busy loop; the path of the socket is never
+// changed.
 
 internal import CUV
 internal import Glibc
 
-/// Accepts on a socket that listens already, whether the daemon bound it or systemd passed it.
+/// Accepts connections on a listening socket that the daemon bound or systemd passed.
 ///
-/// It polls the descriptor and calls accept4(2) itself. `uv_listen` would, out of descriptors,
-/// close the connections that wait, or spin; this leaves them in the kernel's queue, where they are
-/// answered as soon as descriptors are free. Calls `uv_poll_start`.
+/// It polls the descriptor and calls accept4(2) itself. Without free descriptors, `uv_listen` would
+/// close the waiting connections, or spin. This class leaves them in the kernel's queue until
+/// descriptors are free. Calls `uv_poll_start`.
 @safe public final class UnixListener: Handle {
     private enum Accepting { case paused, accepting, backingOff, closed }
 
-    /// Connections taken in one iteration, so that those who are connected get their turn.
+    /// Connections accepted in one iteration; the limit leaves time for connected clients.
     public static let acceptsInIterationMax = 64
-    /// Those that are taken in the iterations to come.
+    /// Connections accepted in each of the next iterations.
     public var acceptsInIteration = UnixListener.acceptsInIterationMax
-    /// How long accepting rests when the process or the machine is out of descriptors.
+    /// How long accepting pauses when the process or the machine has no free descriptors.
     static let backOff: Duration = .milliseconds(100)
 
     private let poll: UnsafeMutablePointer<uv_poll_t>
@@ -34,7 +34,7 @@ internal import Glibc
 
     /// Gets each connection: non-blocking and close-on-exec.
     public var onConnection: ((consuming OwnedDescriptor) -> Void)?
-    /// Told once for each back-off, and after it accepting is tried again; for the log.
+    /// Called once for each back-off, for the log.
     public var onAcceptFailure: ((SystemError) -> Void)?
 
     /// Takes over a listening socket, or closes it when this throws; `resume` starts accepting.
@@ -86,7 +86,7 @@ internal import Glibc
     override func closeBegan() {
         state = .closed
         backOffTimer.close()
-        // uv_close on a poll handle ends the watching at once, so the descriptor is free to go.
+        // uv_close on a poll handle ends the watching at once, so the descriptor may be closed.
         descriptor = nil
     }
 
@@ -100,7 +100,7 @@ internal import Glibc
         precondition(status == 0, "uv_poll_stop does not fail on an open handle")
     }
 
-    /// Ready, or failed: accept(2) tells which, so `status` is not looked at.
+    /// Readable or failed: accept(2) reports which, so `status` is ignored.
     fileprivate func accept() {
         for _ in 0..<acceptsInIteration {
             // The callback may have paused or closed the listener.

@@ -1,12 +1,12 @@
 // Unix stream sockets before the loop has them: bind, connect, probe, remove, adopt.
 //
-// Always holds: each descriptor is close-on-exec from its first moment; a socket file never has,
-// not even for an instant, permissions that were not asked for.
+// Invariants: each descriptor is close-on-exec from its first moment; a socket file never has other
+// permissions than requested, not even for a moment.
 
 internal import CUV
 internal import Glibc
 
-/// What a daemon does with the path of its socket before it serves: unix(7).
+/// Operations on the path of a daemon's socket: unix(7).
 ///
 /// `uv_pipe_bind` would cut a long path silently and `uv_close` would unlink it, so binding is done
 /// here and the loop gets a descriptor.
@@ -24,12 +24,12 @@ public enum UnixSocket {
     /// Bytes that a path may have, without its terminating NUL.
     public static let pathBytesMax = UnixAddress.pathBytesMax - 1
 
-    /// Makes a socket at a path that does not exist, and listens on it.
+    /// Creates a socket at a path that does not exist, and listens on it.
     ///
-    /// The mode is on the socket before the bind, so the file appears with it, less the umask; bits
-    /// that the umask took are added afterwards (Linux makes the file's mode from that of the
-    /// socket). Nothing is removed: probe and remove first, under a `LockFile`.
-    /// Calls socket(2), fchmod(2), bind(2), `permit`, listen(2).
+    /// The mode is set on the socket before the bind, so the file is created with it, minus the
+    /// umask; bits that the umask removed are added afterwards (Linux makes the file's mode from
+    /// that of the socket). Nothing is removed: probe and remove first, under a `LockFile`. Calls
+    /// socket(2), fchmod(2), bind(2), `permit`, listen(2).
     /// - Parameters:
     ///   - mode: permission bits of the file; to connect is to write.
     ///   - backlog: connections that may wait to be accepted.
@@ -58,8 +58,8 @@ public enum UnixSocket {
     }
 
     /// Takes over a socket that the service manager passed, made close-on-exec.
-    /// - Throws: `ENOTSOCK`, or `EINVAL` if it is no Unix stream socket that listens; the
-    ///   descriptor stays open then, since it is not what the caller thinks.
+    /// - Throws: `ENOTSOCK`, or `EINVAL` if it is no Unix stream socket that listens; then the
+    ///   descriptor stays open, because it is something else than the caller expected.
     public static func adoptListening(_ number: CInt) throws(SystemError) -> OwnedDescriptor {
         let domain = try option(number, SO_DOMAIN)
         let kind = try option(number, SO_TYPE)
@@ -87,7 +87,7 @@ public enum UnixSocket {
 
     /// Whether anybody answers at a path, without waiting: connect(2).
     ///
-    /// The connection is dropped at once, so a live listener sees a peer that says nothing.
+    /// The connection is closed at once, so the listener sees a peer that sends nothing.
     public static func probe(_ path: String) throws(SystemError) -> Probe {
         let address = try UnixAddress(path: path)
         let socket = try open(SOCK_STREAM, blocking: false)
@@ -96,7 +96,7 @@ public enum UnixSocket {
             return .answering
         }
         switch errno {
-        // The queue is full, so there is one.
+        // The queue is full, so there is a listener.
         case EAGAIN: return .answering
         case ECONNREFUSED: return .abandoned
         case ENOENT: return .absent
@@ -104,15 +104,15 @@ public enum UnixSocket {
         }
     }
 
-    /// Gives a socket file its group and its permissions, and nothing that is not one.
+    /// Sets group and permissions of a socket file; refuses any other file.
     ///
-    /// The file is held while it is looked at and changed, so that nobody who may write the folder
-    /// can put something else in its place between: open(2) with O_PATH and O_NOFOLLOW, fstat(2),
-    /// chown(2) and chmod(2) by proc(5), since Linux before 6.6 knows no other way to a socket.
+    /// The file stays open while it is checked and changed, so that another user who may write the
+    /// folder cannot replace it in between: open(2) with O_PATH and O_NOFOLLOW, fstat(2), chown(2)
+    /// and chmod(2) by proc(5), because Linux before 6.6 has no other way for sockets.
     /// - Parameters:
     ///   - group: the file's group, where it is to have another than it has.
     ///   - mode: permission bits.
-    /// - Throws: `ENOTSOCK` if the path is of something else, a symbolic link too.
+    /// - Throws: `ENOTSOCK` if the path is not a socket; a symbolic link is refused too.
     public static func permit(
         _ path: String, group: UInt32? = nil, mode: UInt32
     ) throws(SystemError) {
@@ -135,7 +135,7 @@ public enum UnixSocket {
         }
     }
 
-    /// Removes a socket file, and nothing that is not one: lstat(2), unlink(2).
+    /// Removes a socket file; refuses any other file: lstat(2), unlink(2).
     /// - Returns: false if there was nothing.
     /// - Throws: `ENOTSOCK` if the path is of something else.
     @discardableResult
@@ -172,7 +172,7 @@ public enum UnixSocket {
         return value
     }
 
-    /// A file that we bound a moment ago is not left behind by what failed after it.
+    /// Removes the new file if a later step fails.
     private static func removing(_ path: String, _ error: SystemError) -> SystemError {
         _ = unsafe unlink(path)
         return error

@@ -1,18 +1,18 @@
-// The first door to other threads: they may wake the loop, and nothing else.
+// Wakes the loop from other threads.
 //
-// Always holds: a `Waker` never touches memory that libuv has let go of. Waking and closing exclude
-// each other by a lock, and after the close a waker answers false.
+// Invariants: a `Waker` never accesses memory that libuv has freed. A lock serializes waking and
+// closing, and after the close a waker returns false.
 
 internal import CUV
 internal import Synchronization
 
 /// Wakes a loop from any thread: `uv_async_send`.
 ///
-/// Several wakes before the loop gets to run come as one callback, so what was meant has to stand
-/// somewhere both sides can see.
+/// Several wakes before the next iteration become one callback, so the data must be stored where
+/// both threads can access it.
 public final class Waker: Sendable {
-    /// Sendable because the pointer is used under the lock alone, and is nil once libuv is to free
-    /// what it points to.
+    /// Sendable because the pointer is used only under the lock, and is nil before libuv frees its
+    /// target.
     @safe private struct Target: @unchecked Sendable {
         let async: UnsafeMutablePointer<uv_async_t>
     }

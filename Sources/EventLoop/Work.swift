@@ -1,9 +1,9 @@
-// The second door to other threads: a piece of work goes out, its result comes back on the loop.
+// Runs work on other threads; the result is delivered on the loop.
 //
 //     queued --a thread takes it--> running --> finished
 //     queued --cancel()--> cancelled
 //
-// Always holds: the completion is called exactly once, on the loop's thread; the thread of the pool
+// Invariants: the completion is called exactly once, on the loop's thread; the thread of the pool
 // touches nothing but the Sendable closure and the slot for its result.
 
 internal import CUV
@@ -21,10 +21,10 @@ internal import Synchronization
         case cancelled
     }
 
-    /// Gives the pool so many threads, unless who started the process said otherwise
-    /// (`UV_THREADPOOL_SIZE`): libuv makes all of them for the first piece of work.
+    /// Gives the pool so many threads, unless `UV_THREADPOOL_SIZE` is set: libuv creates all
+    /// threads for the first piece of work.
     ///
-    /// Only before another thread exists: setenv(3).
+    /// Call it only before another thread exists: setenv(3).
     public static func limitThreads(to count: Int) {
         setenv("UV_THREADPOOL_SIZE", "\(count)", 0)
     }
@@ -40,7 +40,7 @@ internal import Synchronization
 
     /// Runs `body` on another thread and gives its result to `completion` on the loop.
     ///
-    /// Work under way keeps the loop alive, and `Loop.withLoop` waits for it.
+    /// Work in progress keeps the loop alive, and `Loop.withLoop` waits for it.
     @discardableResult
     public static func start<Value: Sendable>(
         on loop: Loop, _ body: @escaping @Sendable () -> Value,
@@ -60,10 +60,10 @@ internal import Synchronization
         return work
     }
 
-    /// Takes back work that no thread has begun; its completion is then called with `.cancelled`.
+    /// Cancels work that no thread has started; its completion is then called with `.cancelled`.
     ///
-    /// Safe at any time: work that runs or has ended goes its way. Calls `uv_cancel`.
-    /// - Returns: whether it was taken back.
+    /// Safe at any time: work that runs or has ended is not affected. Calls `uv_cancel`.
+    /// - Returns: whether it was cancelled.
     @discardableResult
     public func cancel() -> Bool {
         switch phase {
@@ -106,7 +106,7 @@ internal import Synchronization
     }
 }
 
-/// Where a result waits while it changes threads.
+/// Stores a result between the two threads.
 private final class ResultSlot<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 

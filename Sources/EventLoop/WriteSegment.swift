@@ -1,10 +1,10 @@
-// Bytes on their way to a peer. Always holds: whoever writes bytes holds their owner until libuv is
-// done with them, so nothing is copied and nothing is freed too early.
+// Bytes to write to a peer. Invariants: the writer of bytes retains their owner until libuv no
+// longer uses them, so nothing is copied and nothing is freed too early.
 
 /// A run of bytes and the object that keeps them alive and in place.
 ///
-/// A list of them is an iovec list: a notification that many peers get is encoded once, and each
-/// write refers to it.
+/// A list of them is an iovec list: a notification for many peers is encoded once, and each write
+/// references it.
 @safe public struct WriteSegment {
     /// Retained until the write's completion, also when the connection is closed meanwhile.
     public let owner: AnyObject
@@ -76,7 +76,7 @@ extension [WriteSegment] {
             owner: self, base: UnsafeRawPointer(base) + range.lowerBound, count: range.count)
     }
 
-    /// Lends the bytes for the duration of the call.
+    /// Provides the bytes for the duration of the call.
     public func withUnsafeBytes<Success>(
         _ body: (UnsafeRawBufferPointer) throws -> Success
     ) rethrows -> Success {

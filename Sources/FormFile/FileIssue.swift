@@ -2,21 +2,21 @@ public import SyncCore
 
 // What is wrong with a file that a person wrote, and where.
 //
-// An issue always names its file; it names a line wherever the file could be read at all. Rendered,
-// an issue is one line in the form that compilers use and editors jump to, and it never holds a raw
-// control or bidirectional character, whatever the file held (FORM.md, Types, last paragraph).
+// An issue always names its file; it names a line if the file could be read. Rendered, an issue is
+// one line in the format of compiler errors, which editors understand. It never contains a raw
+// control or bidirectional character, even if the file does (FORM.md, Types, last paragraph).
 
 /// One thing that is wrong with a file.
 public struct FileIssue: Hashable, Sendable {
     /// The file, as the caller named it.
     public var file: String
-    /// Where in the file; `nil` where the file could not be read.
+    /// Where in the file; `nil` if the file could not be read.
     public var position: SourcePosition?
     /// The place in the value: `sections[1].fields[0].options[2].tag`; empty for the whole.
     public var path: [PathStep]
     /// What is wrong, in one line without a full stop.
     public var message: String
-    /// What was expected instead, in words; `nil` where the message says it all.
+    /// What was expected instead, in words; `nil` if the message is enough.
     public var expected: String?
 
     /// An issue of a file.
@@ -47,14 +47,14 @@ extension FileIssue: CustomStringConvertible {
 
 /// Everything that is wrong with a file: at least one issue, in the order of the file.
 ///
-/// One mistake seldom comes alone, and a person mends a file faster with all of them on the screen,
-/// so reading goes on after an error wherever what follows can still be understood.
+/// Files often have several mistakes, and a person fixes them faster when all are shown. So reading
+/// continues after an error if the rest can still be parsed.
 public struct FileIssues: Error, Hashable, Sendable {
-    /// The issues, sorted by line and column, those without a place first.
+    /// The issues, sorted by line and column; those without a place come first.
     public let issues: [FileIssue]
 
-    /// Issues are shown up to this many: nobody mends more in one go, and a file of a million
-    /// mistakes must not make a report of a million lines.
+    /// The maximum number of issues shown: a file with a million mistakes must not make a report of
+    /// a million lines.
     public static let issuesMax = 100
 
     /// The issues, sorted by where they are.
@@ -77,7 +77,7 @@ public struct FileIssues: Error, Hashable, Sendable {
 }
 
 extension FileIssues: CustomStringConvertible {
-    /// One line an issue, without a newline at the end.
+    /// One line for each issue, without a newline at the end.
     public var description: String {
         issues.map(\.description).joined(separator: "\n")
     }
@@ -86,7 +86,7 @@ extension FileIssues: CustomStringConvertible {
 extension [PathStep] {
     /// The path as FORM.md writes it: `sections[1].fields[0].options[2].tag`.
     ///
-    /// A name that is no plain word stands in brackets and quotes: `values["a b"]`.
+    /// A name that is not a plain word is written in brackets and quotes: `values["a b"]`.
     var rendered: String {
         var text = ""
         for step in self {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-// From a path to bytes, without Foundation: a command must start in two milliseconds.
+// Reads the bytes of a path without Foundation, because a command must start in two milliseconds.
 
 /// Reads files whole.
 public enum FileReading {

@@ -1,13 +1,13 @@
 public import SyncCore
 
-// From a form file to a definition, or to every mistake in it with file, line and path.
+// Parses a form file to a definition, or reports every mistake with file, line and path.
 //
-// Nothing of a file with a mistake is ever applied: either the whole definition comes out, or none
+// A file with a mistake is never applied in part: the result is the whole definition or none
 // (FORM.md, File).
 
 /// Reads form files.
 public enum FormFile {
-    /// The form in the regular file at `path`, and the value that it was written as.
+    /// The form in the regular file at `path`, and the value that it was parsed from.
     public static func load(
         path: String, limits: FormLimits = FormLimits()
     ) -> Result<(FormDefinition, JSON), FileIssues> {
@@ -20,7 +20,7 @@ public enum FormFile {
         }
     }
 
-    /// The form in the text of a file called `name`, and the value that it was written as.
+    /// The form in the text of a file called `name`, and the value that it was parsed from.
     public static func load(
         _ bytes: [UInt8], name: String, limits: FormLimits = FormLimits()
     ) -> Result<(FormDefinition, JSON), FileIssues> {

@@ -1,14 +1,15 @@
 internal import SyncCore
 
-// Where the parts of a JSON text stand.
+// The positions of the parts of a JSON text.
 //
-// The protocol's codec decides what is JSON and what it means; this walks a text that it accepted
-// once more, for the places alone. The two agree on the order of elements and members, which is all
-// that a tree of places needs. Of a text that was refused it walks what comes before the mistake.
+// The protocol's codec parses the JSON. This code walks a text that the codec has accepted a second
+// time, only to find positions. Both have the same order of elements and members, which is enough
+// for a tree of positions. If the codec refused the text, this code walks the part before the
+// mistake.
 
 struct JSONPlaces {
-    /// What stood around a place in a text: the path to it, and where it is a repeated name, that
-    /// name and where it stood first.
+    /// The context of a position in a text: its path and, for a repeated name, the name and its
+    /// first position.
     struct Surroundings {
         var path: [PathStep] = []
         var key: (name: String, first: SourcePosition)?
@@ -24,13 +25,14 @@ struct JSONPlaces {
     private var path: [PathStep] = []
     private var names: [[(name: String, position: SourcePosition)]] = []
 
-    /// The places in a text that the codec has accepted; on any other, some tree of places.
+    /// The positions in a text that the codec has accepted. For any other text the tree is
+    /// arbitrary.
     static func read(_ bytes: [UInt8]) -> SourceNode {
         var reader = JSONPlaces(bytes: bytes[...], isTracing: false)
         return reader.value()
     }
 
-    /// What stands around the byte at `offset`, before which the codec found no fault.
+    /// The context of the byte at `offset`. The codec found no error before it.
     static func surroundings(of offset: Int, in bytes: [UInt8]) -> Surroundings {
         var reader = JSONPlaces(bytes: bytes.prefix(offset), isTracing: true)
         _ = reader.value()
@@ -91,7 +93,7 @@ struct JSONPlaces {
             let before = offset
             path.append(.index(node.children.count))
             node.children.append(value())
-            // At the end of what is walked the path stays what it was there.
+            // The walk ends here; the path keeps its last value.
             guard next != nil, offset > before || next == UInt8(ascii: ",") else { return }
             path.removeLast()
             if next == UInt8(ascii: ",") { advance() }
@@ -127,7 +129,7 @@ struct JSONPlaces {
         advance()
     }
 
-    /// Passes a string; the text that it stands for while tracing, else an empty one.
+    /// Skips a string. Returns its text while tracing, otherwise an empty string.
     private mutating func string() -> String {
         let start = offset
         advance()

@@ -1,7 +1,7 @@
 internal import SyncCore
 
-// JSON files: the protocol's codec decides what is JSON and what it means; a second walk finds
-// where the parts stand, or what stood around a mistake.
+// JSON files: the protocol's codec decides what is JSON and what it means; a second walk finds the
+// positions of the parts, or the context of a mistake.
 enum JSONSource {
     static func parse(
         _ bytes: [UInt8], name: String, limits: YAMLDocument.Limits

@@ -3,28 +3,28 @@ public import SyncCore
 
 // Patterns of text controls, compiled and run by PCRE2.
 //
-// A pattern is written by whoever writes a form and run on what any peer sends, on the one thread
-// that serves everybody. So none may hold it: every match runs under a match limit, a depth limit
-// and a heap limit, set where a pattern cannot reach them: `(*LIMIT_MATCH=…)` and its like at its
-// start can lower a limit and never lift it (pcre2pattern(3), "Setting match resource limits"), and
-// `(*NO_JIT)`, `(*NO_START_OPT)` and the others there bear on none. No callout function is ever
-// set, so `(?C)` does nothing. The core stays pure: it is handed `compiler` (FORM.md, Types).
+// The author of a form writes a pattern, and the daemon runs it on input from any client, on the
+// only thread. So a pattern must not block the thread: every match has a match limit, a depth limit
+// and a heap limit, which a pattern cannot raise: `(*LIMIT_MATCH=…)` and similar items at the start
+// of a pattern can lower a limit, but not raise it (pcre2pattern(3), "Setting match resource
+// limits"), and `(*NO_JIT)`, `(*NO_START_OPT)` and the others there affect no limit. No callout
+// function is ever set, so `(?C)` does nothing. The core does not depend on PCRE2: it receives
+// `compiler` as a parameter (FORM.md, Types).
 
-/// What came of running a regular expression on a text.
+/// The result of matching a regular expression against a text.
 public enum MatchOutcome: Hashable, Sendable {
     /// The whole text matches.
     case matches
-    /// It does not.
+    /// The text does not match.
     case differs
-    /// A limit ended the search before it was decided. A value is refused then: what cannot be
-    /// shown to match does not.
+    /// A limit ended the search. The value is refused, because it is unknown whether it matches.
     case undecided
 }
 
 /// A compiled PCRE2 expression that a *whole* text must match.
 ///
-/// Sendable without a check because both of its pointers are written only while it is made and
-/// freed only when the last reference is gone; pcre2api(3), "Multithreading": the compiled code is
+/// Sendable without a check because both of its pointers are written only in the initializer and
+/// freed only with the last reference; pcre2api(3), "Multithreading": the compiled code is
 /// read-only and may be used by several threads at once, and so may a match context that nobody
 /// changes. What a match writes is allocated for each call.
 public final class RegularExpression: @unchecked Sendable {
@@ -77,17 +77,17 @@ public final class RegularExpression: @unchecked Sendable {
 
     /// Whether the whole of `text` matches.
     public func outcome(on text: String) -> MatchOutcome {
-        // One pair of offsets is enough: nobody asks what the groups matched.
+        // One pair of offsets is enough: the groups are not used.
         guard let data = pcre2_match_data_create_8(1, nil) else { return .undecided }
         defer { pcre2_match_data_free_8(data) }
         var text = text
         let result = text.withUTF8 { bytes in
-            // A Swift string is valid UTF-8 always, so PCRE2 need not look.
+            // A Swift string is always valid UTF-8, so PCRE2 does not have to check it.
             pcre2_match_8(
                 code, bytes.baseAddress, bytes.count, 0, PCRE2_NO_UTF_CHECK, data, context)
         }
         switch result {
-        // Zero means that there were more groups than offsets: a match all the same.
+        // Zero means that there were more groups than offsets. It is a match too.
         case 0...: return .matches
         case PCRE2_ERROR_NOMATCH: return .differs
         default: return .undecided
@@ -106,7 +106,8 @@ public final class RegularExpression: @unchecked Sendable {
 }
 
 extension RegularExpression {
-    /// What the core compiles the patterns of a form with. A match that a limit ended is none.
+    /// The function with which the core compiles the patterns of a form. A match that a limit ended
+    /// counts as no match.
     public static let compiler: PatternCompiler = { pattern in
         do throws(PatternError) {
             let expression = try RegularExpression(pattern)

@@ -1,10 +1,10 @@
 public import SyncCore
 
-// A value that was read from a file, and where in the file each part of it stands.
+// A value that was read from a file, with the position of each part in the file.
 //
-// The map is a tree of the same shape as the value: one node a value, the children in the order of
-// the elements or members. So it costs two positions a value and no hashing, and a part that came
-// from an alias or a merge keeps the place where somebody wrote it.
+// The map is a tree of the same shape as the value: one node for each value, with the children in
+// the order of the elements or members. So it costs two positions for each value and no hashing. A
+// part that came from an alias or a merge keeps the position at which it was written.
 
 /// A place in a file. Both numbers count from 1; columns count Unicode scalars, as editors do.
 public struct SourcePosition: Hashable, Comparable, Sendable {
@@ -16,7 +16,7 @@ public struct SourcePosition: Hashable, Comparable, Sendable {
     /// The column, from 1.
     public var column: Int { Int(narrowColumn) }
 
-    /// A place; numbers beyond 32 bits are clamped, since no file that is read is that long.
+    /// A place; numbers beyond 32 bits are clamped, since no accepted file is that long.
     public init(line: Int, column: Int) {
         narrowLine = Int32(clamping: line)
         narrowColumn = Int32(clamping: column)
@@ -28,7 +28,7 @@ public struct SourcePosition: Hashable, Comparable, Sendable {
     }
 }
 
-/// Where one value stands: itself, its key where it is a member, and what it holds.
+/// The positions of one value: of itself, of its key if it is a member, and of its children.
 struct SourceNode: Sendable {
     var value: SourcePosition
     var key: SourcePosition?
@@ -44,20 +44,20 @@ public struct SourceTree: Sendable {
 
     let source: SourceNode
 
-    /// Where the value at `path` begins; where the path leads nowhere, the nearest value on the way
-    /// to it, so that an issue about something missing points at what should have held it.
+    /// Where the value at `path` begins; if nothing is there, the nearest value on the path, so
+    /// that an issue about a missing member points at its parent.
     public func position(of path: [PathStep]) -> SourcePosition {
         nearest(to: path).node.value
     }
 
-    /// Where the name of the member at `path` stands: for issues about the name itself, such as an
-    /// attribute that nobody knows. `nil` where `path` does not end at a member.
+    /// The position of the name of the member at `path`, for issues about the name itself, such as
+    /// an unknown attribute. `nil` if `path` does not end at a member.
     public func keyPosition(of path: [PathStep]) -> SourcePosition? {
         let (node, isWhole) = nearest(to: path)
         return isWhole ? node.key : nil
     }
 
-    /// Where a person looks for what is at `path`: the value, or its name where the value begins on
+    /// The position to report for `path`: that of the value, or of its name if the value begins on
     /// a later line (`options:` and the list below it).
     public func place(of path: [PathStep]) -> SourcePosition {
         let node = nearest(to: path).node

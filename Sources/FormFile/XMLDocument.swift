@@ -1,11 +1,11 @@
 // The XML that GSettings schemas are written in: elements, attributes, text, comments, CDATA,
 // character references and the five entities of XML 1.0, in UTF-8.
 //
-// What always holds: a document type is refused, so that no entity can be defined; depth and number
-// of elements are bounded; a mistake names line and column. A reader of our own instead of expat:
-// nothing else that we read is XML, and pickerctl links statically.
+// Invariants: a document type declaration is refused, so that no entity can be defined; depth and
+// number of elements are limited; an error has a line and a column. This replaces expat, because
+// pickerctl is linked statically and reads no other XML.
 
-/// An element with what is in it.
+/// An element with its contents.
 public struct XMLElement: Hashable, Sendable {
     public let name: String
     /// In the order of the file.
@@ -48,7 +48,7 @@ public struct XMLElement: Hashable, Sendable {
 
 /// Reads XML.
 public enum XMLDocument {
-    /// Elements inside each other.
+    /// The maximum nesting of elements.
     static let depthMax = 32
     /// Elements of a file: the largest schema of a desktop has some hundreds.
     static let elementsMax = 100_000
@@ -107,7 +107,7 @@ private struct XMLReader {
         byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
     }
 
-    /// Everything up to `end`, which is passed.
+    /// Everything up to `end`; skips `end` too.
     private mutating func take(upTo end: StaticString, _ what: String) throws(Fault) -> String {
         let start = offset
         while offset < bytes.count {
@@ -223,7 +223,7 @@ private struct XMLReader {
         }
     }
 
-    /// Text with its references resolved, up to a byte, which is left.
+    /// Text with its references resolved, up to a byte, which is not consumed.
     private mutating func characters(upTo end: UInt8) throws(Fault) -> String {
         var text: [UInt8] = []
         while offset < bytes.count, bytes[offset] != end {

@@ -1,14 +1,14 @@
 internal import SyncCore
 
-// From YAML's events to a value and the places of its parts (YAML 1.2.2, 3.1: compose and
+// Composes YAML's events to a value and the positions of its parts (YAML 1.2.2, 3.1: compose and
 // construct, in one pass).
 //
-// What always holds: the value has at most `nodesMax` nodes and `bytesMax` bytes of text *after*
-// aliases and merges are expanded, and nests at most `depthMax` deep. An issue after which the rest
-// still makes sense is noted and reading goes on; a syntax error or a broken bound ends it.
+// Invariants: the value has at most `nodesMax` nodes and `bytesMax` bytes of text *after* aliases
+// and merges are expanded, and nests at most `depthMax` deep. After an issue, reading continues if
+// the rest can be understood. A syntax error or an exceeded limit ends it.
 
 struct YAMLComposer: ~Copyable {
-    /// A value with its places and what it costs wherever an alias repeats it.
+    /// A value with its positions, and what each use of its alias costs.
     private struct Node {
         var json: JSON
         var source: SourceNode
@@ -16,17 +16,17 @@ struct YAMLComposer: ~Copyable {
         var nodes = 1
         /// Bytes of text in it, names of members included.
         var textBytes = 0
-        /// Arrays and objects on the way down to the deepest value.
+        /// The nesting depth of arrays and objects in it.
         var height = 0
     }
 
     private enum Anchor {
-        /// The node that it names has not ended: an alias to it would be a circle.
+        /// The anchored node has not ended: an alias to it would be a cycle.
         case open
         case whole(Node)
     }
 
-    /// The text cannot be read any further; the reason stands in `issues`.
+    /// The text cannot be read further; `issues` has the reason.
     private struct Stop: Error {}
 
     private var reader: YAMLEventReader
@@ -46,7 +46,7 @@ struct YAMLComposer: ~Copyable {
         self.limits = limits
     }
 
-    /// The document's value; `nil` where an issue stopped the reading.
+    /// The document's value; `nil` if an issue stopped the reading.
     mutating func compose() -> SourceTree? {
         do throws(Stop) {
             var root = Node(
@@ -85,7 +85,7 @@ struct YAMLComposer: ~Copyable {
             node = Node(
                 json: value(of: text, isPlain: isPlain, event),
                 source: SourceNode(value: event.position), textBytes: text.utf8.count)
-        // libyaml hands out events in the order of its grammar, so nothing else can come here.
+        // libyaml returns events in the order of its grammar, so no other event is possible here.
         default: throw Stop()
         }
         if let anchor = event.anchor { anchors[anchor] = .whole(node) }
@@ -151,9 +151,9 @@ struct YAMLComposer: ~Copyable {
         return node
     }
 
-    /// The name that a key stands for: the text of a scalar as it is written, whatever a plain one
-    /// would resolve to as a value, since names of members are strings. `nil` where the key is none
-    /// and was noted; its value is read over then.
+    /// The name of a key: the text of the scalar as it is written, because names of members are
+    /// strings. `nil` if the key is not a scalar; then an issue was added, and its value is
+    /// skipped.
     private mutating func key(
         _ event: YAMLEvent, depth: Int
     ) throws(Stop) -> (name: String, isMerge: Bool)? {
@@ -215,7 +215,8 @@ struct YAMLComposer: ~Copyable {
     }
 
     /// `<<`: the members of one mapping, or of each in a list, that are not there otherwise
-    /// (yaml.org/type/merge.html). The first of a list wins, and what is written out beats both.
+    /// (yaml.org/type/merge.html). The first mapping of a list wins, and members that are written
+    /// in the mapping itself win over both.
     private mutating func merge(
         _ node: Node, at position: SourcePosition, into members: inout MappingMembers
     ) {
@@ -270,7 +271,7 @@ struct YAMLComposer: ~Copyable {
         do throws(YAMLSyntaxError) {
             return try reader.next()
         } catch {
-            // At the end libyaml counts a line more than there is.
+            // At the end of the text libyaml counts one line too many.
             let end = text.position(ofByte: text.count)
             let position = min(error.position ?? text.position(ofByte: error.byteOffset), end)
             var issue = FileIssue(
@@ -287,14 +288,14 @@ struct YAMLComposer: ~Copyable {
     private mutating func note(
         _ message: String, at position: SourcePosition, expected: String? = nil
     ) {
-        // Those beyond the bound would not be shown; a million of them would only cost memory.
+        // More issues than the maximum are not shown, so storing them would only cost memory.
         guard issues.count < FileIssues.issuesMax else { return }
         issues.append(
             FileIssue(
                 file: name, position: position, path: path, message: message, expected: expected))
     }
 
-    /// `!name`, an application's own tag, where those are taken.
+    /// `!name`, an application's own tag, if these are accepted.
     private func isTakenOwn(_ tag: String) -> Bool {
         limits.takesOwnTags && tag.utf8.count > 1 && tag.utf8.first == UInt8(ascii: "!")
     }
@@ -320,8 +321,8 @@ struct YAMLComposer: ~Copyable {
 
 /// The members of a mapping while it is being read.
 ///
-/// A hash of the names beside the list keeps a mapping of a hundred thousand keys linear; the order
-/// that is seen is the list's.
+/// A hash table of the names makes reading a mapping of a hundred thousand keys linear. The list
+/// gives the order.
 private struct MappingMembers {
     private struct Name: Hashable {
         var text: String
@@ -344,7 +345,8 @@ private struct MappingMembers {
     private var indices: [Name: Int] = [:]
     var mergePosition: SourcePosition?
 
-    /// Adds a member that is written out; where one of the name is there already, its place.
+    /// Adds a member that is written in the mapping itself. Returns the position of an existing
+    /// member of that name.
     mutating func add(_ name: String, _ json: JSON, _ source: SourceNode) -> SourcePosition? {
         let member = Member(name: name, json: json, source: source, isMerged: false)
         guard let index = indices[Name(text: name)] else {
@@ -357,7 +359,7 @@ private struct MappingMembers {
         return nil
     }
 
-    /// Adds a member that a merge brings, unless one of the name is there.
+    /// Adds a member of a merge, unless a member of that name exists.
     mutating func merge(_ name: String, _ json: JSON, _ source: SourceNode) {
         guard indices[Name(text: name)] == nil else { return }
         indices[Name(text: name)] = members.count

@@ -1,23 +1,23 @@
-// The door for every file that a person writes: forms, presets, the daemon's configuration.
+// Parses every file that a person writes: forms, presets, the daemon's configuration.
 //
-// YAML means the 1.2 core schema plus merge keys; a text that begins with `{` is JSON and goes
-// through the protocol's own codec, since libyaml refuses JSON's surrogate escapes (FORM.md, File).
-// Nothing here reads a file: bytes come in, a value with its places goes out.
+// YAML means the 1.2 core schema plus merge keys; a text that begins with `{` is JSON and is parsed
+// by the protocol's codec, since libyaml refuses JSON's surrogate escapes (FORM.md, File). Nothing
+// here reads a file: the input is bytes, the output is a value with positions.
 
-/// Reads YAML and JSON that people write into a value that knows where its parts stand.
+/// Parses YAML and JSON to a value with the positions of its parts.
 public enum YAMLDocument {
-    /// How much a document may hold.
+    /// Limits of a document.
     public struct Limits: Sendable {
         /// Bytes of the file, and bytes of text in it once aliases are expanded: a definition
         /// travels in one frame, so more could not be applied anyway (PROTOCOL.md, maxFrame).
         public var bytesMax: Int
-        /// Values once aliases are expanded. A quarter of a million is one for each four bytes of
-        /// the largest frame: no honest file has as many, and each costs about 100 bytes here.
+        /// Values once aliases are expanded. The limit is one value for each four bytes of the
+        /// largest frame. No real file has as many.
         public var nodesMax: Int
         /// Lists and mappings inside each other, as on the wire (PROTOCOL.md, Errors).
         public var depthMax: Int
-        /// Whether words with an application's own tag are taken, as `{"!include": "file.yaml"}`:
-        /// files of other programs have such; ours have none.
+        /// Whether scalars with an application's own tag are accepted, as `{"!include":
+        /// "file.yaml"}`. Files of other programs contain them; ours do not.
         public var takesOwnTags: Bool
 
         /// Bounds; the defaults are those of the protocol.
@@ -84,9 +84,9 @@ public enum YAMLDocument {
         }
     }
 
-    /// Refuses what YAML 1.1, and so libyaml, takes for the end of a line, and YAML 1.2 and every
-    /// editor do not: NEL, LINE SEPARATOR and PARAGRAPH SEPARATOR. Kept, they would be folded
-    /// silently, and every line number after them would be off.
+    /// Refuses NEL, LINE SEPARATOR and PARAGRAPH SEPARATOR. YAML 1.1, and so libyaml, treats them
+    /// as the end of a line; YAML 1.2 and editors do not. Otherwise they would be folded silently,
+    /// and all later line numbers would be wrong.
     private static func checkLineBreaks(of bytes: [UInt8], name: String) throws(FileIssues) {
         var issues: [FileIssue] = []
         for (offset, byte) in bytes.enumerated() where byte == 0xC2 || byte == 0xE2 {
@@ -129,8 +129,8 @@ extension [UInt8] {
         return SourcePosition(line: line, column: column)
     }
 
-    /// Whether a tab stands at a place with nothing but space before it on its line: YAML's most
-    /// common mistake, which libyaml tells in words that help nobody.
+    /// Whether a position is a tab with only white space before it on its line. This is the most
+    /// common mistake in YAML, and libyaml's message for it does not help.
     func indents(withTabAt position: SourcePosition) -> Bool {
         let lines = split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard lines.indices.contains(position.line - 1) else { return false }
@@ -139,7 +139,7 @@ extension [UInt8] {
             && line.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
     }
 
-    /// Where the bytes stop being UTF-8 (RFC 3629), or `nil` where they never do.
+    /// The offset of the first invalid UTF-8 (RFC 3629), or `nil` if all of it is valid.
     var firstInvalidUTF8: Int? {
         var decoder = Unicode.UTF8.ForwardParser()
         var iterator = makeIterator()

@@ -1,9 +1,9 @@
 internal import CYAML
 
-// libyaml's event parser as a Swift value: the only place that touches its memory.
+// libyaml's event parser as a Swift value. Only this code accesses its memory.
 //
-// The reader owns the parser and a copy of the bytes, both freed when it goes. Each event is copied
-// into Swift values before libyaml's own is deleted, so nothing outlives a call.
+// The reader owns the parser and a copy of the bytes, both freed in its deinitializer. Each event
+// is copied into Swift values before libyaml's own is deleted, so nothing outlives a call.
 
 /// One step of a YAML stream (YAML 1.2.2, 3.1: the serialization tree), with where it begins.
 struct YAMLEvent {
@@ -29,9 +29,9 @@ struct YAMLEvent {
 /// What libyaml found wrong with the text.
 struct YAMLSyntaxError: Error {
     var message: String
-    /// What helps against it, where we know.
+    /// How to fix it, if known.
     var expected: String?
-    /// `nil` where libyaml knows an offset in bytes alone.
+    /// `nil` if libyaml gives only an offset in bytes.
     var position: SourcePosition?
     var byteOffset: Int
 }
@@ -40,7 +40,7 @@ struct YAMLEventReader: ~Copyable {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let bytes: UnsafeMutableBufferPointer<UInt8>
 
-    /// A reader over UTF-8. Where memory has run out, the first event is an error.
+    /// A reader of UTF-8. If memory allocation fails, the first event is an error.
     init(_ text: [UInt8]) {
         // The parser keeps pointers into itself, so it needs an address of its own.
         parser = .allocate(capacity: 1)
@@ -58,7 +58,7 @@ struct YAMLEventReader: ~Copyable {
         bytes.deallocate()
     }
 
-    /// The next event. After an error, or the end of the stream, no further call makes sense.
+    /// The next event. Do not call it after an error or the end of the stream.
     mutating func next() throws(YAMLSyntaxError) -> YAMLEvent {
         guard parser.pointee.read_handler != nil else {
             throw YAMLSyntaxError(message: "out of memory", position: nil, byteOffset: 0)
@@ -113,7 +113,7 @@ struct YAMLEventReader: ~Copyable {
             return YAMLSyntaxError(message: problem, position: nil, byteOffset: offset)
         }
         let mark = SourcePosition(parser.pointee.problem_mark)
-        // The mark of the context is where that which is not closed begins.
+        // The mark of the context is the start of the construct that is not closed.
         let start = SourcePosition(parser.pointee.context_mark)
         var message = problem
         if let context = parser.pointee.context.map({ String(cString: $0) }) {
@@ -125,7 +125,7 @@ struct YAMLEventReader: ~Copyable {
             byteOffset: 0)
     }
 
-    /// What a person does against libyaml's most frequent complaints (its scanner.c and parser.c).
+    /// How to fix libyaml's most frequent errors (its scanner.c and parser.c).
     private static func remedy(for problem: String, begun start: SourcePosition) -> String? {
         switch problem {
         case "did not find expected '-' indicator", "did not find expected key":

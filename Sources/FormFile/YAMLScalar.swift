@@ -1,12 +1,13 @@
 internal import SyncCore
 
-// What a plain scalar stands for: the core schema of YAML 1.2.2, 10.3.2, and nothing more.
+// The value of a plain scalar: the core schema of YAML 1.2.2, 10.3.2, and nothing more.
 //
 // `on`, `no`, `yes`, dates and `1_000` are strings. Everything in quotes or a block is a string.
-// Numbers become exact decimals; what a decimal cannot hold is refused, never rounded.
+// Numbers become exact decimals; a number that a decimal cannot represent is refused, never
+// rounded.
 
 enum YAMLScalar {
-    /// A scalar, or why it stands for nothing that a form can hold.
+    /// A scalar, or why a form cannot contain it.
     enum Resolved: Equatable {
         case value(JSON)
         case refused(String, expected: String)
@@ -22,7 +23,7 @@ enum YAMLScalar {
         }
     }
 
-    /// The value of a scalar that carries a tag of the core schema; `nil` for a tag that is none.
+    /// The value of a scalar that carries a tag of the core schema; `nil` for any other tag.
     static func resolve(_ text: String, tag: String) -> Resolved? {
         if tag == core("str") { return .value(.string(text)) }
         let resolved = resolve(text)
@@ -61,7 +62,7 @@ enum YAMLScalar {
             + "\(DecimalNumber.digitsReadMax) digits"
     )
 
-    /// `nil` where the text has not the form of a number.
+    /// `nil` if the text is not a number.
     private static func number(_ text: String) -> Resolved? {
         var rest = Array(text.utf8)[...]
         let sign = rest.first
@@ -113,7 +114,7 @@ enum YAMLScalar {
             if sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest = rest.dropFirst() }
             let digits = takeDigits(&rest)
             guard !digits.isEmpty else { return nil }
-            // Every exponent above this means the same, too far; digits alone are below it.
+            // Every larger exponent is out of range too; the digits alone cannot reach it.
             let ceiling = 10_000_000
             power = digits.reduce(0) { min($0 * 10 + Int($1 - UInt8(ascii: "0")), ceiling) }
             if sign == UInt8(ascii: "-") { power = -power }
@@ -133,8 +134,8 @@ enum YAMLScalar {
             guard !isOver, !isOverToo else { return tooLarge }
             significand = sum
         }
-        // Zero is zero at every exponent; elsewhere 128 bits hold 38 digits, so an exponent further
-        // out than that leaves the bounds for certain.
+        // Zero is zero at every exponent; for other numbers, 128 bits hold 38 digits, so a larger
+        // exponent is always out of range.
         let bound = DecimalNumber.exponentMax
         let exponent = significand == 0 ? min(max(power, -bound), bound) : power
         guard abs(exponent) <= 38 + bound,

@@ -1,11 +1,11 @@
 public import SyncCore
 
-// A value as YAML that people would write: block style, short lists of words in brackets, quotes
-// only where a plain word would mean something else, text of several lines as `|`.
+// Writes a value as YAML in the style that people use: block style, short lists of words in
+// brackets, quotes only where a plain word would mean something else, text of several lines as `|`.
 //
-// What always holds: `YAMLDocument.parse` of the text gives the value back, and the text holds no
-// control or bidirectional character raw (FORM.md, Types, last paragraph). Words that YAML 1.1
-// reads as something else (`yes`, `on`, dates) are quoted too, for the sake of other readers.
+// Invariants: `YAMLDocument.parse` of the text returns the same value, and the text contains no raw
+// control or bidirectional character (FORM.md, Types, last paragraph). Words that YAML 1.1 reads as
+// something else (`yes`, `on`, dates) are quoted too, because other programs may read the file.
 
 /// Writes values as YAML.
 public enum YAMLWriter {
@@ -20,9 +20,9 @@ public enum YAMLWriter {
 private struct Writer {
     var text = ""
 
-    /// A list of scalars stands on one line up to this column.
+    /// A list of scalars is written on one line up to this column.
     private static let lineMax = 80
-    /// libyaml takes a name for one without `?` up to 1024 characters (YAML 1.2.2, 7.4.2).
+    /// libyaml accepts a name without `?` up to 1024 characters (YAML 1.2.2, 7.4.2).
     private static let simpleKeyBytesMax = 1000
 
     mutating func root(_ json: JSON) {
@@ -34,7 +34,7 @@ private struct Writer {
         }
     }
 
-    /// Members, the first of them where the text ends now and the others at `indent`.
+    /// Writes members: the first at the current position, the others at `indent`.
     private mutating func members(_ object: JSONObject, indent: Int) {
         for (index, member) in object.members.enumerated() {
             if index > 0 { pad(indent) }
@@ -62,7 +62,7 @@ private struct Writer {
         }
     }
 
-    /// Elements, the first of them where the text ends now and the others at `indent`.
+    /// Writes elements: the first at the current position, the others at `indent`.
     private mutating func elements(_ elements: [JSON], indent: Int) {
         for (index, element) in elements.enumerated() {
             if index > 0 { pad(indent) }
@@ -76,7 +76,7 @@ private struct Writer {
         }
     }
 
-    /// A value that begins on the line at hand, whose parent stands at `indent`; ends the line.
+    /// Writes a value on the current line and ends the line. Its parent is at `indent`.
     private mutating func inline(_ json: JSON, indent: Int) {
         if case .string(let string) = json, Scalar.isFitForBlock(string) {
             block(string, indent: indent + 2)
@@ -132,7 +132,7 @@ private struct Writer {
 // MARK: - Scalars
 
 private enum Scalar {
-    /// A string as a plain word where that means the same, else in quotes.
+    /// A string as a plain word if that has the same meaning, otherwise in quotes.
     static func quoted(_ string: String, inList: Bool) -> String {
         isPlain(string, inList: inList) ? string : inQuotes(string)
     }
@@ -154,7 +154,8 @@ private enum Scalar {
             && string.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\t" || isPrintable($0) }
     }
 
-    /// Whether a character is written as it is: YAML allows it raw, and no terminal obeys it.
+    /// Whether a character is written as it is: YAML allows it raw, and terminals do not interpret
+    /// it.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         !SafeText.isHarmful(scalar) && scalar.value != 0xFEFF && scalar.value & 0xFFFE != 0xFFFE
     }
@@ -192,7 +193,7 @@ private enum Scalar {
         return prefix + String(repeating: "0", count: width - digits.utf8.count) + digits
     }
 
-    /// Whether the plain word is this very string to us and to readers of YAML 1.1.
+    /// Whether the plain word is read as this string by us and by YAML 1.1 parsers.
     private static func isPlain(_ string: String, inList: Bool) -> Bool {
         let scalars = string.unicodeScalars
         guard let first = scalars.first, let last = scalars.last, first != " ", last != " ",
@@ -213,7 +214,7 @@ private enum Scalar {
         return true
     }
 
-    /// A word that YAML 1.1 takes for a boolean (yaml.org/type/bool.html).
+    /// A word that YAML 1.1 reads as a boolean (yaml.org/type/bool.html).
     private static func isOldWord(_ string: String) -> Bool {
         switch string.lowercased() {
         case "y", "n", "yes", "no", "on", "off", "true", "false", "null": true
@@ -221,7 +222,7 @@ private enum Scalar {
         }
     }
 
-    /// Whether a reader of YAML 1.1 may take this for a number, a time or a date.
+    /// Whether a YAML 1.1 parser may read this as a number, a time or a date.
     private static func isNumberLike(_ string: String) -> Bool {
         let bytes = string.utf8
         guard let first = bytes.first else { return true }
