@@ -1,8 +1,8 @@
-/// When to try again: exponential back-off with equal jitter, so that a thousand clients of a
-/// daemon that restarted do not come back in one instant.
+/// When to try again: exponential back-off with equal jitter, so that a thousand clients do not
+/// reconnect at the same moment after a restart of the daemon.
 ///
-/// Brooker, "Exponential Backoff and Jitter" (AWS Architecture Blog, 2015). The randomness is a
-/// seed's, so that a test sees the same delays each time.
+/// Brooker, "Exponential Backoff and Jitter" (AWS Architecture Blog, 2015). The random numbers come
+/// from a seed, so that tests get the same delays.
 public struct Backoff: Sendable {
     /// The first delay and the longest one, in nanoseconds.
     public var first: UInt64
@@ -17,14 +17,14 @@ public struct Backoff: Sendable {
         state = seed
     }
 
-    /// The next delay in nanoseconds: half of the exponential one at least, all of it at most.
+    /// The next delay in nanoseconds: between half of the exponential delay and all of it.
     public mutating func next() -> UInt64 {
         let ceiling = min(longest, first << min(attempt, 20))
         attempt += 1
         return ceiling / 2 + random() % (ceiling / 2 + 1)
     }
 
-    /// The daemon answered: the next trouble is a new one.
+    /// The daemon answered: resets the back-off.
     public mutating func reset() {
         attempt = 0
     }

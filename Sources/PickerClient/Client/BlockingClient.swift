@@ -1,59 +1,60 @@
-// The blocking face of the machine: one thread, one socket, poll(2).
+// The blocking client on top of `ClientMachine`: one thread, one socket, poll(2).
 //
-// `call` asks and waits for the answer; `wait` sleeps until something happens on the socket, on
-// other descriptors (a child's, a signal's) or at a deadline. Events that come while a call waits
-// are kept for the next `wait`. A connection that goes away during a call is made again, and the
-// machine sends again what was not answered.
+// `call` sends a request and waits for the answer; `wait` sleeps until something happens on the
+// socket, on other descriptors (a child's, a signal's) or at a deadline. Events that arrive during
+// a call are kept for the next `wait`. If the connection is lost during a call, the client
+// reconnects and the machine sends unanswered requests again.
 
 internal import Glibc
 public import SyncCore
 
-/// Why a client has no answer.
+/// Why a request has no answer.
 public enum ClientFailure: Error, Sendable {
-    /// No daemon there, and none could or may be started.
+    /// No daemon answers, and none could or may be started.
     case unreachable(ConnectError, SocketResolution)
     /// The user's own daemon could not be started.
     case launch(LaunchError, SocketResolution)
-    /// The daemon said no.
+    /// The daemon refused the request.
     case refused(WireError)
-    /// The connection went, and the daemon did not come back; whether an edit was done is unknown.
+    /// The connection was lost, and the daemon did not come back; it is unknown whether an edit was
+    /// applied.
     case lost
-    /// No answer in so many seconds; whether an edit was done is unknown.
+    /// No answer within this number of seconds; it is unknown whether an edit was applied.
     case timedOut(seconds: Double)
-    /// The daemon speaks another protocol.
+    /// The daemon has another protocol version.
     case incompatible(WireError)
-    /// The peer is no pickersyncd, or a broken one.
+    /// The peer violated the protocol.
     case violation(String)
 }
 
-/// A client for programs that do one thing after another.
+/// A client for sequential programs.
 public final class BlockingClient {
     /// How a client finds its daemon.
     public struct Options: Sendable {
-        /// The socket, before the environment and the rules.
+        /// The socket; it overrides the environment and the rules.
         public var socket: String?
         /// Whether the user's own daemon may be started.
         public var autostart = true
-        /// Seconds to go on trying to connect. `nil`: a socket where nobody listens fails at once,
-        /// a busy daemon or one that is starting has `startSeconds`.
+        /// How long to retry connecting, in seconds. `nil`: if nobody listens, connecting fails at
+        /// once; a daemon that is busy or starting has `startSeconds`.
         public var connectSeconds: Double?
-        /// Whether connecting and starting a daemon leave the caller of `wait` responsive: its
-        /// deadline and descriptors end the wait meanwhile.
+        /// Whether the deadline and the descriptors of `wait` also end a wait while the client is
+        /// connecting or starting a daemon.
         public var connectsInBackground = false
-        /// Seconds that an answer may take.
+        /// The timeout for an answer, in seconds.
         public var answerSeconds = 30.0
         /// Name and version for the daemon's log and for history.
         public var client: String
-        /// The terminal as claimed.
+        /// The terminal that the client reports.
         public var tty: String?
 
-        /// Options of a client of that name.
+        /// Options for a client with this name.
         public init(client: String) {
             self.client = client
         }
     }
 
-    /// Seconds that a daemon has to start, and to come back while an answer is awaited.
+    /// How long a daemon may take to start, or to come back during a call, in seconds.
     public static let startSeconds = 10.0
 
     /// What ended a wait.
@@ -65,9 +66,9 @@ public final class BlockingClient {
     }
 
     private let options: Options
-    /// The socket that the rules chose.
+    /// The socket according to the rules.
     public let resolution: SocketResolution
-    /// The connection by which the rules found the daemon, until it is used.
+    /// The connection with which the rules found the daemon, until it is used.
     private let found: KeptSocket
     private var machine: ClientMachine
     private var socket: StreamSocket?
@@ -77,7 +78,7 @@ public final class BlockingClient {
     private var connectingSince: UInt64?
     private var launch: BackgroundLaunch?
     private var hasConnected = false
-    /// What the daemon said of itself and of us.
+    /// The daemon's answer to `hello`.
     public private(set) var greeting: HelloResult?
 
     /// A client that is not connected yet.
@@ -120,12 +121,12 @@ public final class BlockingClient {
         }
     }
 
-    /// Sends a request whose answer comes as an event, if anybody waits for it.
+    /// Sends a request without waiting; its answer is an event.
     @discardableResult public func submit(_ request: Request) -> Ticket {
         machine.submit(request)
     }
 
-    /// Nobody waits for a request any more: see `ClientMachine.withdraw`.
+    /// Withdraws a request: see `ClientMachine.withdraw`.
     public func withdraw(_ ticket: Ticket) -> Withdrawal? {
         machine.withdraw(ticket)
     }
@@ -135,7 +136,7 @@ public final class BlockingClient {
         machine.subscribe(request)
     }
 
-    /// Follows a form no longer.
+    /// Stops following a form.
     public func unsubscribe(form: String) {
         machine.unsubscribe(form: form)
     }
@@ -145,17 +146,17 @@ public final class BlockingClient {
         machine.watchForms()
     }
 
-    /// What a followed form shows now.
+    /// The current fields of a followed form.
     public func fields(of form: String) -> [NamedField] { machine.fields(of: form) }
 
-    /// The newest token of what was shown of a followed form.
+    /// The newest causal context that was shown of a followed form.
     public func context(of form: String) -> String? { machine.context(of: form) }
 
     /// Sleeps until something happens: an event, one of `descriptors`, or the deadline in monotonic
-    /// nanoseconds. A lost daemon is waited for without end.
+    /// nanoseconds. If the daemon is lost, it waits without a limit.
     ///
-    /// `hangUp` is a descriptor that the caller writes to: it wakes, as readable, only when nobody
-    /// reads it any more. A command whose reader went away would otherwise wait for ever.
+    /// `hangUp` is a descriptor that the caller writes to. It ends the wait, as readable, when its
+    /// reader has closed it. Otherwise a command whose reader is gone would wait for ever.
     public func wait(
         until deadline: UInt64? = nil, also descriptors: [Int32] = [], hangUp: Int32? = nil
     ) throws(ClientFailure) -> Wake {
@@ -238,7 +239,7 @@ public final class BlockingClient {
         connected()
     }
 
-    /// `--connect-timeout` was given: whoever set it wants to wait for a daemon.
+    /// `--connect-timeout` was given, so the user wants to wait for a daemon.
     private func keepTrying(until deadline: UInt64) throws(ClientFailure) {
         while true {
             do throws(ConnectError) {
@@ -292,18 +293,19 @@ public final class BlockingClient {
             switch sent {
             case .bytes(let count): unsent = unsent.dropFirst(count)
             case .wouldBlock: return
-            // What the daemon said last is still to be read; the read finds the end.
+            // The last messages of the daemon are not read yet; reading finds the end of the
+            // stream.
             case .closed: unsent = []
             }
         }
     }
 
-    /// Polls the socket and the others once; tells which of the others woke it.
+    /// Polls the socket and the other descriptors once; returns which of the others is ready.
     private func poll(
         _ descriptors: [Int32], hangUp: Int32?, until deadline: UInt64?
     ) -> Int32? {
         var list = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // Without a single event asked for, POLLERR and POLLHUP alone are told: poll(2).
+        // If no events are requested, poll(2) reports only POLLERR and POLLHUP.
         if let hangUp { list.append(pollfd(fd: hangUp, events: 0, revents: 0)) }
         let others = list.count
         if let number = socket?.number {

@@ -1,40 +1,40 @@
 public import SyncCore
 
-/// What became of a request.
+/// The outcome of a request.
 public enum RequestOutcome: Sendable {
     /// The method's result, to be decoded by the type that the request expects.
     case result(JSON)
     /// The daemon refused it.
     case refused(WireError)
-    /// Later edits took it back before the daemon was there again: there was nothing left to send.
+    /// Later offline edits cancelled it, so it was never sent.
     case superseded
-    /// The connection went and the machine was told not to come back; whether it was done is
-    /// unknown.
+    /// The connection was lost and the machine does not reconnect; it is unknown whether the
+    /// request was executed.
     case lost
 }
 
-/// What became of a request that nobody waits for any more.
+/// The state of a request that was withdrawn.
 public enum Withdrawal: Sendable {
-    /// It was not sent and never will be: nothing was done.
+    /// It was not sent and never will be: nothing has changed.
     case notSent
-    /// It was sent, with its idempotency key where it changes something: whether it was done is
-    /// unknown. Sent again under that key it happens once.
+    /// It was sent, with its idempotency key if it changes something. It is unknown whether it was
+    /// executed. If it is sent again with that key, it is executed once.
     case sent(Request)
 }
 
-/// What the machine tells its owner, in the order in which it happened.
+/// The events of the machine, in order.
 public enum ClientEvent: Sendable {
-    /// The daemon greeted us.
+    /// The daemon answered `hello`.
     case greeted(HelloResult)
-    /// The connection is gone; the next attempt is due at this monotonic nanosecond, `nil` for
-    /// never.
+    /// The connection was lost; the next attempt is at this monotonic time in nanoseconds, `nil`
+    /// for never.
     case disconnected(retryAt: UInt64?)
-    /// Requests were answered: several share one answer where offline edits became one.
+    /// Requests were answered. Several share one answer if offline edits were merged to one.
     case answered([Ticket], RequestOutcome)
-    /// A subscription begins, or begins anew where the log had no continuation. `previous` is what
-    /// was known before, empty at first.
+    /// A subscription starts, or starts again because the log could not be resumed. `previous`
+    /// contains the fields that were known before, at first none.
     case snapshot(SubscribeResult, previous: [NamedField])
-    /// A subscription goes on without a gap.
+    /// A subscription was resumed without a gap.
     case resumed(SubscribeResult)
     /// A subscription was refused.
     case subscriptionRefused(form: String, WireError)
@@ -44,12 +44,12 @@ public enum ClientEvent: Sendable {
     case formChanged(FormChanged)
     /// Who has the form open.
     case presence(PresenceChanged)
-    /// The list of forms, at first and after each reconnect, where `watchForms` was asked for.
+    /// The list of forms, at first and after each reconnect, if `watchForms` was called.
     case forms(FormList)
-    /// The daemon is about to close.
+    /// The daemon is about to close the connection.
     case goodbye(Goodbye)
-    /// The daemon does not speak our protocol: there is no use in coming back.
+    /// The daemon has another protocol version; reconnecting does not help.
     case incompatible(WireError)
-    /// The peer sent what no daemon sends; the connection must be closed.
+    /// The peer violated the protocol; the connection must be closed.
     case violation(String)
 }

@@ -1,4 +1,4 @@
-// What the daemon sends, and what the machine makes of it.
+// Processes messages from the daemon.
 
 internal import SyncCore
 
@@ -61,10 +61,12 @@ extension ClientMachine {
     }
 
     private mutating func refused(_ id: RequestID, _ error: WireError) {
-        // Without an id the daemon could not even read the frame: nothing of ours can be matched.
+        // An error without an id means that the daemon could not read the frame, so it cannot be
+        // matched to a request.
         if id == .null { return events.append(.violation(error.message)) }
-        // Not begun, and the connection is about to close: it goes again on the next one, in its
-        // place and under its key, as if it had not been answered.
+        // The daemon has not started the request and is about to close the connection. It is sent
+        // again on the next connection, in the same order and with the same key, as if it had not
+        // been answered.
         if error.resend, configuration.reconnects { return }
         guard let purpose = take(id) else { return }
         switch purpose {

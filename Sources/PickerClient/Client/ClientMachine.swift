@@ -6,37 +6,37 @@
 //      ^  \                        |  incompatible, stop             |
 //      |   \-- connectFailed --/   +---------------> stopped <-------+ stop
 //
-// What holds always:
-// - a request that was not answered when the connection went is sent again, first and in order, an
-//   edit under the idempotency key that it had: it happens once however often it is sent;
-// - edits made while waiting collapse in an OfflineQueue, other requests wait in line, and no edit
-//   overtakes a request that changes something: an undo takes back what it was meant to;
+// Invariants:
+// - a request that was not answered when the connection was lost is sent again, first and in order,
+//   an edit with the same idempotency key: it is applied once, even if it is sent several times;
+// - edits made offline are merged in an OfflineQueue, other requests are queued, and no edit
+//   overtakes a request that changes something, so that an undo reverts the intended edit;
 // - every ticket is answered once;
-// - a subscription comes back with `since`, and no revision of a log is told twice;
-// - a Field is taken into a view only when it is newer than the one there.
+// - a subscription is resumed with `since`, and no revision of a log is reported twice;
+// - a Field replaces the one in a view only if it is newer.
 
 public import SyncCore
 
-/// The sans-I/O client: see the file's head.
+/// The client without I/O: see the head of this file.
 public struct ClientMachine: Sendable {
-    /// What a machine is told once.
+    /// The configuration of a machine.
     public struct Configuration: Sendable {
         /// Name and version for `hello`, such as `pickerctl/0.1.0`.
         public var client: String
-        /// Edits of one session are *mine* for undo.
+        /// Edits of one session share their undo.
         public var session: String?
-        /// The terminal as claimed.
+        /// The terminal that the client reports.
         public var tty: String?
-        /// Random, so that keys of two processes of one user differ.
+        /// Random, so that two processes of one user have different keys.
         public var keyPrefix: String
         /// Seeds the jitter.
         public var seed: UInt64
-        /// Bytes of the longest frame that is taken from the daemon.
+        /// The maximum length of a frame from the daemon, in bytes.
         public var frameBytesMax = 64 << 20
-        /// Whether a lost connection is to be made again.
+        /// Whether to reconnect after a lost connection.
         public var reconnects = true
 
-        /// A configuration of the given identity.
+        /// A configuration with the given identity.
         public init(
             client: String, session: String? = nil, tty: String? = nil, keyPrefix: String,
             seed: UInt64
@@ -55,7 +55,7 @@ public struct ClientMachine: Sendable {
         case stopped
     }
 
-    /// Why a message was sent, and so where its answer goes.
+    /// The purpose of a request, which determines who receives its answer.
     enum Purpose {
         case hello
         case subscribe(form: String)
@@ -63,7 +63,7 @@ public struct ClientMachine: Sendable {
         case request(Request, [Ticket])
     }
 
-    /// What was asked while no connection was up, and waits in line.
+    /// Requests that were made without a connection and wait.
     enum Waiting {
         case edits(OfflineQueue)
         case request(Request, [Ticket])
@@ -86,7 +86,7 @@ public struct ClientMachine: Sendable {
     var lastKey: Int64 = 0
     var retryAfter: UInt64?
 
-    /// A machine that has yet to be connected; it may be at once.
+    /// A machine without a connection; it may connect at once.
     public init(_ configuration: Configuration, at now: UInt64) {
         self.configuration = configuration
         link = .waiting(retryAt: now)
@@ -96,10 +96,10 @@ public struct ClientMachine: Sendable {
 
     // MARK: Questions
 
-    /// Whether a connection is up.
+    /// Whether there is a connection.
     public var isOnline: Bool { if case .online = link { true } else { false } }
 
-    /// When the next connection should be attempted; `nil` while one is up or none is wanted.
+    /// When the next connection should be attempted; `nil` while there is one or none is wanted.
     public var connectDeadline: UInt64? {
         if case .waiting(let retryAt) = link { retryAt } else { nil }
     }
@@ -109,7 +109,7 @@ public struct ClientMachine: Sendable {
         waiting.contains { if case .edits = $0 { true } else { false } }
     }
 
-    /// The bytes to be written next; the machine forgets them.
+    /// The bytes to write next; they are removed from the machine.
     public mutating func takeOutput() -> [UInt8] {
         defer { output = [] }
         return output
@@ -122,8 +122,8 @@ public struct ClientMachine: Sendable {
 
     // MARK: Commands
 
-    /// Asks for something. While no connection is up, plain edits collapse and everything else
-    /// waits in line; a focus or draft is only worth its newest.
+    /// Sends a request. Without a connection, plain edits are merged and all other requests are
+    /// queued; of focus and drafts only the newest is kept.
     public mutating func submit(_ request: Request) -> Ticket {
         lastTicket += 1
         let ticket = Ticket(lastTicket)
@@ -149,9 +149,9 @@ public struct ClientMachine: Sendable {
         return ticket
     }
 
-    /// Puts an edit to those that wait already, if no later request changes something.
+    /// Merges an edit into the waiting ones, if no later request changes something.
     private mutating func queue(_ edit: StateSet, _ ticket: Ticket) {
-        // What only asks may see a newer value: as good an answer while nobody is there.
+        // A request that only reads may see a newer value, which is correct too.
         let last = waiting.lastIndex { item in
             if case .request(let request, _) = item { request.idempotencyKey != nil } else { true }
         }
@@ -165,9 +165,9 @@ public struct ClientMachine: Sendable {
         waiting.append(.edits(edits))
     }
 
-    /// Nobody waits for a request any more: one that was not sent never will be.
+    /// Withdraws a request: if it was not sent, it never will be.
     ///
-    /// - Returns: what became of it; `nil` where its answer is among the events already.
+    /// - Returns: its state; `nil` if its answer is already among the events.
     public mutating func withdraw(_ ticket: Ticket) -> Withdrawal? {
         for index in waiting.indices {
             switch waiting[index] {
@@ -202,7 +202,7 @@ public struct ClientMachine: Sendable {
         if isOnline { send(.subscribe(form: request.form)) }
     }
 
-    /// Follows a form no longer.
+    /// Stops following a form.
     public mutating func unsubscribe(form: String) {
         subscriptions.removeAll { $0.request.form.isSameBytes(as: form) }
         presences.removeAll { $0.form.isSameBytes(as: form) }
@@ -216,19 +216,20 @@ public struct ClientMachine: Sendable {
         if isOnline { send(.watchForms) }
     }
 
-    /// What a subscription shows now, in the order of its snapshot.
+    /// The current fields of a subscription, in the order of its snapshot.
     public func fields(of form: String) -> [NamedField] {
         subscription(form)?.view ?? []
     }
 
-    /// The newest token of what was shown of a form, to be handed back with edits of it.
+    /// The newest causal context that was shown of a form; send it with edits of this form.
     public func context(of form: String) -> String? {
         subscription(form)?.context
     }
 
     // MARK: The connection
 
-    /// A connection was made: greet, subscribe again, send again, then what waited.
+    /// A connection was made: send `hello`, subscribe again, send unanswered requests again, then
+    /// the queued ones.
     public mutating func connectionOpened() {
         guard case .waiting = link else { return }
         link = .online
@@ -241,7 +242,7 @@ public struct ClientMachine: Sendable {
         for subscription in subscriptions { send(.subscribe(form: subscription.request.form)) }
         for (_, purpose) in unanswered {
             switch purpose {
-            // An unsubscription has happened by the loss; presence is told anew below.
+            // The lost connection has ended the subscription; presence is sent again below.
             case .hello, .subscribe, .watchForms, .request(.stateUnsubscribe, _): continue
             case .request(.presenceUpdate, let tickets):
                 if !tickets.isEmpty { events.append(.answered(tickets, .superseded)) }
@@ -277,7 +278,7 @@ public struct ClientMachine: Sendable {
         link = .waiting(retryAt: overflow ? .max : retryAt)
     }
 
-    /// The connection is gone, or was closed after a violation.
+    /// The connection was lost, or was closed after a protocol violation.
     public mutating func connectionLost(at now: UInt64) {
         guard case .online = link else { return }
         output = []
@@ -290,7 +291,7 @@ public struct ClientMachine: Sendable {
         events.append(.disconnected(retryAt: connectDeadline))
     }
 
-    /// Ends it: whoever waits is told that the answer is lost.
+    /// Stops the machine: all waiting requests end with a lost answer.
     public mutating func stop() {
         if case .stopped = link { return }
         link = .stopped
@@ -336,7 +337,7 @@ public struct ClientMachine: Sendable {
         output += request.frame(id: RequestID(lastID))
     }
 
-    /// The request with an idempotency key of ours where it changes something and has none.
+    /// The request, with a new idempotency key if it changes something and has none.
     mutating func keyed(_ request: Request) -> Request {
         guard request.idempotencyKey == nil else { return request }
         switch request {

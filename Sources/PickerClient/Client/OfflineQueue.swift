@@ -1,17 +1,17 @@
-// Edits made while no daemon is there (CAUSALITY.md, Offline).
+// Edits made while the daemon is away (CAUSALITY.md, Offline).
 //
-// The queue collapses as it grows: a register keeps the last value with the *first* token, since
-// that token says what the person had seen when they took the control into their hand; increments
-// sum to one; sets keep net additions and observed removals. Edits that share a field become one
-// transaction, others stay apart, so that one that is refused takes no stranger with it. What holds
-// always: playing the queue over a form shows what playing each edit would have shown, bounds and
-// other people's edits aside.
+// The queue merges edits. A register keeps the last value with the *first* causal context, because
+// that context says what the person had seen when they started to edit. Increments are added up.
+// Sets keep the net additions and the observed removals. Edits that share a field become one
+// transaction; other edits stay separate, so that a refused edit does not affect the others.
+// Invariant: applying the queue to a form has the same result as applying each edit, except for
+// bounds and other people's edits.
 
 public import SyncCore
 
-/// The edits of one form that wait for a daemon.
+/// The edits of one form that wait for the daemon.
 public struct OfflineQueue: Sendable {
-    /// Edits that go as one transaction, and everybody who is owed its answer.
+    /// Edits that are sent as one transaction, and the requests that its answer completes.
     public struct Transaction: Sendable {
         public var form: String
         public var changes: [Change]
@@ -20,7 +20,7 @@ public struct OfflineQueue: Sendable {
         var edits: [(edit: StateSet, ticket: Ticket)] = []
     }
 
-    /// In the order in which the first edit of each was made.
+    /// In the order of the first edit of each.
     public private(set) var transactions: [Transaction] = []
 
     /// An empty queue.
@@ -29,7 +29,7 @@ public struct OfflineQueue: Sendable {
     /// Whether nothing waits.
     public var isEmpty: Bool { transactions.isEmpty }
 
-    /// Takes an edit. A change without a context of its own has the request's.
+    /// Adds an edit. A change without its own context has that of the request.
     public mutating func append(_ edit: StateSet, ticket: Ticket) {
         var merged = Transaction(form: edit.form, changes: [], tickets: [])
         var rest: [Transaction] = []
@@ -60,9 +60,9 @@ public struct OfflineQueue: Sendable {
         transactions = rest
     }
 
-    /// Takes an edit out as if it had never been made.
+    /// Removes an edit as if it had never been made.
     ///
-    /// - Returns: whether it was there.
+    /// - Returns: whether it was in the queue.
     public mutating func withdraw(_ ticket: Ticket) -> Bool {
         let place = transactions.firstIndex { $0.tickets.contains(ticket) }
         guard let place else { return false }
@@ -75,13 +75,13 @@ public struct OfflineQueue: Sendable {
         return true
     }
 
-    /// Hands everything out and is empty.
+    /// Returns all transactions and clears the queue.
     public mutating func drain() -> [Transaction] {
         defer { transactions = [] }
         return transactions
     }
 
-    /// Adds a change behind those of a transaction, or folds it into the last one of its field.
+    /// Appends a change to a transaction, or merges it into the last change of its field.
     static func collapse(_ change: Change, into changes: inout [Change]) {
         let last = changes.lastIndex { $0.field.isSameBytes(as: change.field) }
         guard let last else {
@@ -93,7 +93,7 @@ public struct OfflineQueue: Sendable {
         case .nothing: changes.remove(at: last)
         case .one(let action):
             changes[last].action = action
-            // What came before a register's new value no longer matters, but its token does.
+            // The previous value of a register is replaced, but its context is kept.
             switch action {
             case .value(.object), .increment, .toggle, .move, .press, .add, .remove: return
             case .value, .reset: break
@@ -116,7 +116,7 @@ public struct OfflineQueue: Sendable {
         switch (first, second) {
         case (.press, _), (_, .press): return .apart
         case (.value(.object(let old)), .value(.object(let new))):
-            // Wheels: an edit names some components, the others keep what they were given.
+            // Wheels: an edit sets some components; the others keep their earlier edits.
             var both = old
             for (name, value) in new.members { both[name] = value }
             return .one(.value(.object(both)))
@@ -135,11 +135,11 @@ public struct OfflineQueue: Sendable {
         case (.remove(let old), .remove(let new)):
             return .one(.remove(old + new.filter { !old.contains($0) }))
         case (.add(let old), .remove(let gone)):
-            // An addition that was never sent needs no removal; one that was seen before does.
+            // An addition that was never sent needs no removal; one that the daemon has does.
             let left = old.filter { !gone.contains($0) }
             return left.isEmpty ? .one(.remove(gone)) : .apart
         case (.remove(let gone), .add(let new)):
-            // Adding anew makes a new dot, and add wins over what was to be removed.
+            // A new addition creates a new dot, and add wins over the removal.
             let left = gone.filter { !new.contains($0) }
             return left.isEmpty ? .one(.add(new)) : .apart
         default: return .apart
@@ -147,7 +147,7 @@ public struct OfflineQueue: Sendable {
     }
 }
 
-/// Names one request of this process to whoever asked.
+/// Identifies one request of this process.
 public struct Ticket: Hashable, Sendable {
     /// Grows by one with each request.
     public let number: Int64

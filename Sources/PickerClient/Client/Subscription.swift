@@ -1,20 +1,20 @@
 internal import SyncCore
 
-/// One form that a machine follows: how far it has come, and what it shows.
+/// One form that a machine follows: its position in the log and its fields.
 struct Subscription: Sendable {
-    /// As asked for, its `since` included.
+    /// The original request, with its `since`.
     var request: StateSubscribe
-    /// The unbroken line of revisions that `revision` belongs to.
+    /// The log that `revision` belongs to.
     private(set) var log: String?
-    /// The newest revision that a notification or the snapshot showed.
+    /// The newest revision of the snapshot or a notification.
     private(set) var revision: Revision?
-    /// The newest token of what was shown.
+    /// The newest causal context that was shown.
     var context: String?
-    /// What is shown, in the order of the snapshot, fields that came later behind.
+    /// The fields in the order of the snapshot, followed by fields that were added later.
     private(set) var view: [NamedField] = []
-    /// Where each field of `view` stands; `nil` until something changes. A process that makes its
-    /// first dictionary looks through all that the program declares, and a command that reads once
-    /// and ends spares it.
+    /// The index of each field in `view`; `nil` until something changes. The first dictionary of a
+    /// process is expensive (the runtime scans all conformances), and a command that reads once
+    /// does not need it.
     private var places: [String: Int]?
 
     init(_ request: StateSubscribe) {
@@ -23,7 +23,7 @@ struct Subscription: Sendable {
         revision = request.since?.revision
     }
 
-    /// The request that goes on where this one has come to.
+    /// The request that resumes at the current position.
     var continued: StateSubscribe {
         var request = request
         if let log, let revision {
@@ -40,15 +40,15 @@ struct Subscription: Sendable {
         places = nil
     }
 
-    /// The answer's revision is the form's, which the notifications that follow lead up to: ours
-    /// moves with them alone.
+    /// The answer has the form's revision, and the following notifications lead up to it. So only
+    /// notifications advance our revision.
     mutating func resumed(_ result: SubscribeResult) {
         log = result.log
         if revision == nil { revision = result.revision }
         context = context ?? result.context
     }
 
-    /// Whether this revision is new here; it then is the newest.
+    /// Whether this revision is new; if so, it becomes the newest.
     mutating func advance(to newer: Revision) -> Bool {
         if let revision, newer <= revision { return false }
         revision = newer
@@ -74,7 +74,7 @@ struct Subscription: Sendable {
         self.places = places
     }
 
-    /// The places, taken out so that they are not copied when one is added.
+    /// The index, moved out so that adding to it does not copy it.
     private mutating func takePlaces() -> [String: Int] {
         if let known = places.take() { return known }
         var places: [String: Int] = [:]

@@ -1,16 +1,15 @@
-// Starting the user's own daemon on a thread of its own, so that whoever waits for it can also wait
-// for something else.
+// Starts the user's own daemon on another thread, so that the caller can wait for other events too.
 
 internal import Glibc
 internal import Synchronization
 
-/// A start that is under way. Its descriptor becomes readable when `result` is there.
+/// A start that is in progress. Its descriptor becomes readable when `result` is there.
 final class BackgroundLaunch: Sendable {
     private let ended = Mutex<Result<Int32, LaunchError>?>(nil)
     private let reading: Int32
     private let writing: Int32
 
-    /// Begins; `nil` where no descriptor or thread can be had.
+    /// Starts; `nil` if no descriptor or thread is available.
     init?(place: UserDaemonPlace, deadline: UInt64) {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -44,11 +43,11 @@ final class BackgroundLaunch: Sendable {
         _ = Descriptor(writing)
     }
 
-    /// Readable when the start has ended.
+    /// Becomes readable when the start has ended.
     var descriptor: Int32 { reading }
 
-    /// The connected socket, which is the caller's from then on, or why there is none; `nil` while
-    /// the start is under way.
+    /// The connected socket, now owned by the caller, or the error; `nil` while the start is in
+    /// progress.
     var result: Result<Int32, LaunchError>? {
         ended.withLock { ended in
             defer { ended = nil }

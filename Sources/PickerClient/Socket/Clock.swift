@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// The monotonic clock of the blocking face; the machine itself has none and is told the time.
+/// The monotonic clock of the blocking client. The machine has no clock; it receives the time as a
+/// parameter.
 public enum MonotonicClock {
     /// Nanoseconds since an arbitrary start (clock_gettime(2), CLOCK_MONOTONIC).
     public static func now() -> UInt64 {
@@ -11,14 +12,14 @@ public enum MonotonicClock {
 }
 
 extension UInt64 {
-    /// So many nanoseconds as whole milliseconds for poll(2), rounded up so that a wait is never
-    /// shorter than asked, and at most what an `Int32` holds.
+    /// Nanoseconds as whole milliseconds for poll(2), rounded up so that a wait is never too short,
+    /// and at most `Int32.max`.
     func pollMilliseconds(since now: UInt64) -> Int32 {
         guard self > now else { return 0 }
         return Int32(clamping: (self - now + 999_999) / 1_000_000)
     }
 
-    /// This moment and a span of seconds later; what does not fit is as late as can be.
+    /// Now plus a number of seconds; clamped if it overflows.
     public func adding(seconds: Double) -> UInt64 {
         let nanoseconds = seconds * 1e9
         guard nanoseconds > 0 else { return self }

@@ -1,14 +1,15 @@
-// Starting the user's own daemon, as tmux starts its server: once, detached, whoever asks first.
+// Starting the user's own daemon, as tmux starts its server: once, detached, by the first client
+// that needs it.
 //
-// A lock file makes concurrent starts one: whoever holds it looks again, starts, and waits until
-// the socket accepts; the others wait for the lock and then find the daemon there. Nothing is ever
-// started on the system's socket or on one that was named explicitly.
+// A lock file prevents concurrent starts. Its holder checks again, starts the daemon, and waits
+// until the socket accepts; other clients wait for the lock and then find the daemon. A daemon is
+// never started on the system's socket or on a socket that was named explicitly.
 
 @preconcurrency internal import Glibc
 
 /// Why the daemon did not start.
 public enum LaunchError: Error, Hashable, Sendable {
-    /// `pickersyncd` is neither beside this executable nor in `PATH`.
+    /// `pickersyncd` is neither in the folder of this executable nor in `PATH`.
     case executableNotFound
     /// Neither `XDG_STATE_HOME` nor `HOME` is set.
     case noStateDirectory
@@ -16,9 +17,9 @@ public enum LaunchError: Error, Hashable, Sendable {
     case directory(path: String, reason: String)
     /// The process could not be made: posix_spawn(3).
     case spawn(errno: Int32)
-    /// It ended at once; its last words.
+    /// It exited at once; its last lines of output.
     case ended(status: Int32, lastLine: String?, log: String)
-    /// It did not accept in time.
+    /// It did not accept connections in time.
     case timedOut(log: String)
     /// Somebody listens there who may not be spoken to.
     case connect(ConnectError)
@@ -26,15 +27,15 @@ public enum LaunchError: Error, Hashable, Sendable {
 
 /// Starts the user's own daemon.
 public struct DaemonLauncher {
-    /// Where it is to live.
+    /// The place of the daemon.
     public let place: UserDaemonPlace
 
-    /// A launcher for that place.
+    /// A launcher for this place.
     public init(place: UserDaemonPlace) {
         self.place = place
     }
 
-    /// Starts the daemon unless it answers by now, and connects to it. `deadline` is monotonic
+    /// Starts the daemon if it does not answer yet, and connects to it. `deadline` is monotonic
     /// nanoseconds.
     public func connect(deadline: UInt64) throws(LaunchError) -> StreamSocket {
         guard let state = place.stateDirectory else { throw .noStateDirectory }
@@ -89,14 +90,14 @@ public struct DaemonLauncher {
         let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard number >= 0 else { throw .directory(path: path, reason: describe(errno: errno)) }
         let lock = Descriptor(number)
-        // Whoever holds it gives it back when its own deadline has passed at the latest.
+        // Its holder releases it at its own deadline at the latest.
         while flock(lock.number, LOCK_EX) != 0 {
             if errno != EINTR { throw .directory(path: path, reason: describe(errno: errno)) }
         }
         return lock
     }
 
-    /// `pickersyncd` beside this executable, else in `PATH`.
+    /// `pickersyncd` in the folder of this executable, otherwise in `PATH`.
     public static func findExecutable() -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -112,24 +113,25 @@ public struct DaemonLauncher {
         return nil
     }
 
-    /// What another service's manager told this process alone, and the daemon must not believe.
+    /// Variables that a service manager set only for this process; the daemon must not inherit
+    /// them.
     private static let notInherited = [
         "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC",
         "WATCHDOG_PID", "STATE_DIRECTORY", "CREDENTIALS_DIRECTORY", "RUNTIME_DIRECTORY",
         "JOURNAL_STREAM", "PICKERSYNC_SOCKET", "PICKERSYNC_STATE_DIRECTORY",
     ]
 
-    /// posix_spawn(3) into a session of its own, so that a hang-up of this terminal leaves it
-    /// alone.
+    /// posix_spawn(3) in a new session, so that a hang-up of this terminal does not end it.
     private func spawn(_ executable: String, state: String, log: String) throws(LaunchError)
         -> pid_t
     {
-        // The shell leaves the folder, whose file system the daemon would keep busy otherwise.
+        // The shell changes the folder, because otherwise the daemon would keep its file system
+        // busy.
         let arguments = [
             "sh", "-c", "cd / && exec \"$0\" \"$@\"",
             executable, "--socket", place.socket, "--state-directory", state,
         ]
-        // A log that grew is begun anew: it tells of starts, not of history.
+        // A log that has become large is truncated; it is only needed for errors of a start.
         var facts = stat()
         let truncates = stat(log, &facts) == 0 && facts.st_size > 1 << 20 ? O_TRUNC : 0
         var actions = posix_spawn_file_actions_t()
@@ -139,8 +141,9 @@ public struct DaemonLauncher {
         posix_spawn_file_actions_addopen(
             &actions, 1, log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | truncates, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // Whatever else this process was given stays ours: a daemon that held a pipe's end would
-        // keep whoever reads it waiting. Closing what is not open is no error (posix_spawn(3)).
+        // The daemon must not inherit other descriptors: if it held one end of a pipe, its reader
+        // would wait for ever. Closing a descriptor that is not open is not an error
+        // (posix_spawn(3)).
         for number in 3..<Int32(clamping: min(1_024, max(3, sysconf(Int32(_SC_OPEN_MAX))))) {
             posix_spawn_file_actions_addclose(&actions, number)
         }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A file descriptor that is closed when its owner goes.
+/// A file descriptor that is closed when its owner is destroyed.
 public struct Descriptor: ~Copyable {
     /// The number, at least 0.
     public let number: Int32
@@ -11,7 +11,7 @@ public struct Descriptor: ~Copyable {
         self.number = number
     }
 
-    /// Gives the number away; nobody closes it here any more.
+    /// Gives up ownership: the caller must close it.
     public consuming func release() -> Int32 {
         let number = number
         discard self

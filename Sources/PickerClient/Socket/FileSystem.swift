@@ -1,11 +1,10 @@
-// What the client asks of the file system, in its own terms; it changes nothing but what it must
-// create to start a daemon.
+// The file system operations of the client. It only creates what a daemon needs to start.
 
 internal import Glibc
 
-/// What lies at a path, as far as a client cares.
+/// The properties of a file that the client needs.
 public struct FileFacts: Hashable, Sendable {
-    /// What kind of file it is.
+    /// The kind of file.
     public enum Kind: Hashable, Sendable { case socket, directory, regular, link, other }
     public var kind: Kind
     /// The owner's uid.
@@ -15,7 +14,7 @@ public struct FileFacts: Hashable, Sendable {
     /// The permission bits, 0…0o7777.
     public var mode: UInt32
 
-    /// The facts of a file.
+    /// The properties of a file.
     public init(kind: Kind, owner: UInt32, group: UInt32, mode: UInt32) {
         self.kind = kind
         self.owner = owner
@@ -23,7 +22,7 @@ public struct FileFacts: Hashable, Sendable {
         self.mode = mode
     }
 
-    /// What lies at `path`, links followed unless asked otherwise: stat(2), lstat(2). `nil` where
+    /// What lies at `path`, links followed unless asked otherwise: stat(2), lstat(2). `nil` if
     /// nothing does or it cannot be seen.
     public static func at(_ path: String, followingLinks: Bool = true) -> FileFacts? {
         var facts = stat()
@@ -42,8 +41,8 @@ public struct FileFacts: Hashable, Sendable {
     }
 }
 
-/// Creates a directory of mode 0700 and what is missing above it: mkdir(2). Returns the errno of
-/// the first failure.
+/// Creates a directory with mode 0700 and its missing parents: mkdir(2). Returns the errno of the
+/// first failure.
 func createDirectories(_ path: String) -> Int32? {
     if FileFacts.at(path)?.kind == .directory { return nil }
     if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
@@ -53,7 +52,7 @@ func createDirectories(_ path: String) -> Int32? {
     return errno
 }
 
-/// An errno in words: strerror_r(3), GNU or POSIX flavour told apart by Glibc's own overlay.
+/// An errno in words: strerror_r(3), the Glibc overlay distinguishes the GNU and POSIX variants.
 public func describe(errno code: Int32) -> String {
     String(cString: strerror(code))
 }

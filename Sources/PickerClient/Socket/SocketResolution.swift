@@ -7,11 +7,11 @@
 
 internal import Glibc
 
-/// What the rules want to know of the machine.
+/// The facts about the machine that the rules need.
 public struct SocketProbe {
     /// The value of an environment variable; empty counts as unset.
     public var variable: (String) -> String?
-    /// What lies at a path.
+    /// The file at a path.
     public var facts: (String) -> FileFacts?
     /// Whether a daemon answers at a path.
     public var answers: (String) -> Bool
@@ -20,7 +20,7 @@ public struct SocketProbe {
     /// The effective uid of this process.
     public var uid: UInt32
 
-    /// A probe of the given answers.
+    /// A probe with the given answers.
     public init(
         uid: UInt32, variable: @escaping (String) -> String?,
         facts: @escaping (String) -> FileFacts?, answers: @escaping (String) -> Bool,
@@ -38,8 +38,8 @@ public struct SocketProbe {
         system(keeping: KeptSocket())
     }
 
-    /// The same, and the connection by which a daemon was found is kept, so that finding it and
-    /// speaking to it are one connection.
+    /// The same, but the connection with which a daemon was found is kept, so that only one
+    /// connection is needed.
     static func system(keeping kept: KeptSocket) -> SocketProbe {
         let uid = geteuid()
         return SocketProbe(
@@ -59,7 +59,7 @@ public struct SocketProbe {
     }
 }
 
-/// A place for one connected socket between the rules and the client.
+/// Keeps one connected socket between the rules and the client.
 final class KeptSocket {
     private var socket: StreamSocket?
 
@@ -69,7 +69,7 @@ final class KeptSocket {
         self.socket = consume socket
     }
 
-    /// The socket, which is nobody else's from then on.
+    /// Returns the socket and gives up ownership.
     func take() -> StreamSocket? {
         let taken = socket.take()
         return taken
@@ -82,7 +82,7 @@ public func environmentVariable(_ name: String) -> String? {
     return String(cString: pointer)
 }
 
-/// Where the user's own daemon lives.
+/// The paths of the user's own daemon.
 public struct UserDaemonPlace: Hashable, Sendable {
     /// The folder of the socket, created 0700 when a daemon is started.
     public var runtimeDirectory: String
@@ -90,7 +90,7 @@ public struct UserDaemonPlace: Hashable, Sendable {
     public var reason: String
     /// `runtimeDirectory/sock`.
     public var socket: String { runtimeDirectory + "/sock" }
-    /// The folder of the store; `nil` where neither `XDG_STATE_HOME` nor `HOME` is set.
+    /// The folder of the store; `nil` if neither `XDG_STATE_HOME` nor `HOME` is set.
     public var stateDirectory: String?
     /// The store's database.
     public var store: String? { stateDirectory.map { $0 + "/pickersync.db" } }
@@ -152,7 +152,7 @@ public struct SocketResolution: Hashable, Sendable {
     public var path: String
     public var rule: Rule
     public var place: UserDaemonPlace
-    /// Each rule in order with what was found, the last one the one that chose.
+    /// Each rule in order with its result; the last one chose the socket.
     public var steps: [String]
 
     /// Whether the daemon may be started when nobody answers: only on the user's own socket.
@@ -238,7 +238,7 @@ extension UserDaemonPlace {
 
 extension SocketResolution {
     /// The state directory of the daemon that had this socket last: the second line of the lock
-    /// beside it. `nil` where there is none, or where somebody else wrote it.
+    /// beside it. `nil` if there is none, or where somebody else wrote it.
     public var stateDirectory: String? {
         let number = open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard number >= 0 else { return nil }

@@ -1,22 +1,23 @@
-// A stream Unix socket as a client uses it: never blocking, never a signal.
+// A stream Unix socket for clients: non-blocking, without SIGPIPE.
 //
-// Every call that would wait says so and the caller polls, so that one thread can watch the socket,
-// a child and a deadline at once. Writes carry MSG_NOSIGNAL: a daemon that went away is an error to
-// answer, not a SIGPIPE that ends the process.
+// A call that would block reports this, and the caller polls. So one thread can wait for the
+// socket, a child process and a deadline. Writes use MSG_NOSIGNAL, so a closed connection is an
+// error instead of a SIGPIPE that ends the process.
 
 internal import Glibc
 
 /// Why a socket could not be reached.
 public enum ConnectError: Error, Hashable, Sendable {
-    /// Nothing is there: ENOENT or ENOTDIR.
+    /// The path does not exist: ENOENT or ENOTDIR.
     case missing(path: String)
-    /// A socket is there and nobody listens: ECONNREFUSED. A stale file of a daemon that is gone.
+    /// The socket exists, but nobody listens: ECONNREFUSED. It is the stale file of a stopped
+    /// daemon.
     case refused(path: String)
     /// It may not be used: EACCES or EPERM.
     case forbidden(path: String)
-    /// A name longer than the 107 bytes that unix(7) holds.
+    /// A path longer than the 107 bytes that unix(7) allows.
     case nameTooLong(path: String)
-    /// The daemon did not take the connection in time.
+    /// The daemon did not accept the connection in time.
     case timedOut(path: String)
     /// Somebody else could have planted or can replace the socket: nothing was connected.
     case unsafeFolder(UnsafeFolder)
@@ -42,14 +43,14 @@ public struct StreamSocket: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Gives the descriptor away; nobody closes it here any more.
+    /// Gives up ownership: the caller must close the descriptor.
     consuming func release() -> Int32 { descriptor.release() }
 
     /// The descriptor, for poll(2).
     public var number: Int32 { descriptor.number }
 
-    /// The process that listens at the other end: SO_PEERCRED, unix(7). `nil` where it is of
-    /// another pid namespace.
+    /// The process that listens at the other end: SO_PEERCRED, unix(7). `nil` if it is in another
+    /// PID namespace.
     public var peerProcess: Int32? {
         peerCredentials.flatMap { $0[0] > 0 ? $0[0] : nil }
     }
@@ -108,17 +109,17 @@ public struct StreamSocket: ~Copyable {
         }
     }
 
-    /// What became of a write.
+    /// The result of a write.
     public enum Sent: Hashable, Sendable {
-        /// So many bytes went.
+        /// This many bytes were written.
         case bytes(Int)
-        /// The peer takes no more for now.
+        /// The peer cannot take more at the moment.
         case wouldBlock
-        /// The connection is gone.
+        /// The connection is closed.
         case closed
     }
 
-    /// Writes what fits: send(2) with MSG_NOSIGNAL.
+    /// Writes as much as possible: send(2) with MSG_NOSIGNAL.
     public borrowing func send(_ bytes: ArraySlice<UInt8>) -> Sent {
         while true {
             let count = bytes.withUnsafeBytes { buffer in
@@ -130,17 +131,17 @@ public struct StreamSocket: ~Copyable {
         }
     }
 
-    /// What became of a read.
+    /// The result of a read.
     public enum Received: Sendable {
-        /// Bytes came.
+        /// Bytes were received.
         case bytes([UInt8])
-        /// Nothing is there for now.
+        /// No bytes are available at the moment.
         case wouldBlock
-        /// The connection is gone.
+        /// The connection is closed.
         case closed
     }
 
-    /// Reads what is there, 64 KiB at most: recv(2).
+    /// Reads the available bytes, at most 64 KiB: recv(2).
     public borrowing func receive() -> Received {
         while true {
             var count = 0
