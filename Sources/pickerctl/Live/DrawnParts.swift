@@ -1,15 +1,15 @@
-// Parts of the screen as they were drawn, so that a frame draws anew only what looks otherwise.
+// A cache of drawn parts of the screen, so that a frame draws only parts that have changed.
 //
-// Always holds: a kept drawing is used only where everything that the part is made of is equal
-// (its `PartLook`): what a part comes to depend on has to stand there. A test at random compares
-// each frame with one that is drawn from nothing.
+// Invariants: a cached drawing is used only if all inputs of the part are equal (its `PartLook`),
+// so every input of a part must be in its `PartLook`. A random test compares each frame with one
+// that is drawn without the cache.
 
 internal import SyncCore
 internal import TerminalUI
 
-/// Drawings of parts by their place; looked up, never gone through.
+/// Cached drawings by place; only looked up, never iterated.
 struct DrawnParts {
-    /// What all drawings have in common; another empties the room.
+    /// The common inputs of all drawings; if they change, the cache is cleared.
     private struct Common: Equatable {
         var size: Size
         var labelColumns: Int
@@ -19,7 +19,7 @@ struct DrawnParts {
         var definition: Int
     }
 
-    /// A drawing; a class, since what is looked up in a dictionary is copied.
+    /// A drawing; a class, so that a dictionary look-up does not copy it.
     private final class Drawn {
         let look: PartLook
         let canvas: Canvas
@@ -34,7 +34,7 @@ struct DrawnParts {
     private var drawings: [PartLook.Place: Drawn] = [:]
     private var labels: (definition: Int, columns: [Int])?
 
-    /// Makes ready for a frame of these measures.
+    /// Prepares for a frame of this size.
     mutating func begin(size: Size, definition: Int, _ environment: StyleEnvironment) {
         let wanted = Common(
             size: size, labelColumns: environment.labelColumns, theme: environment.theme,
@@ -51,7 +51,7 @@ struct DrawnParts {
         return columns
     }
 
-    /// The drawing of a part that looks so; it is made where there is none.
+    /// The drawing of a part with this look; draws it if it is not cached.
     mutating func drawing(
         of look: PartLook, columns: Int, _ make: () -> some Block
     ) -> Canvas {
@@ -63,7 +63,7 @@ struct DrawnParts {
     }
 }
 
-/// Drawings one below the other, their places counted as they come.
+/// A column of drawings.
 struct DrawnColumn: Block {
     private struct Part {
         var owner: String?
@@ -74,7 +74,7 @@ struct DrawnColumn: Block {
     private var parts: [Part] = []
     private let columns: Int
     private var lines = 0
-    /// Where the controls lie, from the first line.
+    /// The positions of the controls, from the first line.
     private(set) var frames: [OwnedFrame] = []
 
     /// An empty column of that width.
@@ -113,7 +113,7 @@ struct DrawnColumn: Block {
     }
 }
 
-/// All that a part of the screen is made of, beside the definition, the size and the environment.
+/// All inputs of a part of the screen, except the definition, the size and the environment.
 enum PartLook: Equatable {
     case header(HeaderLook)
     /// The line above the footer.
@@ -128,7 +128,7 @@ enum PartLook: Equatable {
     /// A control by its number in the definition.
     case control(Int, ControlLook)
 
-    /// Which drawing a part's is kept as.
+    /// The cache key of a part.
     enum Place: Hashable {
         case header, rule, words, hints
         case note(String)
@@ -149,14 +149,14 @@ enum PartLook: Equatable {
     }
 }
 
-/// All that the title of a form is made of.
+/// The inputs of the title of a form.
 struct HeaderLook: Equatable {
     var link: FormMirror.Link
     var others: [LivePeer]
     var conflicts: Int
 }
 
-/// All that the hints are made of.
+/// The inputs of the hints.
 struct HintsLook: Equatable {
     var page: LiveModel.Page
     var focus: LiveModel.Focus?
@@ -167,7 +167,7 @@ struct HintsLook: Equatable {
     var keys: KeyMap
 }
 
-/// All that the words of the footer are made of.
+/// The inputs of the footer.
 struct WordsLook: Equatable {
     var message: LiveModel.Message?
     var question: String?
@@ -176,24 +176,25 @@ struct WordsLook: Equatable {
     var author: AuthorLook?
 }
 
-/// All that the words of who set the focused control are made of.
+/// The inputs of the text that says who set the focused control.
 struct AuthorLook: Equatable {
     var name: String?
     var at: Timestamp?
-    /// Of the loop's clock: a day that ends is seen in words that name no date.
+    /// In the loop's clock. The text changes when a day ends, because recent times are shown
+    /// without a date.
     var minute: UInt64
 }
 
-/// All that the title of a section is made of.
+/// The inputs of the title of a section.
 struct SectionLook: Equatable {
     var number: Int
     var isFocused: Bool
     var isFolded: Bool
-    /// Controls in it that miss a value or have a wrong one, where it is folded.
+    /// For a folded section: how many of its controls have a missing or invalid value.
     var problems: Int
 }
 
-/// All that the view of a control is made of, beside its definition and the environment.
+/// The inputs of the view of a control, except its definition and the environment.
 struct ControlLook: Equatable {
     var state: ControlState
     var cards: [PeerValue]
@@ -213,14 +214,14 @@ struct ControlLook: Equatable {
 }
 
 extension LiveModel {
-    /// What the title is made of now.
+    /// The current inputs of the title.
     var headerLook: PartLook {
         .header(
             HeaderLook(
                 link: mirror.link, others: mirror.others.map(\.peer), conflicts: conflicted.count))
     }
 
-    /// What the hints are made of now.
+    /// The current inputs of the hints.
     var hintsLook: PartLook {
         .hints(
             HintsLook(
@@ -229,7 +230,7 @@ extension LiveModel {
                 asks: question != nil, keys: around.keys))
     }
 
-    /// What the words of the footer are made of now.
+    /// The current inputs of the footer.
     var wordsLook: PartLook {
         .words(
             WordsLook(
@@ -237,7 +238,7 @@ extension LiveModel {
                 author: message == nil ? author : nil))
     }
 
-    /// What the title of a section is made of now.
+    /// The current inputs of the title of a section.
     func sectionLook(_ section: FormSection, _ number: Int) -> SectionLook {
         let isFolded = folded.contains(number)
         let problems = section.fields.count { shown($0).isMissing || shown($0).isInvalid }
@@ -256,9 +257,9 @@ extension LiveModel {
             name: mirror.peer(by)?.name, at: state.at, minute: now / 60_000_000_000)
     }
 
-    /// What the view of a control is made of now.
+    /// The current inputs of the view of a control.
     ///
-    /// Made for each control in each frame: so it copies no control, which has many parts.
+    /// This runs for each control in each frame, so it does not copy the control.
     func look(_ index: Int) -> ControlLook {
         let field = mirror.definition.controls[index].id
         var template: String?
@@ -275,7 +276,7 @@ extension LiveModel {
             state: state, cards: isHeld ? [] : conflict(index), card: chosenCard(index),
             shown: shown(index), text: valueText(index), template: template,
             hold: isHeld ? hold : nil,
-            // Where the keys are elsewhere it is not drawn.
+            // It is only drawn for the focused control.
             cursor: isPicker && state.isFocused ? cursor(index) : nil,
             part: parts[field], month: months[field], draft: drafts[field],
             isPressed: pressed?.field == field, isSecretSet: mirror.isSecretSet(index),

@@ -1,17 +1,17 @@
-// A text in the person's own editor.
+// Edits a text in the user's editor.
 
 @preconcurrency internal import Glibc
 internal import PickerClient
 
 /// `$VISUAL`, else `$EDITOR`, else `vi`.
 enum ExternalEditor {
-    /// Lets a text be edited; `nil` where the editor failed or left none that can be read.
+    /// Edits a text; `nil` if the editor failed or the result cannot be read.
     static func edit(_ text: String) -> String? {
         let folder = environmentVariable("TMPDIR") ?? "/tmp"
         var random = SystemRandomNumberGenerator()
         let name = String(random.next() as UInt64, radix: 36)
         let path = "\(folder)/pickerctl-\(name).txt"
-        // Nobody else's, and nothing that was there before: open(2).
+        // Private, and never an existing file: open(2).
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return nil }
         defer { unlink(path) }
@@ -24,7 +24,7 @@ enum ExternalEditor {
 
     private static func run(_ path: String) -> Bool {
         let editor = environmentVariable("VISUAL") ?? environmentVariable("EDITOR") ?? "vi"
-        // The variable may hold options, so a shell takes it apart; the path is its argument.
+        // The variable may contain options, so a shell parses it; the path is an argument.
         let arguments = ["sh", "-c", "exec \(editor) \"$1\"", "sh", path]
         var pid: pid_t = 0
         let environment = inheritedEnvironment()
@@ -51,7 +51,7 @@ enum ExternalEditor {
             all += buffer.prefix(count)
         }
         guard var text = String(validating: all, as: UTF8.self) else { return nil }
-        // Editors end the last line.
+        // Editors add a newline at the end.
         if text.last == "\n" { text.removeLast() }
         return text
     }

@@ -1,10 +1,10 @@
-// What a live form knows of its form: the definition, the daemon's values, what was asked for and
-// is not answered yet, and who else is there.
+// The client's copy of a form: the definition, the daemon's values, unanswered edits, and the other
+// people who have it open.
 //
-// Always holds: `fields` is what the daemon said last, the newest revision of each; what is shown
-// is that with the edits under way played over it, so that a key is seen at once, online or not;
-// `context` is the newest token of what was shown and of nothing that was not; `readings` is what
-// the form's rules make of that, each read anew when one of the values that it was made of changed.
+// Invariants: `fields` is the newest revision of each field from the daemon; the displayed values
+// are `fields` with the unanswered edits applied, so a key has an effect at once, online or
+// offline; `context` covers exactly the changes that were displayed; `readings` are the results of
+// the form's rules, computed again when one of their inputs changes.
 
 internal import PickerClient
 internal import SyncCore
@@ -12,15 +12,15 @@ internal import TerminalUI
 
 /// A form as one client sees it.
 struct FormMirror {
-    /// How it stands with the daemon.
+    /// The state of the connection.
     enum Link: Equatable {
         case connecting
         case online
-        /// It went away, with what it said last.
+        /// The connection was lost; with the last message of the daemon.
         case lost(String?)
-        /// The form is gone.
+        /// The form was deleted.
         case deleted
-        /// There is no use in waiting.
+        /// Reconnecting does not help.
         case refused(String)
     }
 
@@ -28,7 +28,7 @@ struct FormMirror {
     struct Pending {
         var edit: Int
         var write: FieldEdit
-        /// Its notification came before its answer: the daemon's value has it already.
+        /// Its notification came before its answer, so the daemon's value already includes it.
         var hasLanded = false
     }
 
@@ -50,21 +50,21 @@ struct FormMirror {
         var was: JSON?
     }
 
-    /// What the form's rules make of a control.
+    /// The result of the form's rules for a control.
     private struct Reading {
         var shown: ShownValue
         var text: String
         var isVisible: Bool
         var isEnabled: Bool
-        /// The controls whose stored values it was made of.
+        /// The controls whose stored values it depends on.
         var sources: Set<Int>
     }
 
     let form: String
     private(set) var definition: FormDefinition
-    /// How often the definition became another.
+    /// Counts the changes of the definition.
     private(set) var definitions = 0
-    /// Looked up by id, never gone through.
+    /// Only looked up by id, never iterated.
     private(set) var fields: [String: FieldState] = [:]
     private(set) var context: String?
     private(set) var pending: [Pending] = []
@@ -75,14 +75,14 @@ struct FormMirror {
     /// By the number of the control.
     private var readings: [Reading] = []
 
-    /// A mirror of a form of which only the definition is known.
+    /// A mirror with only a definition.
     init(_ definition: FormDefinition) {
         self.definition = definition
         form = definition.name
         readAll()
     }
 
-    /// A mirror that begins with values.
+    /// A mirror with a definition and values.
     init(_ definition: FormDefinition, _ snapshot: StateSnapshot) {
         self.init(definition)
         context = snapshot.context
@@ -93,7 +93,7 @@ struct FormMirror {
 // MARK: - What is shown
 
 extension FormMirror {
-    /// What a control stores, as `FormDefinition.shown` asks for it.
+    /// The stored value of a control, for `FormDefinition.shown`.
     func stored(_ index: Int) -> JSON {
         let control = definition.controls[index]
         var value = control.defaultValue
@@ -149,7 +149,7 @@ extension FormMirror {
         readings = definition.controls.indices.map { reading($0) }
     }
 
-    /// Reads anew what is made of the stored values of these controls.
+    /// Computes all readings again that depend on the stored values of these controls.
     private mutating func read(changed: [Int]) {
         for index in readings.indices
         where changed.contains(where: { readings[index].sources.contains($0) }) {
@@ -157,7 +157,7 @@ extension FormMirror {
         }
     }
 
-    /// What people see of a control.
+    /// The displayed value of a control.
     func shown(_ index: Int) -> ShownValue { readings[index].shown }
 
     /// The value in words.
@@ -176,13 +176,13 @@ extension FormMirror {
     /// The number of a control.
     func index(_ field: String) -> Int? { definition.index(of: field) }
 
-    /// What the daemon said of a field.
+    /// The daemon's state of a field.
     func state(_ field: String) -> FieldState? { fields[field] }
 
-    /// Whether picks of a field are kept side by side.
+    /// Whether a field keeps concurrent values until somebody chooses.
     func hasConflict(_ field: String) -> Bool { fields[field]?.conflict.isEmpty == false }
 
-    /// Whether a secret is set; `nil` where the control has none.
+    /// Whether a secret is set; `nil` if the control has none.
     func isSecretSet(_ index: Int) -> Bool? {
         guard case .secure = definition.controls[index].kind else { return nil }
         return fields[definition.controls[index].id]?.isSecretSet
@@ -193,7 +193,7 @@ extension FormMirror {
         author.map { connections.contains($0.connection) } ?? false
     }
 
-    /// An author as a peer with a name and a colour; `nil` for oneself and for nobody.
+    /// The author as a peer with a name and a colour; `nil` for this client and for nobody.
     func peer(_ author: WireAuthor?) -> LivePeer? {
         guard let author, !isMine(author) else { return nil }
         if let known = others.first(where: { $0.connection == author.connection }) {
@@ -205,7 +205,7 @@ extension FormMirror {
             number: sameUser ?? others.count)
     }
 
-    /// A user, with the terminal where the user alone does not tell them apart.
+    /// A user name, with the terminal if several people have the same user name.
     private static func name(_ user: String, _ tty: String?, isCommon: Bool) -> String {
         guard isCommon, let tty else { return user }
         return "\(user) \(tty)"
@@ -222,8 +222,8 @@ extension FormMirror {
 // MARK: - What happens
 
 extension FormMirror {
-    /// Plays an edit over the daemon's values until it is answered; what is wrong with it is
-    /// thrown.
+    /// Applies an edit over the daemon's values until it is answered. Throws if the edit is
+    /// invalid.
     mutating func edit(_ number: Int, _ change: Change) throws(InvalidValue) {
         guard let index = index(change.field) else { return }
         let writes = try definition.edits(for: change.action, control: index, values: stored)
@@ -231,14 +231,14 @@ extension FormMirror {
         read(changed: writes.map(\.target))
     }
 
-    /// The daemon answered: its value counts from here on.
+    /// The daemon answered: its value replaces the local edit.
     mutating func answered(_ edits: [Int]) {
         let answered = pending.filter { edits.contains($0.edit) }
         pending.removeAll { edits.contains($0.edit) }
         read(changed: answered.map(\.write.target))
     }
 
-    /// Takes fields that are newer than those known.
+    /// Applies fields that are newer than the known ones.
     mutating func take(_ newer: [NamedField]) {
         var changed: [Int] = []
         for field in newer {
@@ -259,7 +259,7 @@ extension FormMirror {
     mutating func lost(_ reason: String?) {
         if case .deleted = link { return }
         if case .refused = link { return }
-        // What the daemon said when it went is still why.
+        // The last message of the daemon is still the reason.
         if case .lost(let said?) = link, reason == nil {
             link = .lost(said)
         } else {
@@ -272,7 +272,7 @@ extension FormMirror {
         link = error.kind == .notFound ? .deleted : .refused(error.message)
     }
 
-    /// A fresh start; what differs from what was shown is told.
+    /// A new snapshot; returns what differs from the displayed values.
     mutating func began(_ result: SubscribeResult) -> [Observed] {
         let before = fields
         context = result.context
@@ -315,7 +315,7 @@ extension FormMirror {
         read(changed: [index])
     }
 
-    /// Another definition; edits under way of controls that are gone go with them.
+    /// A new definition; unanswered edits of removed controls are dropped.
     mutating func define(_ definition: FormDefinition) {
         let old = self.definition
         pending = pending.compactMap { edit in
@@ -338,10 +338,10 @@ extension FormMirror {
         readAll()
     }
 
-    /// The form is there again, and is followed from its beginning.
+    /// The form was created again and is followed from its first revision.
     mutating func rejoined() { link = .connecting }
 
-    /// Who is here changed.
+    /// The presence of other people changed.
     mutating func presence(_ change: PresenceChanged) {
         for peer in change.peers where !connections.contains(peer.connection) {
             let place = others.firstIndex { $0.connection == peer.connection }
@@ -354,7 +354,8 @@ extension FormMirror {
                 others[place].draft = peer.draft
                 continue
             }
-            // The lowest colour that nobody has: whoever comes back is likely to have their own.
+            // The lowest free colour, so that a person who reconnects probably gets the same
+            // colour.
             let number = (0...others.count).first { number in
                 !others.contains { $0.peer.number == number }
             }
@@ -370,6 +371,6 @@ extension FormMirror {
     }
 }
 
-/// The core has peers of its own, those of connections; here somebody with a name and a colour is
-/// meant.
+/// The core has another type `Peer`, for connections. This one is a person with a name and a
+/// colour.
 typealias LivePeer = TerminalUI.Peer

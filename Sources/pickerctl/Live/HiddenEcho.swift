@@ -1,39 +1,38 @@
-// Typing that is not shown, in a terminal that otherwise stays as it is.
+// Turns off echo in a terminal whose other modes do not change.
 //
-// Always holds: whatever ends or stops the process, short of SIGKILL, echo is back; a process that
-// goes on after a stop hides it again.
+// Invariants: echo is restored whatever ends or stops the process, except SIGKILL; a process that
+// continues after a stop turns it off again.
 
 @preconcurrency internal import Glibc
 
-/// What the handlers know: standard input's modes, as they were and without echo.
+/// The state for the signal handlers: the modes of standard input, original and without echo.
 private struct EchoState {
     var original = termios()
     var hidden = termios()
 }
 
-// Safe: written by the program's one thread before the handlers are installed, and not while they
-// are.
+// Safe: the only thread writes it before the handlers are installed, and not afterwards.
 nonisolated(unsafe) private var echoState = EchoState()
 
-/// The end or the stop that the signal would have had, with echo; signal-safety(7) allows all
-/// three calls. The signal is blocked in its handler and comes when that returns.
+/// Restores echo and raises the signal with its default action; signal-safety(7) allows all three
+/// calls. The signal is blocked in its handler and is delivered when that returns.
 private func showAndRaise(_ number: Int32) {
     tcsetattr(STDIN_FILENO, TCSANOW, &echoState.original)
     signal(number, SIG_DFL)
     raise(number)
 }
 
-/// Continued after a stop: no echo again.
+/// Continued after a stop: turns echo off again.
 private func hideAgain(_ number: Int32) {
     tcsetattr(STDIN_FILENO, TCSANOW, &echoState.hidden)
     signal(SIGTSTP, showAndRaise)
 }
 
-/// No echo, from its making to its end.
+/// Echo is off during the lifetime of this object.
 struct HiddenEcho: ~Copyable {
     private static let asking: [Int32] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
-    /// Hides what is typed; `nil` where standard input is no terminal.
+    /// Hides what is typed; `nil` if standard input is no terminal.
     init?() {
         guard tcgetattr(STDIN_FILENO, &echoState.original) == 0 else { return nil }
         echoState.hidden = echoState.original

@@ -1,11 +1,11 @@
-// What somebody has in the hand: a control that is being edited and does not move meanwhile.
+// The control that is being edited. Changes by others do not move it.
 
 internal import SyncCore
 internal import TerminalUI
 
-/// A control that is held.
+/// A control that is being edited.
 struct Hold: Equatable {
-    /// How it is held.
+    /// The way in which it is edited.
     enum Kind: Equatable {
         /// A list of options is open.
         case list(OpenList)
@@ -13,7 +13,7 @@ struct Hold: Equatable {
         case text(TextEditor)
         /// A number is typed into a slider or stepper.
         case number(TextEditor)
-        /// A value is turned or dragged. Where it settles by itself, when.
+        /// A value is stepped or dragged; with the time at which it is set automatically, if it is.
         case value(JSON, settles: UInt64?)
         /// Digits are typed into a part of a date.
         case part(typed: String, JSON)
@@ -24,18 +24,18 @@ struct Hold: Equatable {
     }
 
     let field: String
-    /// What was shown when it was taken: the token, the value, and its revision.
+    /// What was displayed when the edit began: the context, the value and its revision.
     let context: String?
     let base: ShownValue
     let revision: Revision
     var kind: Kind
 
-    /// When it lets go by itself.
+    /// When the edit ends automatically.
     var settles: UInt64? {
         if case .value(_, let settles) = kind { settles } else { nil }
     }
 
-    /// What is about to be set.
+    /// The value that will be set.
     var draft: JSON? {
         switch kind {
         case .text(let editor): .string(editor.text)
@@ -45,7 +45,7 @@ struct Hold: Equatable {
         }
     }
 
-    /// Whether keys are text.
+    /// Whether keys are typed as text.
     var isTyping: Bool {
         switch kind {
         case .text, .number, .list: true
@@ -55,7 +55,7 @@ struct Hold: Equatable {
 }
 
 extension LiveModel {
-    /// Takes a control into the hand.
+    /// Starts editing a control.
     mutating func take(_ field: String, _ kind: Hold.Kind) {
         if let hold, hold.field == field {
             self.hold?.kind = kind
@@ -68,8 +68,8 @@ extension LiveModel {
             revision: mirror.state(field)?.revision ?? 0, kind: kind)
     }
 
-    /// The value that a control shows here: the one in the hand, the one that stood when it was
-    /// taken, or the form's.
+    /// The displayed value of a control: the value being edited, the value at the start of the
+    /// edit, or the form's value.
     func shown(_ index: Int) -> ShownValue {
         let control = mirror.definition.controls[index]
         guard let hold, hold.field == control.id else { return mirror.shown(index) }
@@ -79,7 +79,7 @@ extension LiveModel {
         }
     }
 
-    /// Another's change that waits until the control is let go.
+    /// A change by somebody else, which is displayed when the edit ends.
     func waiting(_ field: String) -> PeerValue? {
         guard let hold, hold.field == field, let index = mirror.index(field),
             let state = mirror.state(field), state.revision > hold.revision,
@@ -91,7 +91,7 @@ extension LiveModel {
             by: mirror.peer(state.by))
     }
 
-    /// Ends the hold and sets what was in the hand; a list, a calendar and a question are closed.
+    /// Ends the edit and sets its value. A list, a calendar or a question is closed.
     mutating func letGo(_ commands: inout [LiveCommand]) {
         guard let hold else { return }
         switch hold.kind {
@@ -113,7 +113,7 @@ extension LiveModel {
         }
     }
 
-    /// Ends the hold with an edit; a refused text stays as a draft.
+    /// Ends editing and sends an edit; a refused text stays as a draft.
     mutating func finish(_ action: Change.Action, _ commands: inout [LiveCommand]) {
         guard let hold else { return }
         self.hold = nil
@@ -130,8 +130,8 @@ extension LiveModel {
         if !isDone { keepDraft(hold) }
     }
 
-    /// Whether what was in the hand was chosen against another's change that waited beside it: who
-    /// picks what stood before says that it shall stand.
+    /// Whether the value was chosen although somebody else had changed the control meanwhile.
+    /// Choosing the earlier value again then overwrites that change.
     private func isChosen(_ hold: Hold) -> Bool {
         guard let state = mirror.state(hold.field), state.revision > hold.revision,
             !mirror.isMine(state.by)
@@ -142,7 +142,7 @@ extension LiveModel {
         }
     }
 
-    /// Of wheels only those that were turned: another may be turning the rest.
+    /// Only the wheels that were turned, because somebody else may be turning the others.
     private func narrowed(_ action: Change.Action, _ hold: Hold) -> Change.Action {
         guard mode == .form, case .value(.object(let rows)) = action,
             case .object(let before) = hold.base.value
@@ -151,7 +151,7 @@ extension LiveModel {
         return turned.isEmpty ? action : .value(.object(JSONObject(turned.map { ($0, $1) })))
     }
 
-    /// Ends the hold without an edit: what waited lands.
+    /// Ends editing without an edit. Waiting changes are displayed.
     mutating func putBack() {
         guard let hold else { return }
         self.hold = nil
@@ -181,7 +181,7 @@ extension LiveModel {
         }
     }
 
-    /// Another's change that waited is seen now.
+    /// Displays the waiting change of somebody else.
     private mutating func land(_ hold: Hold) {
         guard let state = mirror.state(hold.field), state.revision > hold.revision,
             let peer = mirror.peer(state.by)

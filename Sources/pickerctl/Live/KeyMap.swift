@@ -1,16 +1,16 @@
-// Which key is which command, where keys are commands.
+// Maps keys to commands.
 
 internal import SyncCore
 internal import TerminalUI
 
-/// What a key does while nothing is held.
+/// The actions of keys while no control is being edited.
 enum KeyAction: String, CaseIterable {
     case up, down, left, right, next, previous, first, last, pageUp, pageDown
     case act, increase, decrease, edit, external, reset, undo, redo, find, help, people, fold
     case leave, escape, suspend, redraw
 }
 
-/// Keys by what they do; a person may rebind them.
+/// The keys of each action; the user may change them.
 struct KeyMap: Equatable {
     private var actions: [KeyEvent: KeyAction] = [:]
 
@@ -44,14 +44,14 @@ struct KeyMap: Equatable {
     /// What a key does.
     subscript(event: KeyEvent) -> KeyAction? {
         if let action = actions[event] { return action }
-        // A capital comes with or without Shift, as terminals have it.
+        // Some terminals report a capital letter with Shift, others without.
         if case .character = event.key, event.modifiers == .shift {
             return actions[KeyEvent(event.key)]
         }
         return nil
     }
 
-    /// Why a key cannot be given to an action; `nil` where it can.
+    /// Why a key cannot be given to an action; `nil` if it can.
     static func fixed(_ key: KeyEvent, for action: KeyAction) -> String? {
         guard case .character(let character) = key.key else { return nil }
         if key.modifiers.isEmpty, character.isASCII, character.isNumber {
@@ -65,16 +65,16 @@ struct KeyMap: Equatable {
         }
     }
 
-    /// Gives an action the keys that are named, in place of its own.
+    /// Replaces the keys of an action.
     mutating func bind(_ action: KeyAction, to keys: [KeyEvent]) {
         actions = actions.filter { $0.value != action }
         for key in keys { actions[key] = action }
     }
 
-    /// A key as people write it: `u`, `ctrl-r`, `f1`, `space`, `page-up`, as terminals send it.
+    /// Parses a key: `u`, `ctrl-r`, `f1`, `space`, `page-up`, normalized to what terminals send.
     ///
-    /// A terminal sends the same for Control with I and for Tab, and the capital for Shift with a
-    /// letter; what no terminal sends would be a binding that never acts.
+    /// Terminals send the same bytes for Ctrl-I and Tab, and a capital for Shift with a letter. A
+    /// key that no terminal sends is refused, because its binding would never act.
     static func key(named name: String) -> KeyEvent? {
         guard let key = written(name) else { return nil }
         guard case .character(let character) = key.key else { return key }
@@ -138,7 +138,7 @@ extension KeyMap {
         return known.map(Self.name) + others.map(Self.name).sorted()
     }
 
-    /// The first key of an action; `^C`, which always leaves, where none is left.
+    /// The first key of an action; `^C`, which always leaves, if it has no key.
     func name(of action: KeyAction) -> String { names(of: action).first ?? "^C" }
 
     /// A key as the help page shows it.

@@ -1,17 +1,17 @@
-// An answer in words as an edit.
+// Converts a typed answer to an edit.
 
 internal import SyncCore
 
 /// Reads the answers of `LineForm`.
 enum LineAnswer {
-    /// What an answer comes to.
+    /// The meaning of an answer.
     enum Action {
         case edit(Change.Action)
         /// No: nothing is done.
         case nothing
     }
 
-    /// The edit that a line means; `nil` where it means none.
+    /// The edit that a line means; `nil` if it means none.
     static func action(_ line: String, _ index: Int, _ model: LiveModel) -> Action? {
         let control = model.mirror.definition.controls[index]
         switch control.kind {

@@ -1,11 +1,11 @@
-// What others do to a form in lines, and what comes back from elsewhere: each a line of its own.
+// Events in a form in lines: changes by others and results of the editor, one line for each.
 
 internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 
 extension LineForm {
-    /// Something happened: others' changes become lines.
+    /// Prints changes by others as lines.
     mutating func handle(_ event: LiveEvent, at now: UInt64) -> [LiveCommand] {
         let link = model.mirror.link
         let commands = model.handle(event, at: now)
@@ -44,7 +44,8 @@ extension LineForm {
         }
     }
 
-    /// Another definition: who is asked about what is gone is asked what comes next.
+    /// A new definition: if the current question is about a removed control, the next question is
+    /// asked.
     private mutating func sayFormChanged() {
         guard let message = model.message?.text else { return }
         model.message = nil
@@ -99,7 +100,7 @@ extension LineForm {
 
     // MARK: Without answers
 
-    /// Prints the whole form: standard input has no answers.
+    /// Prints the whole form, because standard input has no answers.
     mutating func show() {
         say("Form: \(definition.title ?? definition.name)")
         if let subtitle = definition.subtitle { say(subtitle) }

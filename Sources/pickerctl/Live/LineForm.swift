@@ -1,9 +1,9 @@
 // The form as plain lines and questions: for screen readers, dumb terminals, and answers that come
 // from a pipe (charmbracelet/huh's accessible mode is the model).
 //
-// Always holds: every control that can be edited is asked once in the order of the form; an empty
-// answer keeps the value; what others do is told in lines of its own; no line depends on a place
-// on a screen.
+// Invariants: each editable control is asked once, in the order of the form; an empty answer keeps
+// the value; changes by others are printed as separate lines; no line depends on a position on the
+// screen.
 
 internal import PickerClient
 internal import SyncCore
@@ -11,32 +11,33 @@ internal import TerminalUI
 
 /// Questions and answers about a form.
 struct LineForm {
-    /// What is being asked.
+    /// The current question.
     enum Question: Equatable {
         case control(String)
         /// One wheel of several.
         case wheel(String, component: Int)
         /// The lines of a text so far.
         case lines(String, [String])
-        /// All was asked.
+        /// All questions were asked.
         case command
     }
 
     var model: LiveModel
-    /// Whether a person answers, who can be asked again.
+    /// Whether a person answers; only then a question is repeated.
     let isPerson: Bool
     private(set) var question = Question.command
     private(set) var output: [String] = []
-    /// Why it ends before its end.
+    /// Why the form ended early.
     var failure: Failure?
     var isFinished = false
-    /// Who was told to be here.
+    /// The people whose presence was printed.
     var told: [LivePeer] = []
     private var asksToLeave = false
-    /// The siblings that were said last, by their numbers, and the token of that moment.
+    /// The values of the conflict that were printed last, by number, and the context of that
+    /// moment.
     private var offered: [JSON] = []
     private var offeredContext: String?
-    /// The section whose title was said last.
+    /// The section whose title was printed last.
     private var titled: Int?
 
     init(_ model: LiveModel, isPerson: Bool) {
@@ -46,7 +47,7 @@ struct LineForm {
 
     var definition: FormDefinition { model.mirror.definition }
 
-    /// The lines that were said since the last time.
+    /// The lines since the last call.
     mutating func takeOutput() -> [String] {
         defer { output = [] }
         return output
@@ -56,7 +57,7 @@ struct LineForm {
 
     // MARK: Asking
 
-    /// The first words, and the first question.
+    /// The introduction and the first question.
     mutating func begin() {
         if model.mode == .form {
             say("Form: \(definition.title ?? definition.name)")
@@ -115,7 +116,7 @@ struct LineForm {
         if case .wheels = control.kind { askWheel(field, 0) }
     }
 
-    /// A section's title, once on the way through it, whichever of its controls comes first.
+    /// The title of a section, printed once before the first of its controls.
     mutating func sayTitle(of section: Int) {
         guard model.mode == .form, section != titled else { return }
         titled = section
@@ -123,7 +124,7 @@ struct LineForm {
     }
 
     /// The titles of a picker's groups of options, by the place in the list that each begins at;
-    /// looked up, never gone through.
+    /// only looked up, never iterated.
     private static func groups(of control: Control) -> [Int: String] {
         guard case .picker(let picker) = control.kind else { return [:] }
         let none = LiveModel.choices(of: control).count - picker.options.options.count
@@ -147,7 +148,7 @@ struct LineForm {
         }
     }
 
-    /// A control and its value in a sentence, with what is odd about it.
+    /// A sentence with a control, its value and its problems.
     func state(_ index: Int) -> String {
         let control = definition.controls[index]
         if case .label = control.kind { return model.mirror.text(index) }
@@ -169,7 +170,7 @@ struct LineForm {
         return text
     }
 
-    /// A label with its symbol in words, where those say more.
+    /// A label with its symbol in words, if the words add information.
     private static func spoken(_ label: String, _ symbolName: String?) -> String {
         guard let symbolName, symbolName.lowercased() != label.lowercased() else { return label }
         return "\(label), \(symbolName)"
@@ -335,7 +336,7 @@ struct LineForm {
                         ? "No: there is no conflict here."
                         : "No: a number from 1 to \(offered.count), as in :take 1.")
             }
-            // The numbers are those that were said, whatever has been picked since.
+            // The numbers are those that were printed, even if values have changed since.
             let field = model.mirror.definition.controls[index].id
             model.settle(field, offered[number - 1], context: offeredContext, &commands)
             ask(after: index)
@@ -354,7 +355,7 @@ struct LineForm {
         }
     }
 
-    /// Leaves; what was answered last is awaited, and what only the daemon could keep is named.
+    /// Leaves the form. Waits for the last answers and reports edits that could not be sent.
     private mutating func leave(_ commands: inout [LiveCommand]) {
         guard model.mode == .form else { return commands.append(.quit(.notMet)) }
         let waiting = model.mirror.waitingEdits
@@ -380,7 +381,7 @@ struct LineForm {
         say("\(state(index)). \(expects(index))")
     }
 
-    /// Asks what the keys of the screen's form would be at now.
+    /// Asks the question for the control that would have the focus in the screen form.
     mutating func askNearest() {
         guard let field = model.focusedField, let index = model.mirror.index(field),
             isAsked(index)

@@ -16,11 +16,11 @@ struct LineRuntime: ~Copyable {
     private var ending: ExitStatus?
     private var echo: HiddenEcho?
 
-    /// Since when there is no daemon.
+    /// Since when the daemon is away.
     private var lostSince: UInt64?
 
-    /// Nanoseconds that answers may take once nothing more is asked, and that answers out of a pipe
-    /// wait for a daemon that is away.
+    /// How long to wait for the last answers, and how long answers from a pipe wait for a daemon
+    /// that is away, in nanoseconds.
     private static let patience: UInt64 = 10_000_000_000
 
     init(_ form: LineForm, _ link: LiveLink, output: Int32) {
@@ -58,7 +58,7 @@ struct LineRuntime: ~Copyable {
         return (ending ?? .done, form.model)
     }
 
-    /// Whether standard input is at its end already, as /dev/null is.
+    /// Whether standard input has ended already, as with /dev/null.
     private mutating func hasNoAnswers() -> Bool {
         var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, 0) > 0 else { return false }
@@ -66,7 +66,7 @@ struct LineRuntime: ~Copyable {
         return inputEnded && input.isEmpty
     }
 
-    /// Until when a daemon that is away is waited for; a person waits as long as they like.
+    /// Until when to wait for a daemon that is away; with a person there is no limit.
     private mutating func waitsForDaemon(at now: UInt64) throws(Failure) -> UInt64? {
         guard !form.isPerson, !form.model.isOnline else {
             lostSince = nil
@@ -95,17 +95,17 @@ struct LineRuntime: ~Copyable {
     }
 
     private var needsPrompt = true
-    /// Whether the cursor is behind a prompt, where somebody may be typing.
+    /// Whether the cursor is after a prompt, where somebody may be typing.
     private var standsAtPrompt = false
 
-    /// What is said of its own accord begins a line of its own.
+    /// Output that is not an answer starts a new line.
     private mutating func leavePrompt() throws(Failure) {
         guard standsAtPrompt else { return }
         standsAtPrompt = false
         try write("\n")
     }
 
-    /// Writes; the questions of `pick` are no data, and nobody has to read them.
+    /// Writes a line. Questions of `pick` are not data, so errors are ignored.
     private func write(_ text: String) throws(Failure) {
         if output == STDOUT_FILENO { return try Console.put(Array(text.utf8)) }
         var rest = Array(text.utf8)[...]
@@ -115,7 +115,7 @@ struct LineRuntime: ~Copyable {
         }
     }
 
-    /// What is typed for a secret is not shown.
+    /// The input of a secret is not displayed.
     private mutating func hideEcho() {
         guard form.isPerson, case .control(let field) = form.question, form.model.isSecret(field)
         else { return echo = nil }
@@ -161,7 +161,8 @@ struct LineRuntime: ~Copyable {
         }
     }
 
-    /// An answer out of a pipe waits until the one before it is settled: it may hide what comes.
+    /// An answer from a pipe waits until the previous edit is answered, because that edit may hide
+    /// the next control.
     private var isReady: Bool {
         form.model.isOnline && (form.isPerson || form.model.purposes.isEmpty)
             || form.isPerson
@@ -176,7 +177,7 @@ struct LineRuntime: ~Copyable {
             let text = String(decoding: line, as: UTF8.self)
             input.removeSubrange(...end)
             needsPrompt = true
-            // The terminal began a line where it showed what was typed.
+            // The terminal has started a new line after the typed text.
             if echo == nil { standsAtPrompt = false }
             var commands: [LiveCommand] = []
             form.answer(text, &commands)

@@ -1,10 +1,10 @@
-// The daemon's socket and the client machine: bytes between the two, for a loop that polls.
+// The daemon's socket and the client machine: transfers bytes between them, for a poll(2) loop.
 
 internal import Glibc
 internal import PickerClient
 internal import SyncCore
 
-/// A connection that comes back by itself.
+/// A connection that reconnects automatically.
 struct LiveLink {
     private var machine: ClientMachine
     private var socket: Socket?
@@ -13,7 +13,7 @@ struct LiveLink {
     private let form: String
     private let identity: ClientMachine.Configuration
 
-    /// A socket that can be a member of a struct that is copied: closed with its last owner.
+    /// A socket that a copyable struct can contain; it is closed with its last reference.
     private final class Socket {
         let stream: StreamSocket
         init(_ stream: consuming StreamSocket) { self.stream = stream }
@@ -39,32 +39,32 @@ struct LiveLink {
         return machine
     }
 
-    /// The form is gone: whether it comes back is told by the list of forms.
+    /// The form was deleted: watches the list of forms to see whether it is created again.
     mutating func awaitForm() { machine.watchForms() }
 
-    /// Follows the form anew, on a connection that does not watch the list.
+    /// Follows the form again, on a connection that does not watch the list.
     mutating func rejoin() {
         socket = nil
         unsent = []
         var random = SystemRandomNumberGenerator()
         var identity = identity
-        // Another prefix, since the new machine counts its keys from one again.
+        // Another prefix, because the new machine counts its keys from one again.
         identity.keyPrefix = String(random.next() as UInt64, radix: 36)
         machine = Self.following(form, identity)
     }
 
     /// The socket, while there is one.
     var descriptor: Int32? { socket?.stream.number }
-    /// Whether bytes wait for the socket to take them.
+    /// Whether bytes wait to be written.
     var isBlocked: Bool { !unsent.isEmpty }
-    /// When a connection is to be tried.
+    /// When to connect next.
     var deadline: UInt64? { machine.connectDeadline }
 
     mutating func takeEvent() -> ClientEvent? { machine.takeEvent() }
 
     mutating func submit(_ request: Request) -> Ticket { machine.submit(request) }
 
-    /// Tries to connect where it is time to.
+    /// Connects if it is time to.
     mutating func connectIfDue(at now: UInt64) {
         guard let due = machine.connectDeadline, due <= now else { return }
         do throws(ConnectError) {
@@ -77,20 +77,21 @@ struct LiveLink {
         }
     }
 
-    /// Writes what the socket takes.
+    /// Writes as much as the socket accepts.
     mutating func flush() {
         unsent += machine.takeOutput()
         while !unsent.isEmpty, let socket {
             switch socket.stream.send(unsent) {
             case .bytes(let count): unsent = unsent.dropFirst(count)
             case .wouldBlock: return
-            // What the daemon said last is still to be read; the read finds the end.
+            // The last messages of the daemon are not read yet; reading finds the end of the
+            // stream.
             case .closed: unsent = []
             }
         }
     }
 
-    /// Reads what is there.
+    /// Reads the available bytes.
     mutating func receive() {
         guard let socket else { return }
         switch socket.stream.receive() {

@@ -1,10 +1,10 @@
-// Questions in the status line, and what undo would take back.
+// Questions in the status line, and the next change that undo reverts.
 
 internal import SyncCore
 internal import TerminalUI
 
 extension LiveModel {
-    /// What waits for Enter; every other key answers no.
+    /// A question that Enter confirms; every other key means no.
     enum Question: Equatable {
         /// Unset a field for everybody.
         case reset(field: String)
@@ -21,7 +21,7 @@ extension LiveModel {
         }
     }
 
-    /// A key while a question waits; `false` where the key is still to be obeyed.
+    /// Handles a key while there is a question; `false` if the key must still be processed.
     mutating func questionKey(_ event: KeyEvent, _ commands: inout [LiveCommand]) -> Bool {
         guard let question else { return false }
         self.question = nil
@@ -36,7 +36,7 @@ extension LiveModel {
         }
     }
 
-    /// Asks before a field is unset; a draft is discarded at once, as it is one's own.
+    /// Asks before a field is unset; the user's own draft is discarded at once.
     mutating func reset(_ commands: inout [LiveCommand]) {
         guard let field = focusedField, let index = mirror.index(field) else { return }
         if drafts[field] != nil {
@@ -57,7 +57,7 @@ extension LiveModel {
 
     // MARK: Undo
 
-    /// An edit of one's own as undo would name it.
+    /// An own edit, as undo describes it.
     struct OwnEdit: Equatable {
         struct Part: Equatable {
             var field: String
@@ -68,15 +68,15 @@ extension LiveModel {
         var parts: [Part]
     }
 
-    /// What one has edited since the form was opened, and what of it was undone.
+    /// The user's edits since the form was opened, and which of them were undone.
     struct OwnEdits: Equatable {
         static let countMax = 100
         var done: [OwnEdit] = []
         var undone: [OwnEdit] = []
-        /// Revisions that undo and redo made: they are nobody's to undo.
+        /// Revisions of undo and redo; they cannot be undone.
         var turns: [Revision] = []
 
-        /// A revision of one's own was told.
+        /// An own revision was received.
         mutating func note(_ edit: OwnEdit) {
             if turns.contains(edit.revision) { return }
             done.append(edit)
@@ -84,7 +84,7 @@ extension LiveModel {
             undone = []
         }
 
-        /// Undo or redo made a revision; gives the edit that it turned.
+        /// Undo or redo created a revision; returns the edit that it reverted.
         mutating func turn(_ revision: Revision, isUndo: Bool) -> OwnEdit? {
             turns.append(revision)
             if turns.count > Self.countMax { turns.removeFirst() }
@@ -95,7 +95,7 @@ extension LiveModel {
         }
     }
 
-    /// Notes a revision of one's own.
+    /// Records an own revision.
     mutating func noteOwn(_ revision: Revision, _ observed: [FormMirror.Observed]) {
         let parts = observed.compactMap { change -> OwnEdit.Part? in
             guard change.isMine, let index = mirror.index(change.field),
@@ -107,7 +107,7 @@ extension LiveModel {
         if !parts.isEmpty { ownEdits.note(OwnEdit(revision: revision, parts: parts)) }
     }
 
-    /// What undo would do, for the footer: `35 → 40` is the edit that it takes back.
+    /// What undo would do, for the footer: `35 → 40` is the edit that it reverts.
     var undoHint: String {
         guard let edit = ownEdits.done.last, let text = text(of: edit, isShort: true) else {
             return "undo"
@@ -115,7 +115,7 @@ extension LiveModel {
         return "undo \(text)"
     }
 
-    /// An edit in words: its fields, and each with what it was and became.
+    /// An edit in words: its fields with the values before and after.
     func text(of edit: OwnEdit, isShort: Bool = false) -> String? {
         let arrow = around.environment.charset == .ascii ? "->" : "→"
         let parts = edit.parts.compactMap { part -> String? in
@@ -137,7 +137,7 @@ extension LiveModel {
 
     // MARK: What Enter would do
 
-    /// What Enter sets, where the highlight was moved away from the selection.
+    /// The value that Enter sets, if the highlight differs from the selection.
     var pendingChoice: String? {
         guard let index = focusedIndex, hold == nil else { return nil }
         let control = mirror.definition.controls[index]

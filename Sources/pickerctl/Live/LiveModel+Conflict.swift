@@ -1,37 +1,39 @@
-// A conflict as cards: which are drawn, which is chosen, and what Enter settles.
+// A conflict as cards: which cards are drawn, which is chosen, and when Enter resolves the
+// conflict.
 //
 //   none ──siblings told──▶ drawn ──arrows──▶ chosen ──Enter──▶ settling ──▶ none
 //                             ▲  ▲──siblings told──┘                │
 //                             └───────────── refused ───────────────┘
 //
-// Always holds: Enter settles only among cards that were on the screen for `Span.cards`; the edit
-// carries their token and `require: current`, so a card that nobody saw is never discarded.
+// Invariants: Enter resolves a conflict only among cards that were on the screen for `Span.cards`;
+// the edit has their context and `require: current`, so a value that nobody saw is never discarded.
 
 internal import SyncCore
 internal import TerminalUI
 
-/// The cards of the conflict in focus, as they were drawn over time.
+/// The cards of the focused conflict, with the times at which they were drawn.
 struct ConflictCards: Equatable {
-    /// What was drawn from one moment on.
+    /// The cards that were drawn from one moment on.
     struct Drawn: Equatable {
         var values: [JSON]
-        /// The token of what was shown then.
+        /// The context of what was displayed then.
         var context: String?
         /// Nanoseconds of the loop's clock.
         var since: UInt64
     }
 
     let field: String
-    /// Oldest first; those that a person may still mean.
+    /// Oldest first; those that the user may still refer to.
     var versions: [Drawn]
-    /// The card that the keys are at, by its value, so that another order moves nothing.
+    /// The chosen card, by its value, so that a new order does not change the choice.
     var choice: JSON
 }
 
 extension LiveModel {
-    /// The siblings of a control under `ask` that nobody has settled: what stands, then the others.
+    /// The values of an unresolved conflict of a control with `ask`: the current value, then the
+    /// others.
     ///
-    /// Under every other policy the daemon keeps one value, so there is nothing to choose:
+    /// With every other policy the daemon keeps one value, so there is nothing to choose:
     /// `pickerctl conflicts` lists what is drawn here.
     func conflict(_ index: Int) -> [PeerValue] {
         let control = mirror.definition.controls[index]
@@ -51,13 +53,13 @@ extension LiveModel {
         mirror.definition.controls.indices.filter { !conflict($0).isEmpty }
     }
 
-    /// The card that the keys are at, by its place among those drawn.
+    /// The index of the chosen card among those drawn.
     func chosenCard(_ index: Int) -> Int? {
         guard let cards, cards.field == mirror.definition.controls[index].id else { return nil }
         return conflict(index).firstIndex { $0.value == cards.choice }
     }
 
-    /// Notes which cards are on the screen since when.
+    /// Records since when which cards are on the screen.
     mutating func noteCards() {
         guard let index = focusedIndex, hold == nil else {
             cards = nil
@@ -83,7 +85,7 @@ extension LiveModel {
         self.cards = cards
     }
 
-    /// A key while cards are in focus; `false` where it means what it means elsewhere.
+    /// Handles a key while cards have the focus; `false` if the key has its usual meaning.
     mutating func cardKey(_ action: KeyAction?, _ commands: inout [LiveCommand]) -> Bool {
         guard let index = focusedIndex, let cards,
             cards.field == mirror.definition.controls[index].id
@@ -100,7 +102,7 @@ extension LiveModel {
         return true
     }
 
-    /// A click chooses a card; Enter settles.
+    /// A click chooses a card; Enter resolves the conflict.
     mutating func chooseCard(_ number: Int, of index: Int) {
         let siblings = conflict(index)
         guard siblings.indices.contains(number) else { return }
@@ -136,7 +138,7 @@ extension LiveModel {
             isError: true)
     }
 
-    /// What is said of an edit that met another where one of both is kept at once.
+    /// The message for concurrent edits of which one is kept at once.
     mutating func sayResolved(_ field: String) {
         guard let index = mirror.index(field), let state = mirror.state(field),
             mirror.definition.controls[index].conflictPolicy != .ask,

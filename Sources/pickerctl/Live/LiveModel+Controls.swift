@@ -1,17 +1,17 @@
-// What keys and clicks do to controls, type by type.
+// The effects of keys and clicks, by type of control.
 
 internal import SyncCore
 internal import TerminalUI
 
 extension LiveModel {
-    /// The options of a picker as they are shown: where nothing can be picked as well, that first.
+    /// The displayed options of a picker. If it can be empty, the first one means "none".
     static func choices(of control: Control) -> [PickerOption] {
         guard case .picker(let picker) = control.kind else { return [] }
         let none = picker.isOptional && !picker.isMultiple
         return (none ? [PickerOption(tag: .null, label: "None")] : []) + picker.options.options
     }
 
-    /// How a picker's options lie.
+    /// The layout of a picker's options.
     enum Shape { case lines, row, wheel, closed }
 
     func shape(_ index: Int) -> Shape {
@@ -41,7 +41,7 @@ extension LiveModel {
         return style
     }
 
-    /// The number of the control that the keys are at.
+    /// The index of the focused control.
     var focusedIndex: Int? { focusedField.flatMap { mirror.index($0) } }
 
     // MARK: Arrows
@@ -61,7 +61,7 @@ extension LiveModel {
         moveFocus(by: step, &commands)
     }
 
-    /// What lies above on a wheel comes before; a number above is a greater one.
+    /// The row above on a wheel is the previous one; for a number, up means greater.
     private mutating func turnVertically(
         _ step: Int, _ index: Int, _ commands: inout [LiveCommand]
     ) {
@@ -104,7 +104,7 @@ extension LiveModel {
         parts[field] = min(max((parts[field] ?? 0) + step, 0), count - 1)
     }
 
-    /// Moves the option that the keys are at; `false` at an end.
+    /// Moves the highlight; `false` at an end.
     private mutating func moveCursor(_ step: Int, _ index: Int) -> Bool {
         let control = mirror.definition.controls[index]
         let options = Self.choices(of: control)
@@ -115,7 +115,7 @@ extension LiveModel {
         return true
     }
 
-    /// The option that the keys are at: where they were moved to, else what is picked, else the
+    /// The highlighted option: where the user moved it, otherwise the picked one, otherwise the
     /// first.
     func cursor(_ index: Int) -> Int? {
         let control = mirror.definition.controls[index]
@@ -185,14 +185,15 @@ extension LiveModel {
                     linesMax: isPage ? room : min(10, room))))
     }
 
-    /// Picks an option; where several can be picked it is added or taken out.
+    /// Picks an option; if several can be picked, adds or removes it.
     mutating func choose(_ tag: JSON, in field: String, _ commands: inout [LiveCommand]) {
         guard let index = mirror.index(field), mayEdit(field) else { return }
         let control = mirror.definition.controls[index]
         let option = Self.choices(of: control).first { $0.tag == tag }
         if option?.isDisabled == true { return say("\(option?.label ?? "it") is unavailable") }
         guard control.isMultiple else {
-            // The selection is where the keys are; a cursor of its own would outlive it.
+            // The highlight is at the selection; a separate cursor would stay when the selection
+            // changes.
             cursors[field] = mode == .form ? nil : tag
             if hold?.field == field { return finish(.value(tag), &commands) }
             let shown = shown(index)
@@ -210,14 +211,14 @@ extension LiveModel {
         send(
             field, picked.contains(tag) ? .remove([tag]) : .add([tag]), context: hold?.context,
             &commands)
-        // A list stays open for the next, and shows what was picked in it.
+        // The list stays open for further picks and shows the picked options.
         if let hold, case .list = hold.kind {
             self.hold = nil
             take(field, hold.kind)
         }
     }
 
-    /// What a button asks before it acts; `nil` where it acts at once.
+    /// What a button asks before it acts; `nil` if it acts at once.
     static func question(of button: ButtonAttributes, _ control: Control) -> String? {
         if let confirm = button.confirm { return confirm }
         return button.role == .destructive ? "\(control.title)?" : nil
@@ -237,7 +238,7 @@ extension LiveModel {
     mutating func typed(_ digit: Int, _ commands: inout [LiveCommand]) {
         guard let index = focusedIndex else { return }
         let control = mirror.definition.controls[index]
-        // Cards come and go while others edit: a digit would mean another one.
+        // Cards change while others edit, so a digit could choose another card than intended.
         if hold == nil, !conflict(index).isEmpty { return }
         switch control.kind {
         case .picker:

@@ -1,4 +1,4 @@
-// What goes to the daemon and what comes from it.
+// Requests to the daemon, and its answers and events.
 
 internal import PickerClient
 internal import SyncCore
@@ -9,9 +9,9 @@ extension LiveModel {
 
     /// Sends an edit and shows it at once; `false` where the form itself refuses it.
     ///
-    /// `context` is the token of what was shown when the control was taken; else the newest.
-    /// With `isCurrent` the daemon refuses to overwrite what that token has not seen; `typed` is
-    /// the text that is kept where the edit is refused.
+    /// `context` is the context of what was displayed when the edit began, by default the newest.
+    /// With `isCurrent` the daemon refuses to overwrite a value that the context has not seen.
+    /// `typed` is the text that is kept if the edit is refused.
     @discardableResult
     mutating func send(
         _ field: String, _ action: Change.Action, context: String? = nil, isCurrent: Bool = false,
@@ -23,7 +23,8 @@ extension LiveModel {
         let change = Change(field: field, context: context ?? mirror.context, action)
         let number = lastEdit + 1
         do throws(InvalidValue) {
-            // What is locked is the daemon's to judge, so it is not shown before it has.
+            // The daemon decides about locked controls, so the edit is not displayed before the
+            // answer.
             if mirror.definition.controls[index].isLocked {
                 _ = try mirror.definition.edits(
                     for: action, control: index, values: mirror.stored)
@@ -83,7 +84,7 @@ extension LiveModel {
         commands.append(.request(lastEdit, request))
     }
 
-    /// Whether keys change a control; where not, why is said.
+    /// Whether keys may change a control; if not, shows the reason.
     mutating func mayEdit(_ field: String) -> Bool {
         guard let index = mirror.index(field) else { return false }
         let control = mirror.definition.controls[index]
@@ -153,7 +154,8 @@ extension LiveModel {
         problems[subject] = text
     }
 
-    /// A text that the daemon did not take is a draft again, unless it is typed anew already.
+    /// A text that the daemon refused becomes a draft again, unless the user is already typing a
+    /// new one.
     private mutating func keep(_ typed: TextEditor?, of field: String) {
         guard let typed, hold?.field != field, drafts[field] == nil,
             let index = mirror.index(field),
@@ -206,7 +208,7 @@ extension LiveModel {
         case .snapshot(let result, _):
             flash(mirror.began(result))
             told = nil
-            // The definition may be another since it was read.
+            // The definition may have changed since it was read.
             request(.formGet(form: mirror.form), .definition, &commands)
         case .resumed:
             mirror.resumed()
@@ -235,7 +237,8 @@ extension LiveModel {
         }
     }
 
-    /// The form is gone: what is typed stays a draft, and it opens again when it comes back.
+    /// The form was deleted: typed text stays a draft, and the form opens again when it is created
+    /// again.
     private mutating func deleted(_ commands: inout [LiveCommand]) {
         mirror.deleted()
         setAside()
@@ -246,7 +249,7 @@ extension LiveModel {
         commands.append(.awaitForm)
     }
 
-    /// Somebody made the form anew.
+    /// Somebody created the form again.
     private mutating func cameBack(_ commands: inout [LiveCommand]) {
         guard mirror.link == .deleted else { return }
         mirror.rejoined()
@@ -268,7 +271,7 @@ extension LiveModel {
         }
     }
 
-    /// Another definition: what is held stays in the hand while its control is there.
+    /// A new definition: the edit continues if its control still exists.
     mutating func define(_ json: JSON) {
         guard json != mirror.definition.json else { return }
         let parsed = try? FormDefinition.parse(
@@ -305,7 +308,7 @@ extension LiveModel {
         say("the form changed")
     }
 
-    /// Other options in an open list: the keys stay at theirs by its tag.
+    /// New options in an open list: the highlight stays at the option with the same tag.
     private func keepList(_ list: inout OpenList, of index: Int, old: FormDefinition) {
         let field = mirror.definition.controls[index].id
         let before = old.index(of: field).map { LiveModel.choices(of: old.controls[$0]) } ?? []

@@ -1,10 +1,10 @@
-// Where the keys are, and how they get elsewhere.
+// The focus, and how it moves.
 
 internal import SyncCore
 internal import TerminalUI
 
 extension LiveModel {
-    /// What the keys can be at, in the order of the form.
+    /// All focusable elements, in the order of the form.
     var focusable: [Focus] {
         var list: [Focus] = []
         let definition = mirror.definition
@@ -24,13 +24,13 @@ extension LiveModel {
         return list
     }
 
-    /// The focus stays where it was by identity; where that is gone it goes to the nearest. What
-    /// the keys can be at is handed back.
+    /// Keeps the focus on the same element; if that is gone, moves it to the nearest. Returns all
+    /// focusable elements.
     mutating func keepFocus() -> [Focus] {
         let all = focusable
         if let hold {
             if all.contains(.control(hold.field)) { return all }
-            // The control was hidden or folded under the hand.
+            // The control was hidden or folded while it was edited.
             setAside()
         }
         guard let focus else {
@@ -57,7 +57,7 @@ extension LiveModel {
         }
     }
 
-    /// What came after it, else before it, and is still there.
+    /// The nearest element after it, otherwise before it, that still exists.
     private func nearest(_ focus: Focus, _ all: [Focus]) -> Focus? {
         guard let place = order.firstIndex(of: focus) else { return nil }
         return order[place...].first { all.contains($0) }
@@ -65,7 +65,8 @@ extension LiveModel {
     }
 
     mutating func moveFocus(to focus: Focus) {
-        // Whoever comes to a control begins at its value, and at the first part of a date.
+        // When a control gets the focus, the highlight is at its value, or at the first part of a
+        // date.
         for case .control(let field)? in [focus, self.focus] {
             if focus != self.focus { parts[field] = nil }
             cursors[field] = nil
@@ -74,7 +75,7 @@ extension LiveModel {
         followsFocus = true
     }
 
-    /// To the next control or the one before; stops at the ends.
+    /// Moves to the next or previous control; stops at the ends.
     mutating func moveFocus(by steps: Int, _ commands: inout [LiveCommand]) {
         letGo(&commands)
         let all = focusable
@@ -83,7 +84,7 @@ extension LiveModel {
         moveFocus(to: all[min(max(here + steps, 0), all.count - 1)])
     }
 
-    /// To the control that lies about a page further.
+    /// Moves by about one page.
     mutating func movePage(_ direction: Int, _ commands: inout [LiveCommand]) {
         letGo(&commands)
         let all = focusable
@@ -106,7 +107,7 @@ extension LiveModel {
         geometry.frames.first { $0.owner == Self.owner(of: focus) }?.rect
     }
 
-    /// What a place of the screen is called that belongs to the focus.
+    /// The region name of a focus.
     static func owner(of focus: Focus) -> String {
         switch focus {
         case .control(let field): field
@@ -114,7 +115,7 @@ extension LiveModel {
         }
     }
 
-    /// The focus that a place of the screen stands for; ids have no `#`.
+    /// The focus of a region name; ids have no `#`.
     static func focus(of owner: String) -> Focus {
         if owner.hasPrefix("#"), let number = Int(owner.dropFirst()) { return .section(number) }
         return .control(owner)

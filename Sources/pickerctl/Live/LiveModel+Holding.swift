@@ -1,4 +1,4 @@
-// Keys while a control is held.
+// Keys while a control is being edited.
 
 internal import SyncCore
 internal import TerminalUI
@@ -135,7 +135,7 @@ extension LiveModel {
         default: break
         }
         if isPick { return }
-        // Any other command sets the value first, as leaving a field does.
+        // Any other command first sets the value, as leaving the field does.
         letGo(&commands)
         if let action = around.keys[event] { perform(action, &commands) }
     }

@@ -1,4 +1,4 @@
-// Keys: first to what is held, then as commands.
+// Keys go to the control being edited first, then they are commands.
 
 internal import SyncCore
 internal import TerminalUI
@@ -138,7 +138,7 @@ extension LiveModel {
         page = .help(scroll)
     }
 
-    /// The controls that can be found, as options.
+    /// The controls for the search, as options.
     var findable: [PickerOption] {
         focusable.compactMap { focus in
             guard case .control(let field) = focus else { return nil }

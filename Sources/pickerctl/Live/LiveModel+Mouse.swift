@@ -1,4 +1,4 @@
-// The mouse: clicks, drags and the wheel, through the regions of what was drawn.
+// The mouse: clicks, drags and the wheel, by the regions of the drawn frame.
 
 internal import SyncCore
 internal import TerminalUI
@@ -33,7 +33,7 @@ extension LiveModel {
         }
         let region = geometry.region(at: point)
         if isMenuOpen, region?.owner != hold?.field {
-            // As in every menu, a click elsewhere closes it and does no more.
+            // As in every menu, a click outside only closes it.
             return putBack()
         }
         guard let region, let owner = region.owner else {
@@ -44,7 +44,7 @@ extension LiveModel {
         if mode == .form, hold.map({ .control($0.field) != target }) ?? false { letGo(&commands) }
         if mode == .form, focusable.contains(target), focus != target {
             moveFocus(to: target)
-            // A click is where the hand is: the screen stays.
+            // The clicked position is visible already, so the screen does not scroll.
             followsFocus = false
         }
         guard let field = focusedField, field == owner else {
@@ -58,7 +58,7 @@ extension LiveModel {
         }
     }
 
-    /// What a click means.
+    /// The effect of a click.
     private mutating func apply(
         _ action: ControlAction, to field: String, _ commands: inout [LiveCommand]
     ) {
@@ -90,7 +90,7 @@ extension LiveModel {
         }
     }
 
-    /// The thumb follows the mouse; it is set when the button is let go.
+    /// The thumb follows the mouse; the value is set when the button is released.
     private mutating func track(_ field: String, _ position: Int, _ last: Int) {
         guard let index = mirror.index(field), mayEdit(field),
             let domain = mirror.definition.controls[index].numberDomain,
@@ -170,7 +170,7 @@ extension LiveModel {
             page = .help(scroll)
             return
         }
-        // Only a wheel that is being edited is turned; elsewhere the page is scrolled.
+        // The mouse wheel turns only a wheel that is being edited; otherwise it scrolls the page.
         if let owner = geometry.region(at: point)?.owner, let hold, hold.field == owner,
             case .value(_, settles: nil) = hold.kind, let index = mirror.index(owner),
             isWheel(index)

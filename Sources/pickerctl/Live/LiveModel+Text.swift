@@ -5,9 +5,10 @@ internal import SyncCore
 internal import TerminalUI
 
 extension LiveModel {
-    /// Begins to type into the focused text; a draft goes on where it was left.
+    /// Starts typing into the focused text, or continues its draft.
     ///
-    /// `isAutomatic`: Tab came from another text, and a control that is no text stays as it is.
+    /// `isAutomatic`: the focus came from another text by Tab; a control that is not a text does
+    /// not change.
     mutating func editText(isAutomatic: Bool = false) {
         guard let index = focusedIndex else { return }
         let control = mirror.definition.controls[index]
@@ -29,7 +30,7 @@ extension LiveModel {
         }
     }
 
-    /// Gives the text to the person's own editor.
+    /// Opens the text in the user's editor.
     mutating func editOutside(_ commands: inout [LiveCommand]) {
         guard let index = focusedIndex else { return }
         let control = mirror.definition.controls[index]
@@ -53,7 +54,7 @@ extension LiveModel {
 
     // MARK: Under the prompt
 
-    /// Takes the one control into the hand: Enter ends with its value.
+    /// Starts editing the only control; Enter ends with its value.
     mutating func beginPick(_ field: String) {
         guard let index = mirror.index(field) else { return }
         let control = mirror.definition.controls[index]
@@ -76,7 +77,7 @@ extension LiveModel {
         }
     }
 
-    /// Space under the prompt: ticks an option, turns a toggle. `false` for others.
+    /// Space in `pick` ticks an option or turns a toggle. `false` for others.
     mutating func tick(_ commands: inout [LiveCommand]) -> Bool {
         guard let index = focusedIndex else { return false }
         let control = mirror.definition.controls[index]
@@ -92,7 +93,7 @@ extension LiveModel {
         }
     }
 
-    /// Enter under the prompt picks the option that the keys are at.
+    /// Enter in `pick` picks the highlighted option.
     mutating func pickAtCursor(_ commands: inout [LiveCommand]) -> Bool {
         guard let index = focusedIndex, shape(index) == .lines, let place = cursor(index) else {
             return false

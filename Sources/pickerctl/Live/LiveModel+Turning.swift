@@ -1,17 +1,17 @@
-// Values that are turned step by step, and numbers and dates that are typed.
+// Values that change step by step, and numbers and dates that are typed.
 
 internal import SyncCore
 internal import TerminalUI
 
 extension LiveModel {
-    /// Turns the value by one step: it is a draft that everybody sees, and is set when nothing
-    /// more comes for a while.
+    /// Changes the value by one step. It is a draft that everybody sees, and it is set when no key
+    /// is pressed for a while.
     mutating func turn(_ step: Int, _ commands: inout [LiveCommand]) {
         guard let index = focusedIndex else { return }
         let control = mirror.definition.controls[index]
         guard mayEdit(control.id) else { return }
         if case .stepper(let stepper) = control.kind, mode == .form {
-            // Steps of several people add up, so each is sent as what it is.
+            // Steps of several people add up, so each step is sent as an increment.
             if hold?.field == control.id { letGo(&commands) }
             let width = stepper.domain.step ?? DecimalNumber(1)
             if let amount = step < 0 ? width.negated : width {
@@ -23,7 +23,8 @@ extension LiveModel {
         turnTo(control.id, next)
     }
 
-    /// Holds a value; one that was taken explicitly stays until it is let go.
+    /// Starts editing a value. An edit that was started explicitly lasts until it is ended
+    /// explicitly.
     mutating func turnTo(_ field: String, _ value: JSON) {
         var settles: UInt64? = mode == .form ? now &+ Span.settle : nil
         if let hold, hold.field == field {
@@ -102,7 +103,7 @@ extension LiveModel {
     ) -> JSON? {
         guard var rows = value.objectValue else { return nil }
         rows[wheels.components[component].id] = tag
-        // Rows that depend on this one begin at their first where theirs is gone.
+        // Dependent wheels move to their first row if their current row no longer exists.
         for other in wheels.evaluationOrder where other != component {
             let list = wheels.rows(of: other, selection: rows)
             let otherID = wheels.components[other].id
@@ -113,7 +114,7 @@ extension LiveModel {
         return .object(rows)
     }
 
-    /// To the least or the greatest.
+    /// Moves to the minimum or the maximum.
     mutating func toEnd(_ direction: Int) {
         guard let index = focusedIndex else { return }
         let control = mirror.definition.controls[index]
@@ -138,14 +139,14 @@ extension LiveModel {
         let number = shown(index).value.numberValue
         let text = number?.formatted(fractionDigits: control.numberDomain?.fractionDigits ?? 0)
         var editor = TextEditor(text ?? "")
-        // What is typed first takes its place.
+        // The first typed character replaces the value.
         editor.selectAll()
         take(control.id, .number(editor))
     }
 
     // MARK: Dates
 
-    /// What a date begins with that has none.
+    /// The start value of an empty date.
     func startOfDate(_ date: DateAttributes) -> DateValue {
         let day =
             around.today ?? CivilDate(daysSince1970: 0) ?? CivilDate(year: 2000, month: 1, day: 1)
@@ -186,7 +187,7 @@ extension LiveModel {
         send(field, .value(clamped.json), &commands)
     }
 
-    /// A digit into the part of a date that the keys are at.
+    /// Types a digit into the selected part of a date.
     mutating func typePart(_ digit: Int, _ index: Int) {
         let control = mirror.definition.controls[index]
         guard mayEdit(control.id), case .date(let date) = control.kind else { return }
@@ -203,7 +204,7 @@ extension LiveModel {
         if typed.count >= (part == .year ? 4 : 2) { takePart(typed, value) }
     }
 
-    /// Puts typed digits into the part, and the keys at the next part.
+    /// Sets the part to the typed digits and selects the next part.
     mutating func takePart(_ typed: String, _ value: JSON) {
         guard let hold, let index = mirror.index(hold.field),
             case .date(let date) = mirror.definition.controls[index].kind

@@ -1,56 +1,56 @@
-// The live form as a value: what is shown, where the keys are, what is held in the hand.
+// The live form as a value: the displayed form, the focus and the control being edited.
 //
 //            key, click, paste                      let go, Enter
 //   free ───────────────────────▶ hold(list, text, number, value, …) ───▶ an edit is sent
 //     ▲                              │ Esc: put back (a text is kept as a draft)
 //     └──────────────────────────────┘
 //
-// Always holds: no I/O and no clock: events in, commands out, time a parameter; one control at most
-// is held, and what is held is not moved by anybody else: their change waits beside it, and the
-// edit that ends the hold carries the token of what was shown when it began.
+// Invariants: no I/O and no clock: the input is events with the time, the output is commands; at
+// most one control is being edited, and changes by others do not move it: such a change is
+// displayed beside it, and the final edit has the context of what was displayed when editing began.
 
 internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 
-/// What comes in.
+/// The input of the model.
 enum LiveEvent {
     case input(InputEvent)
     case resized(Size)
     case client(ClientEvent)
     /// Requests of `LiveCommand.request` were answered.
     case answered([Int], RequestOutcome)
-    /// Text from the person's own editor; `nil` where it was left without a text.
+    /// Text from the user's editor; `nil` if the editor was cancelled.
     case edited(field: String, text: String?)
-    /// Time went by.
+    /// Time has passed.
     case tick
 }
 
-/// What goes out.
+/// The output of the model.
 enum LiveCommand: Equatable {
     case request(Int, Request)
     case presence(PresenceUpdate)
     case quit(ExitStatus)
     case suspend
     case redraw
-    /// Give the text to `$EDITOR`.
+    /// Open the text in `$EDITOR`.
     case edit(field: String, text: String)
-    /// The form is gone; watch whether it comes back.
+    /// The form was deleted; watch whether it is created again.
     case awaitForm
-    /// It came back: follow it anew.
+    /// The form was created again: follow it.
     case rejoin
 }
 
 /// The live form.
 struct LiveModel {
-    /// What the keys are at.
+    /// The focused element.
     enum Focus: Equatable {
         case control(String)
         /// The title of a folded section.
         case section(Int)
     }
 
-    /// What takes the screen.
+    /// The page on the screen.
     enum Page: Equatable {
         case form
         case help(ScrollState)
@@ -64,22 +64,22 @@ struct LiveModel {
         case pick(field: String, sets: Bool)
     }
 
-    /// A line that goes away by itself.
+    /// A message that disappears after a while.
     struct Message: Equatable {
         var text: String
         var isError: Bool
         var until: UInt64
     }
 
-    /// Something that fades.
+    /// A highlight that fades.
     struct Flash: Equatable {
         var peer: LivePeer
         var until: UInt64
     }
 
-    /// What a request was for.
+    /// The purpose of a request.
     enum Purpose: Equatable {
-        /// `typed`: the text that it sets, which is a draft again where it is refused.
+        /// `typed`: the text that it sets; it becomes a draft again if it is refused.
         case edit(String, typed: TextEditor? = nil)
         case undo
         case redo
@@ -90,28 +90,28 @@ struct LiveModel {
     enum Span {
         static let flash: UInt64 = 2_500_000_000
         static let message: UInt64 = 6_000_000_000
-        /// After the last key that turns a value it is set.
+        /// The delay after the last step before a value is set.
         static let settle: UInt64 = 400_000_000
-        /// Between two presences: 25 a second, below the 30 that the daemon takes.
+        /// Between two presence updates: 25 per second; the daemon accepts 30.
         static let presence: UInt64 = 40_000_000
         static let press: UInt64 = 700_000_000
-        /// What was on the screen for less was not read.
+        /// Cards that were on the screen for less time were not read.
         static let cards: UInt64 = 500_000_000
     }
 
-    /// What the model cannot know.
+    /// Properties of the environment.
     struct Surroundings {
         var environment = StyleEnvironment(theme: .terminal)
-        /// A theme that was asked for is kept whatever the background is.
+        /// A requested theme is used with any background.
         var choosesTheme = true
         var themes = ThemeChoice.standard
         var keys = KeyMap()
         var today: CivilDate?
-        /// A moment as people here read it.
+        /// Formats a time for people.
         var localTime: @Sendable (Timestamp) -> String = { $0.description }
         var compile: PatternCompiler
 
-        /// The keys of hints as this terminal can show them.
+        /// The names of keys in hints, as the terminal can display them.
         func plain(_ hints: [(String, String)]) -> [(String, String)] {
             guard environment.charset == .ascii else { return hints }
             let words = ["←→": "left/right", "↑↓": "up/down"]
@@ -127,47 +127,47 @@ struct LiveModel {
     var focus: Focus?
     var hold: Hold?
     var page = Page.form
-    /// Texts that were left without being set, by field; looked up, never gone through.
+    /// Drafts: texts that were not set, by field; only looked up, never iterated.
     var drafts: [String: TextEditor] = [:]
-    /// The option that the keys are at, by field, as a tag: a new list of options keeps it.
+    /// The highlighted option by field, as a tag, so that it survives a new list of options.
     var cursors: [String: JSON] = [:]
-    /// The part of a date or the wheel that the keys turn, by field.
+    /// The selected part of a date, or the selected wheel, by field.
     var parts: [String: Int] = [:]
-    /// The month that a calendar is turned to, by field.
+    /// The displayed month of a calendar, by field.
     var months: [String: YearMonth] = [:]
     var problems: [String: String] = [:]
     var flashes: [String: Flash] = [:]
     var pressed: (field: String, until: UInt64)?
-    /// Conflicts that were settled or put off, by field: up to this revision.
+    /// Conflicts that were resolved or dismissed, by field: up to this revision.
     var settled: [String: Revision] = [:]
     var unfolded: Set<Int> = []
     var folded: Set<Int> = []
     var message: Message?
     var scroll = ScrollState()
-    /// Whether the screen moves so that the focus is seen; the wheel looks elsewhere.
+    /// Whether the screen scrolls to the focus; the mouse wheel turns this off.
     var followsFocus = true
     var purposes: [Int: Purpose] = [:]
     var lastEdit = 0
     var told: PresenceUpdate?
     var toldAt: UInt64 = 0
-    /// The slider that the mouse drags, as it lay when it was taken.
+    /// The slider that the mouse drags, with its position at the start.
     var drag: HitRegion?
     var asksToLeave = false
-    /// What waits for Enter in the status line.
+    /// The question in the status line.
     var question: Question?
-    /// The cards of the conflict in focus.
+    /// The cards of the focused conflict.
     var cards: ConflictCards?
     var ownEdits = OwnEdits()
-    /// The value that `pick` ends with.
+    /// The result of `pick`.
     var picked: JSON?
-    /// Why `pick` ended by itself.
+    /// Why `pick` ended without an answer.
     var parting: String?
-    /// Whether Caps Lock is on, as far as the terminal tells.
+    /// Whether Caps Lock is on, if the terminal reports it.
     var hasCapsLock = false
-    /// What the keys could be at the last time, to find what is near when the focus goes away.
+    /// The previous focusable elements, to find the nearest when the focused one disappears.
     var order: [Focus] = []
     var geometry = LiveGeometry()
-    /// The parts of the screen as they were drawn last.
+    /// The cached parts of the screen.
     var drawn = DrawnParts()
 
     init(_ mirror: FormMirror, _ around: Surroundings, mode: Mode = .form, size: Size) {
@@ -185,12 +185,12 @@ struct LiveModel {
         }
     }
 
-    /// The field that the keys are at.
+    /// The focused field.
     var focusedField: String? {
         if case .control(let field)? = focus { field } else { nil }
     }
 
-    /// Everything that happens.
+    /// Handles an event.
     mutating func handle(_ event: LiveEvent, at now: UInt64) -> [LiveCommand] {
         self.now = now
         var commands: [LiveCommand] = []
@@ -211,7 +211,7 @@ struct LiveModel {
         return commands
     }
 
-    /// When something changes by itself: the next `.tick` is due then.
+    /// When the next `.tick` is due.
     var deadline: UInt64? {
         var deadlines: [UInt64] = flashes.values.map(\.until)
         if let message { deadlines.append(message.until) }
@@ -232,7 +232,7 @@ struct LiveModel {
         if let settles = hold?.settles, settles <= now { letGo(&commands) }
     }
 
-    /// Says something in the last line for a while.
+    /// Shows a message in the last line for a while.
     mutating func say(_ text: String, isError: Bool = false) {
         message = Message(text: text, isError: isError, until: now &+ Span.message)
     }
@@ -243,7 +243,7 @@ struct LiveModel {
         PresenceUpdate(form: mirror.form, focus: focusedField, draft: sharedDraft)
     }
 
-    /// What others see of what is held: never of a secret, and only what the control would take.
+    /// The draft that others see: never a secret, and only a value that is valid for the control.
     private var sharedDraft: JSON? {
         guard let hold, let index = mirror.index(hold.field) else { return nil }
         if case .secure = mirror.definition.controls[index].kind { return nil }
@@ -264,16 +264,16 @@ struct LiveModel {
     }
 }
 
-/// Where things were drawn, for the mouse and for turning pages.
+/// The layout of the last frame, for the mouse and for paging.
 struct LiveGeometry {
     var regions: [HitRegion] = []
-    /// The controls' places in the whole form, from its first line.
+    /// The positions of the controls in the whole form, from its first line.
     var frames: [OwnedFrame] = []
-    /// Where the form is seen.
+    /// The window in which the form is displayed.
     var window = Rect(x: 0, y: 0, columns: 0, lines: 0)
     var contentLines = 0
 
-    /// The region on top at a place.
+    /// The topmost region at a position.
     func region(at point: Point) -> HitRegion? {
         regions.last { $0.rect.contains(point) }
     }

@@ -1,7 +1,7 @@
 // The loop of a live form: poll(2) over the terminal, the daemon's socket and the signals' pipe.
 //
-// Always holds: one thread; the model decides, this moves bytes; everything that is ready is taken
-// before the screen is drawn, and a frame is one write.
+// Invariants: one thread; the model decides, this code does the I/O; all available input is
+// processed before the screen is drawn, and a frame is one write.
 
 internal import Glibc
 internal import PickerClient
@@ -20,26 +20,26 @@ struct LiveRuntime {
     private let addressing: FrameEncoder.Addressing
     private let charset: Charset
     private let depth: ColorDepth
-    /// When an unfinished escape sequence is taken for the Escape key.
+    /// When an unfinished escape sequence counts as the Escape key.
     private var escapeDue: UInt64?
     /// Whether the terminal has kitty's keyboard protocol.
     private var hasKeyboard = false
-    /// Where an inline frame lies, as far as it is known.
+    /// The position of an inline frame, if it is known.
     private var frame = InlineFrame()
 
-    /// An inline frame on the screen: the mouse is told in lines of the screen, so the terminal is
-    /// asked where the cursor is each time the frame may have moved. A terminal that does not
-    /// answer keeps its mouse.
+    /// The position of an inline frame. The mouse reports lines of the screen, so the terminal is
+    /// asked for the cursor position whenever the frame may have moved. If the terminal does not
+    /// answer, the mouse stays off.
     private struct InlineFrame {
         /// The screen's line of the frame's first.
         var top: Int?
-        /// The frame's lines that the cursor was at when it was asked for, oldest first.
+        /// The lines of the frame in which the cursor was at each request, oldest first.
         var asked: [Int] = []
         /// Lines of the frame that was asked about last.
         var lines: Int?
     }
 
-    /// Nanoseconds that the rest of an escape sequence has to come in.
+    /// The timeout for the rest of an escape sequence, in nanoseconds.
     private static let escapeSpan: UInt64 = 40_000_000
 
     init(_ model: LiveModel, _ link: LiveLink, _ terminal: Terminal, charset: Charset) {
@@ -75,7 +75,7 @@ struct LiveRuntime {
         return (ending ?? .done, model)
     }
 
-    /// What the terminal is asked. The console of Linux shows what it does not understand.
+    /// The queries to the terminal. The Linux console displays queries that it does not understand.
     private var questions: [UInt8] {
         if environmentVariable("TERM") == "linux" { return [] }
         switch addressing {
@@ -84,7 +84,7 @@ struct LiveRuntime {
         }
     }
 
-    /// What `pick` leaves on the screen: one line, or nothing where nothing was picked.
+    /// The line that `pick` leaves on the screen; nothing if nothing was picked.
     private mutating func finish() {
         guard addressing == .inline else { return }
         var lines = 0
@@ -123,7 +123,7 @@ struct LiveRuntime {
         terminal.answered()
     }
 
-    /// A turn of the mouse in lines of the frame; `nil` outside of one that lies under the prompt.
+    /// A mouse event with a line of the frame; `nil` outside of an inline frame.
     private func placed(_ event: MouseEvent) -> MouseEvent? {
         guard addressing == .inline else { return event }
         guard let top = frame.top else { return nil }
@@ -166,14 +166,15 @@ struct LiveRuntime {
 
     private mutating func takeInput() {
         let bytes = terminal.read()
-        // A terminal that is gone reads as the end of a file.
+        // A closed terminal reads as the end of the file.
         guard !bytes.isEmpty else { return ending = .hungUp }
         for event in decoder.decode(bytes) {
             switch event {
             case .reply(.attributes): terminal.answered()
             case .reply(.cursor(let point)): answered(cursor: point)
             case .key(let event) where event.key == .function(3) && !frame.asked.isEmpty:
-                // On the screen's first line the answer is F3 with modifiers, byte for byte.
+                // On the first line of the screen, the answer has the same bytes as F3 with
+                // modifiers.
                 answered(cursor: Point(x: 0, y: 0))
                 continue
             case .reply(.keyboard): hasKeyboard = true
@@ -191,7 +192,7 @@ struct LiveRuntime {
         escapeDue = decoder.isWaiting ? MonotonicClock.now() + Self.escapeSpan : nil
     }
 
-    /// The terminal shows frames whole.
+    /// The terminal supports synchronized output.
     private mutating func synchronize() {
         encoder = FrameEncoder(
             options: .init(

@@ -36,7 +36,7 @@ extension LiveModel {
     private func availability(_ index: Int) -> ControlState.Availability {
         let isReadOnly = mirror.definition.controls[index].isReadOnly
         switch mirror.definition.controls[index].kind {
-        // People read them; there is nothing remarkable in it.
+        // Reading is their normal use, so there is no mark.
         case .gauge where isReadOnly, .label: return .editable
         default: break
         }
@@ -45,7 +45,7 @@ extension LiveModel {
         return mirror.definition.controls[index].isLocked ? .locked : .editable
     }
 
-    /// The value in words, the one in the hand included.
+    /// The value in words, including one that is being edited.
     func valueText(_ index: Int) -> String {
         guard let hold, hold.field == mirror.definition.controls[index].id else {
             return mirror.text(index)
@@ -58,7 +58,7 @@ extension LiveModel {
         }
     }
 
-    /// The control as it is drawn.
+    /// The view of a control.
     func view(_ index: Int, _ environment: StyleEnvironment) -> any Block {
         let control = mirror.definition.controls[index]
         let environment = environment.styled(style(index), for: control.type)
@@ -72,7 +72,7 @@ extension LiveModel {
         return controlView(index, environment).block(in: environment)
     }
 
-    /// What is said below a control of what is typed into it, or was.
+    /// The note below a control about its typed text or its draft.
     private func notes(_ field: String, _ environment: StyleEnvironment) -> [StyledText] {
         let roles = environment.roles
         let glyphs = environment.glyphs
@@ -154,7 +154,7 @@ extension LiveModel {
         return pressed?.field == field ? .pressed : .idle
     }
 
-    /// What is typed into a control, where something is.
+    /// The text that is typed into a control, if any.
     private func typing(_ field: String) -> TextEditor? {
         guard let hold, hold.field == field else { return nil }
         switch hold.kind {
@@ -185,7 +185,7 @@ extension LiveModel {
         return PickerView(configuration)
     }
 
-    /// The list of a menu that lies over the form; `nil` where the control's style has none.
+    /// The list of a menu that lies over the form; `nil` if the control's style has none.
     func menu(_ index: Int, _ list: OpenList, _ environment: StyleEnvironment) -> MenuBox? {
         let control = mirror.definition.controls[index]
         guard case .picker(let picker) = control.kind, style(index) == .menu else { return nil }
@@ -229,7 +229,7 @@ extension LiveModel {
         let present = TextEditor(
             shown(index).value.stringValue ?? "", isMultiline: text.isMultiline,
             maxLength: text.maxLength)
-        // What was typed and not set stays in the input: the note below says what is set.
+        // A draft stays in the input field; the note below shows the current value.
         return TextView(
             label: label, editor: typed ?? drafts[control.id] ?? present, prompt: text.prompt,
             isEditing: typed != nil, linesMax: linesMax, state: state)

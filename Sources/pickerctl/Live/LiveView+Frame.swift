@@ -1,4 +1,4 @@
-// What stands around the form: its title and the people, banners, hints, and the pages of help.
+// The parts around the form: title, people, banners, hints and the pages of help.
 
 internal import SyncCore
 internal import TerminalUI
@@ -10,7 +10,7 @@ extension LiveModel {
         let roles = environment.roles
         let title = StyledText(
             " " + (mirror.definition.title ?? mirror.form), roles.heading)
-        // However long the title is, it leaves room for who is here.
+        // A long title is cut to leave space for the people.
         let here = presence(environment, room: size.columns - title.columns - 4).truncated()
         let columns = max(1, min(title.columns, size.columns - here.columns - 4))
         return Row {
@@ -21,7 +21,7 @@ extension LiveModel {
         }
     }
 
-    /// Who is here, by name where there is room.
+    /// The people who have the form open, by name if there is space.
     private func presence(_ environment: StyleEnvironment, room: Int) -> StyledText {
         let roles = environment.roles
         let glyphs = environment.glyphs
@@ -55,7 +55,7 @@ extension LiveModel {
         return StyledText("\(glyphs.dot) \(count) other\(count == 1 ? "" : "s")", roles.peer(0))
     }
 
-    /// What everybody has to know at once.
+    /// The banners.
     func banner(_ environment: StyleEnvironment) -> StyledText? {
         let roles = environment.roles
         let style = roles.warning.adding([.bold, .reverse])
@@ -80,8 +80,8 @@ extension LiveModel {
 
     // MARK: Below
 
-    /// The lines below the form: a rule, a line of words and one of keys, or one of both where the
-    /// screen is low.
+    /// The lines below the form: a rule, a line of text and a line of keys, or one line for both if
+    /// the screen is low.
     func footer(
         _ environment: StyleEnvironment, _ drawn: inout DrawnParts, isRoomy: Bool
     ) -> DrawnColumn {
@@ -142,7 +142,7 @@ extension LiveModel {
         return line.truncated()
     }
 
-    /// What the keys do now, the most useful first.
+    /// The hints for the keys, the most useful first.
     private var hints: [(String, String)] {
         switch page {
         case .help: return [("PgDn PgUp", "scroll"), ("Esc", "back")]
@@ -268,8 +268,8 @@ extension LiveModel {
 }
 
 extension LiveModel {
-    /// The page of keys, what the form says of the focused control and of itself first: the last
-    /// line of the screen has no room for much, and a small screen none for any of it.
+    /// The page of keys. It begins with the help of the focused control and of the form, because
+    /// the last line of the screen is short.
     var helpLines: [(keys: String, text: String)] {
         var about: [(title: String, text: String?)] = []
         if let index = focusedIndex {
@@ -290,7 +290,7 @@ extension LiveModel {
 
 /// The page of keys.
 enum HelpPage {
-    /// In place of keys: the text takes the whole line.
+    /// Instead of keys: the text uses the whole line.
     static let wholeLine = " "
 
     private static let sections: [(String, [(KeyAction, String)])] = [

@@ -1,7 +1,7 @@
 // The screen of a live form: title and people, the form in a window, what the keys do.
 //
-// Always holds: a function of the model; what it was laid out as is handed back with it, for the
-// mouse. It is made for any size from 40x10 up and draws what fits below that.
+// Invariants: the screen is a function of the model; the layout is returned with it, for the mouse.
+// It is designed for 40x10 and larger; a smaller screen shows what fits.
 
 internal import SyncCore
 internal import TerminalUI
@@ -14,9 +14,9 @@ struct LiveScreen {
 }
 
 extension LiveModel {
-    /// Draws the screen, and keeps where things lie.
+    /// Draws the screen and stores the layout.
     mutating func draw() -> Canvas {
-        // Taken out, so that it is not copied when it changes.
+        // Moved out, so that changing it does not copy it.
         var drawn = DrawnParts()
         swap(&drawn, &self.drawn)
         let screen = mode == .form ? screen(&drawn) : prompt()
@@ -26,7 +26,7 @@ extension LiveModel {
         return screen.canvas
     }
 
-    /// The environment for this width: labels take what the longest needs.
+    /// The environment for this width: the label column is as wide as the longest label.
     private func environment(_ drawn: inout DrawnParts) -> StyleEnvironment {
         let columns = drawn.labelColumns(of: mirror.definitions) {
             mirror.definition.controls.map { control in
@@ -87,7 +87,7 @@ extension LiveModel {
             page.render(into: &canvas, in: window)
             return
         }
-        // A column between the names at the right and the bar.
+        // An empty column between the names and the scroll bar.
         let isWide = window.columns >= 60
         let gap = isWide ? 1 : 0
         let width = max(0, window.columns - 1)
@@ -106,9 +106,9 @@ extension LiveModel {
         drawMenu(into: &canvas, in: window, environment)
     }
 
-    /// An open menu over what lies below its control, or above it where there is no room: nothing
-    /// else moves, and the form is as it was when it closes. Where neither is room enough it
-    /// covers its control, whose choice is checked in it.
+    /// An open menu is drawn over the form, below its control, or above it if there is not enough
+    /// space. So nothing else moves. If neither has enough space, it covers its control; the picked
+    /// option is checked in the menu.
     private func drawMenu(
         into canvas: inout Canvas, in window: Rect, _ environment: StyleEnvironment
     ) {
@@ -122,7 +122,7 @@ extension LiveModel {
         let x = value?.x ?? window.x + 2
         let size = menu.measure(width: max(0, window.maxX - 1 - x))
         let lines = min(size.lines, window.lines)
-        // What is said below the control (another's change, an error) stays in sight.
+        // The notes below the control (a change by somebody else, an error) stay visible.
         let hasNotice = state(index).held != nil || problems[hold.field] != nil
         let below = hasNotice ? frame.maxY : value?.maxY ?? frame.maxY
         let above = (value?.y ?? frame.y) - lines
@@ -145,8 +145,8 @@ extension LiveModel {
         return Owned(by: hold.field, AnyBlock(view(index, environment)))
     }
 
-    /// The lines that have to be seen: the control's, or in a tall one those about the cursor;
-    /// at the ends of the form also what cannot have the focus.
+    /// The lines that must be visible: those of the control, or those around the cursor in a tall
+    /// one; at the ends of the form also parts that cannot have the focus.
     private func focusedLines(
         _ focus: Focus, _ environment: StyleEnvironment, _ geometry: LiveGeometry, _ width: Int
     ) -> Range<Int>? {

@@ -52,7 +52,7 @@ struct OpenCommand: ParsableCommand {
             || text.contains("/") && FileFacts.at(text).map { $0.kind != .directory } ?? false
     }
 
-    /// Applies a file; one that would lose a value is asked about.
+    /// Applies a file; asks first if a value would be lost.
     private static func apply(
         _ definition: JSON, _ file: String, _ session: Session
     ) throws(Failure) {
@@ -92,9 +92,9 @@ struct LiveOptions: ParsableArguments {
     }
 }
 
-/// What has to be known before a form is shown.
+/// The data that a form needs before it is displayed.
 enum LiveStart {
-    /// The form as the daemon has it now.
+    /// The current form from the daemon.
     static func mirror(of form: String, _ session: Session) throws(Failure) -> FormMirror {
         let result = try session.definition(form)
         let definition = try parse(result.definition)
@@ -111,7 +111,7 @@ enum LiveStart {
         }
     }
 
-    /// Whether plain lines are wanted, or nothing else is possible.
+    /// Whether to show plain lines: because the user wants them, or nothing else is possible.
     static func isPlain(_ options: LiveOptions) -> Bool {
         options.accessible || isatty(STDIN_FILENO) != 1 || environmentVariable("TERM") == "dumb"
             || environmentVariable("ACCESSIBLE").map { $0 != "0" } ?? false
@@ -140,7 +140,7 @@ enum LiveStart {
         return try lines(mirror, session, options, settings, mode, STDERR_FILENO)
     }
 
-    /// The values as they are: nobody is asked.
+    /// Prints the values without questions.
     private static func present(
         _ mirror: FormMirror, _ session: Session
     ) throws(Failure) -> ExitStatus {

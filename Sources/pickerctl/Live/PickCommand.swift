@@ -53,7 +53,7 @@ struct PickCommand: ParsableCommand {
         }
     }
 
-    /// The present value or the default, unasked.
+    /// The current value or the default, without a question.
     private func present(
         _ mirror: FormMirror, _ index: Int, _ session: Session
     ) throws(Failure) {

@@ -1,10 +1,10 @@
-// What a person keeps about live forms: `~/.config/pickersync/live.yaml`.
+// The user's preferences for live forms: `~/.config/pickersync/live.yaml`.
 //
 //     theme: {light: paper, dark: ember}
 //     keys: {leave: ctrl-x, undo: [z, u]}
 //
-// Always holds: a mistake in the file costs what it is about and nothing else, and is told with the
-// file, the key and the reason; a form is shown in any case.
+// Invariants: a mistake in the file disables only the wrong setting, and is reported with the file,
+// the key and the reason; the form is always shown.
 
 internal import FormFile
 internal import PickerClient
@@ -15,12 +15,12 @@ internal import TerminalUI
 struct Preferences {
     var themes = ThemeChoice.standard
     var keys = KeyMap()
-    /// What was wrong with the file, a line for each mistake.
+    /// The mistakes in the file, a line for each mistake.
     private(set) var problems: [String] = []
     /// The actions that the file gave keys to, by key.
     private var bound: [KeyEvent: KeyAction] = [:]
 
-    /// The file's path by the XDG Base Directory rules; `nil` where there is no home.
+    /// The file's path by the XDG Base Directory rules; `nil` if there is no home.
     static var path: String? {
         if let folder = environmentVariable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
             return folder + "/pickersync/live.yaml"
@@ -43,7 +43,7 @@ struct Preferences {
 
     init() {}
 
-    /// What a file says; each mistake is told, and the rest holds.
+    /// Parses a file. Reports each mistake and keeps the other settings.
     init(_ file: SourceTree) {
         guard case .object(let members) = file.json else {
             if !file.json.isNull { complain(file, [], "not a mapping", "theme and keys") }

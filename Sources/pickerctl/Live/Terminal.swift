@@ -1,15 +1,15 @@
-// The terminal as it was found, and as the form wants it.
+// Changes the modes of the terminal and restores them.
 //
-// Always holds: whatever ends the process, short of SIGKILL, the terminal's modes and its screen
-// are put back: by `leave()` on every ordinary way, by a handler of async-signal-safe calls alone
-// (signal-safety(7): write, tcsetattr, raise) when the program traps. Signals that ask are bytes in
-// a pipe, which the loop reads as it reads keys (Bernstein, "The self-pipe trick").
+// Invariants: the terminal's modes and screen are restored whatever ends the process, except
+// SIGKILL: by `leave()` on every normal path, and by a handler with only async-signal-safe calls
+// (signal-safety(7): write, tcsetattr, raise) when the program traps. Other signals are bytes in a
+// pipe, which the loop reads like keys (Bernstein, "The self-pipe trick").
 
 @preconcurrency internal import Glibc
 internal import TerminalUI
 
-/// What the handlers know. They run at any moment, so it is plain memory that is written before
-/// they are installed, and only while a terminal is taken.
+/// The state for the handlers. They can run at any moment, so it is plain memory that is written
+/// before they are installed.
 private struct HandlerState {
     var descriptor: Int32 = -1
     var isRaw = false
@@ -23,7 +23,7 @@ private struct HandlerState {
 // only by that thread while no handler can see it half done (a descriptor of -1 turns it off).
 nonisolated(unsafe) private var handlerState = HandlerState()
 
-/// Puts the terminal back; async-signal-safe.
+/// Restores the terminal; async-signal-safe.
 private func restoreTerminal() {
     guard handlerState.isRaw, handlerState.descriptor >= 0 else { return }
     if let bytes = handlerState.bytes {
@@ -32,14 +32,14 @@ private func restoreTerminal() {
     tcsetattr(handlerState.descriptor, TCSANOW, &handlerState.original)
 }
 
-/// A trap: the terminal back, then the end that the signal would have had.
+/// A trap: restores the terminal, then raises the signal with its default action.
 private func trapped(_ number: Int32) {
     restoreTerminal()
     signal(number, SIG_DFL)
     raise(number)
 }
 
-/// A signal that asks: its number into the pipe.
+/// Writes the number of a signal into the pipe.
 private func asked(_ number: Int32) {
     let saved = errno
     var byte = UInt8(truncatingIfNeeded: number)
@@ -47,9 +47,9 @@ private func asked(_ number: Int32) {
     errno = saved
 }
 
-/// A terminal that is taken, and given back.
+/// A terminal that is switched to raw mode and restored.
 final class Terminal {
-    /// How much of it is taken.
+    /// Full screen or inline.
     enum Use { case screen, inline }
 
     let descriptor: Int32
@@ -58,7 +58,7 @@ final class Terminal {
     private let use: Use
     private var original = termios()
     private(set) var isTaken = false
-    /// Whether the terminal was asked something whose answer has not come.
+    /// Whether the answer to a query is missing.
     private var awaitsAnswer = false
     /// Whether keys come as kitty writes them.
     private var hasKeyboard = false
@@ -66,7 +66,8 @@ final class Terminal {
     private static let asking: [Int32] = [SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP]
     private static let traps: [Int32] = [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE]
 
-    /// The controlling terminal, wherever the standard streams lead; `nil` where there is none.
+    /// The controlling terminal, even if the standard streams are redirected; `nil` if there is
+    /// none.
     init?(_ use: Use) {
         self.use = use
         descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
@@ -88,7 +89,7 @@ final class Terminal {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Its size; 80x24 where it does not say.
+    /// Its size; 80x24 if unknown.
     var size: Size {
         var window = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0,
@@ -116,8 +117,8 @@ final class Terminal {
         }
     }
 
-    /// Takes the terminal: raw input, the other screen. One that is taken is taken again: whoever
-    /// continued a stopped program may have changed it.
+    /// Switches to raw input and the alternate screen. May be called again after a stop, because
+    /// the shell may have changed the modes.
     func enter(asking questions: [UInt8] = []) {
         if !isTaken { tcgetattr(descriptor, &original) }
         var raw = original
@@ -129,7 +130,7 @@ final class Terminal {
         for number in Self.traps { Self.install(number, trapped, flags: Int32(bitPattern: 0)) }
         write(entering)
         if !questions.isEmpty {
-            // The last question is one that every terminal answers.
+            // Every terminal answers the last query.
             write(questions + ANSI.askAttributes)
             awaitsAnswer = true
         }
@@ -148,7 +149,7 @@ final class Terminal {
         handlerState.isRaw = true
     }
 
-    /// Something was asked beside the questions of `enter`.
+    /// Another query was sent.
     func ask(_ question: [UInt8]) {
         write(question)
         awaitsAnswer = true
@@ -157,7 +158,7 @@ final class Terminal {
     /// The terminal answered the last question.
     func answered() { awaitsAnswer = false }
 
-    /// Lets the mouse be told in a program under the prompt; a full screen has it from the start.
+    /// Turns on the mouse for an inline frame; a full screen has it from the start.
     func takeMouse() { write(ANSI.enableMouse) }
 
     /// Lets keys come with the state of Caps Lock, or as they came before.
@@ -176,7 +177,7 @@ final class Terminal {
         return flags & 0x04 != 0
     }
 
-    /// Gives it back as it was found.
+    /// Restores the original state.
     func leave() {
         guard isTaken else { return }
         if awaitsAnswer { drainAnswers() }
@@ -187,12 +188,12 @@ final class Terminal {
         handlerState.isRaw = false
     }
 
-    /// Signals end the program again as they did before.
+    /// Restores the default actions of signals.
     func releaseSignals() {
         for number in Self.asking + Self.traps { signal(number, SIG_DFL) }
     }
 
-    /// An answer that comes after the end would be typed into the shell: it is waited for shortly.
+    /// Waits shortly for a missing answer, because the shell would read it as input.
     private func drainAnswers() {
         awaitsAnswer = false
         for _ in 0..<5 {
@@ -215,7 +216,7 @@ final class Terminal {
         sigaction(number, &action, nil)
     }
 
-    /// Everything that is there to be read, one read's worth; empty at the end of the file.
+    /// The available bytes of one read; empty at the end of the file.
     func read() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
             var got = 0
@@ -226,14 +227,14 @@ final class Terminal {
         }
     }
 
-    /// The signals that came.
+    /// The received signals.
     func takeSignals() -> [Int32] {
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = Glibc.read(signals, &bytes, bytes.count)
         return bytes.prefix(max(0, count)).map(Int32.init)
     }
 
-    /// Writes all of it; a terminal that is gone is noticed by its hang-up.
+    /// Writes all bytes; a closed terminal is detected by its hang-up.
     func write(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -253,7 +254,7 @@ final class Terminal {
     func suspend() {
         leave()
         signal(SIGTSTP, SIG_DFL)
-        // The whole job stops: a shell waits for all of a pipeline.
+        // Stops the whole job, because a shell waits for all processes of a pipeline.
         kill(0, SIGTSTP)
         Self.install(SIGTSTP, asked, flags: SA_RESTART)
     }

@@ -1,4 +1,4 @@
-// Which theme a live form is drawn in.
+// The theme of a live form.
 
 internal import TerminalUI
 
@@ -7,11 +7,11 @@ enum ThemeChoice: Equatable {
     case one(Theme)
     case byBackground(light: Theme, dark: Theme)
 
-    /// Without a word from anybody.
+    /// The default.
     static let standard = byBackground(
         light: Theme.automatic(isDark: false), dark: Theme.automatic(isDark: true))
 
-    /// The theme on a background; where it is not known, colours of the terminal's own.
+    /// The theme for a background; if it is unknown, the terminal's own colours.
     func theme(isDark: Bool?) -> Theme {
         switch (self, isDark) {
         case (.one(let theme), _): theme
@@ -21,6 +21,6 @@ enum ThemeChoice: Equatable {
         }
     }
 
-    /// Whether the background has a say.
+    /// Whether the background matters.
     var isFixed: Bool { if case .one = self { true } else { false } }
 }
