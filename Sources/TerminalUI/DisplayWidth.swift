@@ -1,8 +1,8 @@
-// How many terminal columns text takes: what tables are aligned by and lines are cut by.
+// The number of terminal columns of a text, for aligning tables and cutting lines.
 //
 // The unit is the extended grapheme cluster (UAX #29), which is what a terminal's cell holds; a
-// cluster takes 0, 1 or 2 columns. Control characters take none here: whoever prints has made them
-// visible (SafeText) before measuring.
+// cluster takes 0, 1 or 2 columns. Control characters take none here, because callers replace them
+// (SafeText) before they measure.
 
 /// Terminal columns of text, by grapheme cluster.
 public enum DisplayWidth {

@@ -2,12 +2,12 @@
 
 /// Control sequences as bytes.
 public enum ANSI {
-    /// To the other screen, which leaves the user's own as it was.
+    /// Switches to the alternate screen; the normal screen is not changed.
     public static let enterAlternateScreen = sequence("?1049h")
-    /// Back to the user's own screen.
+    /// Switches back to the normal screen.
     public static let leaveAlternateScreen = sequence("?1049l")
-    /// What reaches the last column stays there (DECAWM off): a cluster that a terminal draws wider
-    /// than it should does not spill into the next line.
+    /// Turns off automatic wrapping (DECAWM), so that a cluster that a terminal draws too wide does
+    /// not wrap to the next line.
     public static let disableWrap = sequence("?7l")
     public static let enableWrap = sequence("?7h")
     public static let hideCursor = sequence("?25l")
@@ -19,19 +19,20 @@ public enum ANSI {
     /// From the cursor to the end of the line, in the pen's background.
     public static let clearLine = sequence("K")
     public static let resetStyle = sequence("m")
-    /// Mode 2026: what follows is shown at once, when it ends.
+    /// Mode 2026, synchronized output: the terminal displays the frame when it is complete.
     public static let beginSynchronized = sequence("?2026h")
     public static let endSynchronized = sequence("?2026l")
     /// Buttons, drags (1002) and SGR coordinates (1006).
     public static let enableMouse = sequence("?1002h") + sequence("?1006h")
     public static let disableMouse = sequence("?1006l") + sequence("?1002l")
-    /// Pasted text comes in brackets (2004).
+    /// Bracketed paste (2004).
     public static let enablePaste = sequence("?2004h")
     public static let disablePaste = sequence("?2004l")
-    /// The terminal tells when it gains and loses focus (1004).
+    /// Focus reports (1004).
     public static let enableFocus = sequence("?1004h")
     public static let disableFocus = sequence("?1004l")
-    /// What the terminal is (DA1): every terminal answers, so its answer ends the wait for others.
+    /// Asks for the type of the terminal (DA1). Every terminal answers this, so its answer ends the
+    /// wait for other answers.
     public static let askAttributes = sequence("c")
     /// Whether it knows mode 2026 (DECRQM).
     public static let askSynchronized = sequence("?2026$p")
@@ -66,7 +67,7 @@ public enum ANSI {
         (.strikethrough, 9, 29),
     ]
 
-    /// SGR from a pen of which nothing is known.
+    /// SGR from an unknown state.
     static func style(_ style: CellStyle) -> [UInt8] {
         var codes: [String] = []
         for entry in switches where style.attributes.contains(entry.attribute) {

@@ -1,8 +1,8 @@
-// What one place of the screen shows.
+// The contents of one position on the screen.
 //
-// Always holds: a cell's cluster carries no character that could steer a terminal (SafeText) and
-// has at most `Cell.scalarsMax` scalars; a wide cell (two columns) is followed by its
-// continuation, which nothing else ever stands for.
+// Invariants: a cell's cluster contains no control character (SafeText) and has at most
+// `Cell.scalarsMax` scalars; a wide cell (two columns) is followed by its continuation, which is
+// used for nothing else.
 
 import SyncCore
 
@@ -23,8 +23,8 @@ public struct CellAttributes: OptionSet, Hashable, Sendable {
 
 /// How a cell is drawn.
 public struct CellStyle: Hashable, Sendable {
-    // One number, since each frame compares some thousands: the attributes in the lowest 8 bits,
-    // then the colours.
+    // One number, because each frame compares thousands of them: the attributes in the lowest 8
+    // bits, then the colours.
     fileprivate var bits: UInt64
 
     private static let foregroundShift: UInt64 = 8
@@ -51,7 +51,7 @@ public struct CellStyle: Hashable, Sendable {
         bits = bits & ~(TerminalColor.codeMask << shift) | code << shift
     }
 
-    /// A style; what is not named is the terminal's own.
+    /// A style; the defaults are those of the terminal.
     public init(
         _ foreground: TerminalColor = .standard, on background: TerminalColor = .standard,
         _ attributes: CellAttributes = []
@@ -94,7 +94,7 @@ public struct CellStyle: Hashable, Sendable {
     }
 }
 
-/// One place of the screen.
+/// One position on the screen.
 public struct Cell: Hashable, Sendable {
     let glyph: Glyph
     // The style's bits and above them the width, so that a cell is two words.
@@ -126,7 +126,7 @@ public struct Cell: Hashable, Sendable {
     public var cluster: Character { glyph.cluster }
 
     /// Scalars of a cluster at most: the longest emoji sequences of Unicode have ten. A cluster may
-    /// hold any number of combining marks, which no terminal draws and some choke on.
+    /// have any number of combining marks, which some terminals cannot process.
     public static let scalarsMax = 16
 
     /// A space.
@@ -146,7 +146,7 @@ public struct Cell: Hashable, Sendable {
 public enum Charset: Hashable, Sendable {
     case unicode, ascii
 
-    /// What the locale says; `variable` looks a variable of the environment up.
+    /// The charset of the locale; `variable` returns an environment variable.
     ///
     /// `LC_ALL` before `LC_CTYPE` before `LANG`, the first that is not empty (locale(7)).
     public init(variable: (String) -> String?) {
@@ -158,7 +158,7 @@ public enum Charset: Hashable, Sendable {
 }
 
 extension Charset {
-    /// A cluster as ASCII of the same number of columns; `?` for what has no likeness.
+    /// A cluster as ASCII of the same number of columns; `?` if there is no similar character.
     static func ascii(_ cluster: Character, width: UInt8) -> String {
         if cluster.isASCII { return String(cluster) }
         if let likeness = likenesses[cluster] { return likeness }

@@ -1,7 +1,7 @@
-// A screen in memory: what a frame is drawn into before the difference goes to the terminal.
+// A screen in memory. A frame is drawn into it, then the difference is sent to the terminal.
 //
-// Always holds: `cells.count == columns * lines`; each cell of two columns is followed on its line
-// by its continuation, and no continuation stands anywhere else.
+// Invariants: `cells.count == columns * lines`; each cell of two columns is followed on its line by
+// its continuation, and there are no other continuations.
 
 import SyncCore
 
@@ -27,8 +27,8 @@ public struct CellBuffer: Hashable, Sendable {
         return cells[y * columns + x]
     }
 
-    /// Copies another buffer's cells to `origin`, as far as they lie within `clip`. Lines are cut
-    /// and not columns: who clips columns has to keep wide clusters whole.
+    /// Copies another buffer's cells to `origin`, as far as they lie within `clip`. It clips lines,
+    /// not columns, because clipping columns could split wide clusters.
     mutating func copy(_ other: CellBuffer, to origin: Point, clip: Rect) {
         let area = Rect(x: origin.x, y: origin.y, columns: other.columns, lines: other.lines)
             .intersection(clip).intersection(bounds)
@@ -45,11 +45,11 @@ public struct CellBuffer: Hashable, Sendable {
         }
     }
 
-    /// Writes one line of text and says how many columns it takes, hidden ones included.
+    /// Writes one line of text. Returns its columns, including hidden ones.
     ///
-    /// What lies outside `clip` (or the buffer) is left as it is, and a wide cluster of which only
-    /// half would show becomes a space. Harmful characters are shown as escapes; clusters that take
-    /// no column are left out.
+    /// Cells outside `clip` (or the buffer) do not change. A wide cluster that is only half visible
+    /// becomes a space. Harmful characters are shown as escapes; clusters that take no column are
+    /// left out.
     @discardableResult
     public mutating func write(
         _ text: String, at point: Point, style: CellStyle = .plain, clip: Rect? = nil
@@ -169,7 +169,7 @@ public struct CellBuffer: Hashable, Sendable {
     func hasLine(_ y: Int, of other: CellBuffer) -> Bool {
         cells.withUnsafeBufferPointer { own in
             other.cells.withUnsafeBufferPointer { others in
-                // To its end without a branch: so the processor takes several cells at once.
+                // No branch until the end, so that the compiler can vectorize the loop.
                 var difference: UInt64 = 0
                 for place in y * columns..<(y + 1) * columns {
                     difference |= own[place].difference(from: others[place])
@@ -179,7 +179,7 @@ public struct CellBuffer: Hashable, Sendable {
         }
     }
 
-    /// Puts other cells in the place of a line's, which are as many.
+    /// Replaces the cells of a line with the same number of cells.
     mutating func setLine(_ y: Int, _ line: [Cell]) {
         precondition(line.count == columns, "a line has a cell for each column")
         cells.replaceSubrange(y * columns..<(y + 1) * columns, with: line)

@@ -1,20 +1,20 @@
-// From what a terminal shows to what it should show, in the fewest bytes.
+// Encodes the difference between two frames in as few bytes as possible.
 //
-// Always holds: `shown` is what the terminal shows if it did as it was told, already reduced to
-// its depth and charset, and `taken` is the frame that it is of; `pen` and `place` are its state,
-// or say that it is not known. A frame that changes nothing is no bytes, and its lines that are as
-// they were cost a comparison. Control sequences: ECMA-48 and xterm's ctlseqs; synchronized
-// output is DEC private mode 2026.
+// Invariants: `shown` is what the terminal displays, already reduced to its depth and charset, and
+// `taken` is the frame of which it is; `pen` and `place` are the terminal's state, or unknown. A
+// frame without changes has no bytes, and an unchanged line costs only a comparison. Control
+// sequences: ECMA-48 and xterm's ctlseqs; synchronized output is DEC private mode 2026.
 
 import SyncCore
 
 /// Turns frames into the bytes that bring a terminal from one to the next.
 public struct FrameEncoder: Sendable {
-    /// What the terminal can do, and what of it is the frame's.
+    /// The features of the terminal that frames use.
     public struct Options: Hashable, Sendable {
         public var depth: ColorDepth
         public var charset: Charset
-        /// Whether frames stand in brackets of mode 2026, so that none is seen half drawn.
+        /// Whether frames use synchronized output (mode 2026), so that no incomplete frame is
+        /// visible.
         public var isSynchronized: Bool
         public var addressing: Addressing
 
@@ -34,8 +34,8 @@ public struct FrameEncoder: Sendable {
     public enum Addressing: Hashable, Sendable {
         /// At the top of the screen.
         case screen
-        /// At the line where the cursor was when the first frame was drawn; the frame's lines are
-        /// made by scrolling, and what stands above is never touched.
+        /// At the line of the cursor before the first frame; space for the frame is made by
+        /// scrolling, and the lines above do not change.
         case inline
     }
 
@@ -48,7 +48,7 @@ public struct FrameEncoder: Sendable {
     /// Lines below the first that scrolling has made, for inline frames.
     private var reserved = 0
 
-    /// What is known of where the terminal's cursor is.
+    /// The known position of the terminal's cursor.
     enum Place: Hashable, Sendable {
         case at(x: Int, y: Int)
         /// The line is known, the column is not: after the last column, where terminals wait
@@ -87,7 +87,7 @@ public struct FrameEncoder: Sendable {
         taken = frame
         let isDrawn = isWhole || out.count > drawnFrom
         if isDrawn, !options.isSynchronized, isCursorShown != false {
-            // Otherwise the cursor is seen flying about.
+            // Otherwise the moving cursor would be visible.
             out.insert(contentsOf: ANSI.hideCursor, at: 0)
             isCursorShown = false
         }
@@ -189,7 +189,7 @@ extension FrameEncoder {
         _ cell: Cell, x: Int, y: Int, in target: CellBuffer, into out: inout [UInt8]
     ) -> Int {
         if x > 0, joins(cell, atX: x, y: y, in: target), case .at(_, y) = place {
-            // A sequence has to stand between the two.
+            // An escape sequence must separate the two.
             place = .line(y)
         }
         move(toX: x, y: y, in: target, into: &out)
@@ -203,7 +203,8 @@ extension FrameEncoder {
         let scalars = cell.cluster.unicodeScalars
         let isFragile = scalars.count > 1
         if isFragile {
-            // A terminal that draws the cluster narrower than we think leaves what was there.
+            // A terminal that draws the cluster narrower than expected does not clear the second
+            // column.
             out.append(contentsOf: repeatElement(0x20, count: width))
             place = x + width >= target.columns ? .line(y) : .at(x: x + width, y: y)
             move(toX: x, y: y, in: target, into: &out, rewriting: false)
@@ -267,7 +268,7 @@ extension FrameEncoder {
         case .line(let fromY):
             let vertical =
                 fromY == y ? [] : fromY < y ? ANSI.down(y - fromY) : ANSI.up(fromY - y)
-            // The column first: it takes a terminal out of waiting to wrap.
+            // The column first, because this ends a pending wrap.
             offer(column + vertical)
         case .unknown: break
         }

@@ -14,7 +14,7 @@ public struct Point: Hashable, Sendable {
     }
 }
 
-/// How much room something takes.
+/// The size of something.
 public struct Size: Hashable, Sendable {
     public var columns: Int
     public var lines: Int
@@ -25,7 +25,7 @@ public struct Size: Hashable, Sendable {
         self.lines = lines
     }
 
-    /// No room at all.
+    /// The empty size.
     public static let zero = Size(columns: 0, lines: 0)
 }
 

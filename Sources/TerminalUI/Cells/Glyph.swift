@@ -1,9 +1,9 @@
-// What a cell shows, as the bytes that draw it.
+// The contents of a cell, as UTF-8.
 //
-// Always holds: two are equal where the same bytes draw them. Clusters that are canonically
-// equivalent are the same `Character`, but not to every terminal; and to compare them as such takes
-// longer than all else of a frame, which is some thousands of cells. A glyph is one number, so that
-// frames are copied and compared as memory is.
+// Invariants: two glyphs are equal if their bytes are equal. Canonically equivalent clusters are
+// the same `Character`, but terminals may draw them differently, and comparing characters is slow
+// for thousands of cells. A glyph is one number, so frames are copied and compared like plain
+// memory.
 
 internal import Synchronization
 
@@ -80,8 +80,8 @@ struct LongerClusters {
     private var numbers: [[UInt8]: Int] = [:]
     private let max: Int
 
-    /// None yet, and `max` at most, as texts of others bring them: emoji sequences are fewer than
-    /// 4,000, and so many take some 8 MB. Beyond it a cluster is drawn as its first scalars.
+    /// At most `max`, because other users' texts can contain any clusters. There are fewer than
+    /// 4,000 emoji sequences. Beyond the maximum, a cluster is drawn as its first scalars.
     init(max: Int = 1 << 16) { self.max = max }
 
     mutating func number(of bytes: [UInt8]) -> Int? {

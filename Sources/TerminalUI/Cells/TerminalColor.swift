@@ -1,4 +1,4 @@
-// Colours as terminals know them, and how a colour is brought down to what a terminal can show.
+// Colours of terminals, and how a colour is reduced to what a terminal can display.
 
 /// A colour of text or of its background.
 public enum TerminalColor: Hashable, Sendable {
@@ -151,7 +151,8 @@ extension TerminalColor {
     }
 
     private static func nearestANSI(_ red: UInt8, _ green: UInt8, _ blue: UInt8) -> UInt8 {
-        // By hue and brightness rather than by distance, which turns every soft colour gray.
+        // By hue and brightness instead of distance, because by distance every soft colour would
+        // become gray.
         let (r, g, b) = (Int(red), Int(green), Int(blue))
         let high = max(r, g, b)
         let low = min(r, g, b)

@@ -1,8 +1,7 @@
-// Dates by their parts, as keys and wheels turn them, and a month as a calendar shows it.
+// The parts of dates, which keys and wheels change, and the month of a calendar.
 //
-// Always holds: what comes out is a real date of the same mode, within the bounds that were given.
-// A part turns within itself, as the wheels of UIDatePicker do: minute 59 goes to 0 and leaves the
-// hour alone.
+// Invariants: the result is a valid date of the same mode, within the given bounds. A part wraps
+// without changing others, as in UIDatePicker: minute 59 becomes 0, and the hour does not change.
 
 public import SyncCore
 
@@ -63,7 +62,7 @@ extension DateValue {
         }
     }
 
-    /// The value with a part set; days are cut to what the month has. `nil` where there is no such
+    /// The value with a part set; days are cut to what the month has. `nil` if there is no such
     /// value.
     public func setting(_ part: DatePart, to number: Int) -> DateValue? {
         guard mode.parts().contains(part) else { return nil }
@@ -121,8 +120,8 @@ extension DateValue {
         }
     }
 
-    /// The value with a part turned by so many rows; minutes go by the interval. Years end, other
-    /// parts begin again.
+    /// The value with a part changed by a number of rows; minutes change by the interval. Years
+    /// stop at the ends, other parts wrap.
     public func turned(
         _ part: DatePart, by rows: Int, minuteInterval: Int = 1, min: DateValue? = nil,
         max: DateValue? = nil

@@ -1,8 +1,8 @@
-// Which options of a list somebody means who types a few letters of one.
+// Finds the options of a list that match a few typed letters.
 //
-// As fzf does it: the letters must come in order, not side by side; beginnings of words and runs
-// count more. Terms that are separated by spaces must all match. Small letters match capitals,
-// capitals themselves alone ("smart case"). Scores: fzf, src/algo/algo.go.
+// As in fzf: the letters must be in order, but not adjacent; starts of words and adjacent letters
+// score higher. Terms that are separated by spaces must all match. Lower case matches both cases,
+// upper case only itself ("smart case"). Scores: fzf, src/algo/algo.go.
 
 /// What was typed, ready to be compared.
 public struct ListFilter: Hashable, Sendable {
@@ -52,7 +52,7 @@ public struct ListFilter: Hashable, Sendable {
         }.map(\.element)
     }
 
-    /// How well a text matches, and where; `nil` where it does not.
+    /// How well a text matches, and where; `nil` if it does not.
     public func match(_ text: String) -> (score: Int, positions: [Int])? {
         let clusters = Array(text)
         let folded = clusters.map { Self.folded($0, isCaseSensitive) }
@@ -71,7 +71,7 @@ public struct ListFilter: Hashable, Sendable {
     private static let gapMore = -1
     private static let runBonus = 8
 
-    /// What it is worth that a match stands here: at the beginning of a word, or after a mark.
+    /// The bonus for a match at this position: at the start of a word, or after punctuation.
     private static func bonus(_ clusters: [Character], at index: Int) -> Int {
         if index == 0 { return 12 }
         let (before, here) = (clusters[index - 1], clusters[index])

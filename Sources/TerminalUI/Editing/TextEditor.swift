@@ -1,35 +1,35 @@
-// A text under the cursor, as a value.
+// A text editor as a value.
 //
-// Always holds: the cursor and the selection's other end stand between grapheme clusters,
-// 0…clusters.count; a text of one line holds no line break; clusters.count <= maxLength, unless
-// the text was longer when the editing began; the text's scalars are what was typed, byte for byte.
+// Invariants: the cursor and the selection's other end are between grapheme clusters,
+// 0…clusters.count; a text of one line holds no line break; clusters.count <= maxLength, unless the
+// text was longer at the start; the text's scalars are exactly what was typed.
 
 /// A text that is being edited.
 public struct TextEditor: Hashable, Sendable {
     /// The text by grapheme clusters.
     public private(set) var clusters: [Character]
-    /// The cluster before which the cursor stands.
+    /// The index of the cluster after the cursor.
     public private(set) var cursor: Int
-    /// Where the selection began; `nil` where nothing is selected.
+    /// Where the selection began; `nil` if nothing is selected.
     public private(set) var anchor: Int?
     /// Whether it may have several lines.
     public let isMultiline: Bool
-    /// Clusters at most.
+    /// The maximum number of clusters.
     public let maxLength: Int?
     /// What was cut last, for `yank`.
     public private(set) var killed = ""
     /// The column that moves up and down aim at.
     private var goal: Int?
 
-    /// What became of a key.
+    /// The result of a key.
     public enum Outcome: Hashable, Sendable {
-        /// The text is another.
+        /// The text has changed.
         case edited
-        /// The cursor or the selection is another, or would be were it not at an end.
+        /// The cursor or the selection has changed, or is already at an end.
         case moved
-        /// There is no room for it, or it may not stand here.
+        /// The text is full, or the character is not allowed.
         case refused
-        /// It is no key of an editor.
+        /// The editor does not use this key.
         case ignored
     }
 
@@ -57,7 +57,7 @@ public struct TextEditor: Hashable, Sendable {
 // MARK: - Editing
 
 extension TextEditor {
-    /// Puts a text in place of the selection, or at the cursor: as much as there is room for.
+    /// Replaces the selection with a text, or inserts it at the cursor: as much as fits.
     @discardableResult
     public mutating func insert(_ text: String) -> Outcome {
         let clean = cleaned(text)
@@ -72,7 +72,8 @@ extension TextEditor {
             }
             if taken.isEmpty { return .refused }
         }
-        // What is inserted may become one cluster with its neighbours: an accent after its letter.
+        // The inserted text may join its neighbours to one cluster, such as an accent after its
+        // letter.
         let head = before + taken
         clusters = Array(head + after)
         cursor = min(Self.clusters(upTo: head.utf8.count, in: clusters), clusters.count)
@@ -227,7 +228,7 @@ extension TextEditor {
         return .moved
     }
 
-    /// Does what a key of an editor does (readline(3) and what people know from elsewhere).
+    /// Executes an editing key (those of readline(3), and common ones of other editors).
     public mutating func apply(_ event: KeyEvent) -> Outcome {
         let extending = event.modifiers.contains(.shift)
         let byWord = !event.modifiers.isDisjoint(with: [.control, .alt])

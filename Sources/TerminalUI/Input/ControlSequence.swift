@@ -1,4 +1,4 @@
-// What one finished control sequence of a terminal means.
+// Converts a complete control sequence to an event.
 
 import SyncCore
 
@@ -20,7 +20,7 @@ struct ControlSequence {
         }
     }
 
-    /// The event, or `nil` where it is nothing that we know.
+    /// The event, or `nil` if it is nothing that we know.
     func event(hasAlt: Bool) -> InputEvent? {
         if let first = parameters.first, (0x3C...0x3F).contains(first) {
             return ControlSequence(parameters: Array(parameters.dropFirst()), final: final)
@@ -54,7 +54,7 @@ struct ControlSequence {
     }
 
     /// CPR. xterm writes F3 with modifiers the same way as a cursor on the first line; a report of
-    /// that line is taken for the key: whoever asked for the cursor knows better.
+    /// that line is decoded as the key; the code that asked for the cursor can tell them apart.
     private var cursorReply: TerminalReply? {
         let numbers = self.numbers
         guard numbers.count == 2, numbers[0] > 1 || numbers[1] > 8, numbers[1] > 0 else {
@@ -69,8 +69,8 @@ struct ControlSequence {
         return KeyModifiers(rawValue: UInt8((numbers[1] - 1) & 7))
     }
 
-    /// Whether Caps Lock was on when the key came; `nil` where the sequence does not say: only
-    /// `CSI u` does (kitty's bit 64), and a private one is an answer.
+    /// Whether Caps Lock was on when the key came; `nil` if the sequence does not say: only `CSI u`
+    /// does (kitty's bit 64), and a private one is an answer.
     var capsLock: Bool? {
         guard final == UInt8(ascii: "u"), parameters.first.map({ $0 < 0x3C }) ?? false else {
             return nil
@@ -196,7 +196,7 @@ struct ControlSequence {
         }
     }
 
-    /// A turn of the mouse from its code (ctlseqs, Mouse Tracking).
+    /// A mouse event from its code (ctlseqs, Mouse Tracking).
     static func mouse(code: Int, x: Int, y: Int, isRelease: Bool) -> InputEvent? {
         var modifiers: KeyModifiers = []
         if code & 4 != 0 { modifiers.insert(.shift) }

@@ -1,15 +1,15 @@
-// What a terminal sends: keys, the mouse, pasted text, and answers to what it was asked.
+// The input from a terminal: keys, the mouse, pasted text, and answers to queries.
 
-/// Something that came from the terminal.
+/// An event from the terminal.
 public enum InputEvent: Hashable, Sendable {
     case key(KeyEvent)
     case mouse(MouseEvent)
-    /// Pasted text, line ends as `\n`, without other controls; `isCut` where it was longer than is
-    /// taken.
+    /// Pasted text, line ends as `\n`, without other controls; `isCut` if it was too long and was
+    /// cut.
     case paste(String, isCut: Bool)
     /// Caps Lock was turned on or off, seen from a key that came with it.
     case capsLock(Bool)
-    /// The terminal's window gained or lost the user's attention.
+    /// The terminal's window gained or lost the focus.
     case attention(Bool)
     case reply(TerminalReply)
 }
@@ -51,7 +51,7 @@ public struct KeyEvent: Hashable, Sendable {
     }
 }
 
-/// A turn of the mouse.
+/// A mouse event.
 public struct MouseEvent: Hashable, Sendable {
     public var kind: Kind
     /// Where, counted from 0.

@@ -1,4 +1,4 @@
-// From a terminal's bytes to events.
+// Decodes a terminal's bytes to events.
 //
 //      ┌──────── ESC ───────▶ escape ── [ ──▶ control ── final ──▶ event
 //   ground ◀── event ─────┐      ├───── O ──▶ single ─── byte ───▶ event
@@ -6,14 +6,14 @@
 //      └─ scalar ── text ─┘      └─ other ──▶ the key with Alt
 //   control `200~` ──▶ paste ── ESC [201~ ──▶ event
 //
-// Always holds: the events of a stream do not depend on how it was cut into reads (but for text,
-// whose scalars come as one cluster where they came in one read); nothing grows without bound;
-// bytes that mean nothing are dropped, and what follows them is read again.
+// Invariants: the events do not depend on how the stream is divided into reads (except that scalars
+// of one cluster form one event only if they arrive in one read); all buffers are bounded; unknown
+// bytes are dropped, and decoding continues after them.
 //
 // Sources: ECMA-48; xterm, ctlseqs; rxvt, "Key Codes"; the Linux console, console_codes(4); DEC
 // VT220; kitty, "Comprehensive keyboard handling" (CSI u).
 
-/// A machine that reads a terminal's bytes, however they are cut.
+/// A state machine for a terminal's bytes.
 public struct KeyDecoder: Sendable {
     /// Bytes of a paste that are kept at most: a paste is a value, and values are bounded.
     public static let pasteBytesMax = 65_536
@@ -22,7 +22,7 @@ public struct KeyDecoder: Sendable {
 
     private enum State: Sendable {
         case ground
-        /// A scalar of several bytes is under way.
+        /// A scalar of several bytes is in progress.
         case scalar(modifiers: KeyModifiers)
         /// ESC came; `isDouble` where two did (Alt with a key that sends ESC itself).
         case escape(isDouble: Bool)
@@ -38,7 +38,7 @@ public struct KeyDecoder: Sendable {
     }
 
     private var state = State.ground
-    /// The bytes of what is under way: UTF-8, parameters, an answer, or a paste.
+    /// The bytes of what is in progress: UTF-8, parameters, an answer, or a paste.
     private var bytes: [UInt8] = []
     private var isOverfull = false
     /// Whether Caps Lock was on when it was last heard of.
@@ -65,7 +65,8 @@ public struct KeyDecoder: Sendable {
         return events.list
     }
 
-    /// Nothing came for a while: an ESC that waits was the key, and what is unfinished is dropped.
+    /// Call it when nothing has arrived for a while: a waiting ESC was the Escape key, and an
+    /// incomplete sequence is dropped.
     ///
     /// A paste stays open, since slow links pause within one; `reset()` ends it.
     public mutating func timeout() -> [InputEvent] {
@@ -138,8 +139,8 @@ extension KeyDecoder {
         case 0x00: events.key(.character(" "), modifiers.union(.control))
         case 0x08: events.key(.backspace, modifiers.union(.control))
         case 0x09: events.key(.tab, modifiers)
-        // A line feed is what Enter comes to that was typed before the terminal was raw (termios,
-        // ICRNL).
+        // An Enter that was typed before the terminal was in raw mode arrives as a line feed
+        // (termios, ICRNL).
         case 0x0A, 0x0D: events.key(.enter, modifiers)
         case 0x7F: events.key(.backspace, modifiers)
         case 0x01...0x1A:
@@ -211,7 +212,7 @@ extension KeyDecoder {
             reset()
             state = .escape(isDouble: false)
         default:
-            // A control character within a sequence breaks it off and counts itself.
+            // A control character ends the sequence and is processed itself.
             reset()
             ground(byte, modifiers: [], into: &events)
         }
@@ -250,7 +251,7 @@ extension KeyDecoder {
         _ byte: UInt8, kind: State.Kind, sawEscape: Bool, into events: inout Events
     ) {
         if sawEscape, byte != UInt8(ascii: "\\") {
-            // ESC of something else: the answer was never finished.
+            // ESC of another sequence: the answer is incomplete.
             reset()
             state = .escape(isDouble: false)
             take(byte, into: &events)

@@ -1,19 +1,18 @@
-// The box model: what takes room and draws itself.
+// The box model: blocks that have a size and draw themselves.
 //
-// Always holds: a block draws within the rectangle that it is given and nowhere else (the canvas
-// clips, too); `measure` depends on nothing but the block and the width, so that what was measured
-// is what is drawn.
+// Invariants: a block draws only within its rectangle (the canvas clips too); `measure` depends
+// only on the block and the width, so the drawing has the measured size.
 
 /// Something that can be laid out and drawn.
 public protocol Block {
-    /// The room that it takes where `width` columns are there.
+    /// Its size if `width` columns are available.
     func measure(width: Int) -> Size
-    /// Draws it; `rect` has at least the lines that were measured for its columns, unless room is
-    /// short.
+    /// Draws it; `rect` has at least the measured lines for its columns, unless there is not enough
+    /// space.
     func render(into canvas: inout Canvas, in rect: Rect)
 }
 
-/// Puts blocks in a row or column together, as SwiftUI's ViewBuilder does.
+/// Collects the blocks of a row or column, as SwiftUI's ViewBuilder does.
 @resultBuilder
 public enum BlockBuilder {
     public static func buildExpression(_ block: some Block) -> [any Block] { [block] }
@@ -25,13 +24,13 @@ public enum BlockBuilder {
     public static func buildArray(_ parts: [[any Block]]) -> [any Block] { parts.flatMap(\.self) }
 }
 
-/// Blocks one below the other.
+/// A column of blocks.
 public struct Column: Block {
     public var children: [any Block]
     /// Empty lines between two.
     public var spacing: Int
 
-    /// A column of blocks that are there already.
+    /// A column of given blocks.
     public init(_ children: [any Block], spacing: Int = 0) {
         self.children = children
         self.spacing = spacing
@@ -64,12 +63,12 @@ public struct Column: Block {
     }
 }
 
-/// Room that grows in a row, as much as the others leave.
+/// Space in a row that grows to the remaining width.
 public struct Spacer: Block {
     /// Columns at least.
     public var minimum: Int
 
-    /// Room of at least so many columns.
+    /// Space with a minimum number of columns.
     public init(minimum: Int = 0) { self.minimum = minimum }
 
     public func measure(width: Int) -> Size { Size(columns: min(minimum, width), lines: 1) }
@@ -82,7 +81,7 @@ public struct Row: Block {
     /// Columns between two.
     public var spacing: Int
 
-    /// A row of blocks that are there already.
+    /// A row of given blocks.
     public init(_ children: [any Block], spacing: Int = 1) {
         self.children = children
         self.spacing = spacing
@@ -129,7 +128,7 @@ public struct Row: Block {
     }
 }
 
-/// Blocks side by side that go on in the next line where the room ends, as words do.
+/// Blocks side by side that wrap to the next line, like words.
 public struct Flow: Block {
     public var children: [any Block]
     /// Columns between two.
@@ -171,7 +170,7 @@ public struct Flow: Block {
     }
 }
 
-/// A block that draws by a closure; for leaves that no other block can say.
+/// A block that draws with a closure.
 public struct Drawing: Block {
     private let size: (Int) -> Size
     private let draw: (inout Canvas, Rect) -> Void

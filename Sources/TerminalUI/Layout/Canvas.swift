@@ -1,13 +1,13 @@
-// What blocks draw on: cells, and what each place means to a mouse, a screen reader and a scroller.
+// The canvas of blocks: cells, and regions for the mouse, screen readers and scrolling.
 //
-// Always holds: nothing is drawn and no region reaches outside `clip`; regions that were added
-// later lie on top.
+// Invariants: nothing is drawn and no region reaches outside `clip`; regions that were added later
+// lie on top.
 
 public import SyncCore
 
-/// What somebody does to a control, by key or by mouse.
+/// An action on a control, by key or mouse.
 public enum ControlAction: Hashable, Sendable {
-    /// Look at it, and no more.
+    /// Only focus it.
     case focus
     /// Pick the option (null: none), or turn it on or off where several can be picked.
     case option(JSON)
@@ -36,14 +36,14 @@ public enum ControlAction: Hashable, Sendable {
     case fold
 }
 
-/// A part of the screen that means something to the mouse.
+/// A part of the screen that reacts to the mouse.
 public struct HitRegion: Hashable, Sendable {
     public var rect: Rect
     /// The control that it belongs to.
     public var owner: String?
     public var target: Target
 
-    /// What a place of the region means.
+    /// The meaning of a position in the region.
     public enum Target: Hashable, Sendable {
         case action(ControlAction)
         /// A track whose places are the region's columns.
@@ -53,7 +53,8 @@ public struct HitRegion: Hashable, Sendable {
         case text(first: Int, columns: [Int])
     }
 
-    /// What a click or a drag at this place does; places outside count as the nearest within.
+    /// The action of a click or a drag at this position; a position outside counts as the nearest
+    /// one inside.
     public func action(at point: Point) -> ControlAction {
         let x = min(max(point.x - rect.x, 0), max(0, rect.columns - 1))
         switch target {
@@ -85,10 +86,10 @@ public struct Canvas {
     public private(set) var frames: [OwnedFrame] = []
     /// Where the real cursor goes, for screen readers and input methods.
     public private(set) var cursor: Point?
-    /// What may be drawn on.
+    /// The area that may be drawn on.
     public private(set) var clip: Rect
     private var owner: String?
-    /// Whether blocks that lie outside `clip` are laid out all the same.
+    /// Whether blocks outside `clip` are laid out too.
     let isProbe: Bool
 
     /// A blank canvas.
@@ -140,7 +141,7 @@ public struct Canvas {
         buffer.restyle(rect.intersection(clip), change)
     }
 
-    /// Makes a rectangle answer to the mouse.
+    /// Adds a region for the mouse.
     public mutating func addRegion(_ rect: Rect, _ target: HitRegion.Target) {
         let visible = rect.intersection(clip)
         if visible.isEmpty { return }
@@ -158,7 +159,7 @@ public struct Canvas {
         }
     }
 
-    /// Puts the real cursor there, where it can be seen.
+    /// Puts the real cursor there, if that position is visible.
     public mutating func setCursor(_ point: Point) {
         if clip.contains(point) { cursor = point }
     }
@@ -180,7 +181,7 @@ public struct Canvas {
         owner = outer
     }
 
-    /// The region on top at a place.
+    /// The topmost region at a position.
     public func region(at point: Point) -> HitRegion? {
         regions.last { $0.rect.contains(point) }
     }

@@ -1,6 +1,6 @@
 // Blocks around other blocks: room at the edges, borders, titles, regions.
 
-/// A block with room around it.
+/// A block with padding.
 public struct Padding: Block {
     var left: Int
     var top: Int
@@ -8,7 +8,7 @@ public struct Padding: Block {
     var bottom: Int
     var content: any Block
 
-    /// Room around `content`, in columns and lines.
+    /// Padding around `content`, in columns and lines.
     public init(
         left: Int = 0, top: Int = 0, right: Int = 0, bottom: Int = 0, _ content: some Block
     ) {
@@ -31,18 +31,18 @@ public struct Padding: Block {
     }
 }
 
-/// Where a block stands in a room that is wider than it.
+/// The alignment of a block in a wider space.
 public enum Alignment: Hashable, Sendable {
     case leading, center, trailing
 }
 
-/// A block in a room of so many columns.
+/// A block with a fixed width.
 public struct Framed: Block {
     var columns: Int
     var alignment: Alignment
     var content: any Block
 
-    /// `content` in a room of `columns`, or of what is there.
+    /// `content` in `columns`, or in the available width.
     public init(columns: Int, _ alignment: Alignment = .leading, _ content: some Block) {
         self.columns = columns
         self.alignment = alignment
@@ -71,11 +71,11 @@ public struct Framed: Block {
     }
 }
 
-/// A block that takes the columns that it measures and no more, though more are there.
+/// A block with its own width, even if more columns are available.
 public struct Fitted: Block {
     var content: any Block
 
-    /// `content` in a room of its own width.
+    /// `content` with its own width.
     public init(_ content: some Block) { self.content = content }
 
     public func measure(width: Int) -> Size { content.measure(width: width) }
@@ -87,7 +87,7 @@ public struct Fitted: Block {
     }
 }
 
-/// A block on a background that fills its room.
+/// A block with a background that fills its area.
 public struct Filled: Block {
     var style: CellStyle
     var content: any Block
@@ -158,7 +158,7 @@ public struct Bordered: Block {
     }
 }
 
-/// A title with a line to the end of the room: what begins a section.
+/// A title with a line to the right edge: the start of a section.
 public struct TitledRule: Block {
     var title: StyledText
     var style: CellStyle
@@ -185,7 +185,7 @@ public struct TitledRule: Block {
     }
 }
 
-/// A block that answers to the mouse.
+/// A block that reacts to the mouse.
 public struct Target: Block {
     var target: HitRegion.Target
     var content: any Block

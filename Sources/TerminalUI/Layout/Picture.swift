@@ -1,10 +1,10 @@
 // A block that was drawn before.
 
-/// A canvas as a block: it takes the room that it was drawn in, whatever room is there.
+/// A canvas as a block. Its size is that of the drawing, independent of the available space.
 public struct Picture: Block {
     private let canvas: Canvas
 
-    /// A drawing, to be put where the block stands.
+    /// A drawing.
     public init(_ canvas: Canvas) { self.canvas = canvas }
 
     public func measure(width: Int) -> Size {

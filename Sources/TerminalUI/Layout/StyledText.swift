@@ -1,16 +1,16 @@
-// Text that is drawn: wrapped by words, measured in columns, never raw.
+// Text for drawing: wrapped by words, measured in columns, without control characters.
 
 import SyncCore
 
 /// Text in one or more styles.
 public struct StyledText: Block, Hashable, Sendable {
-    /// A run of one style. Its text is harmless already, and measured once: layouts ask often.
+    /// A run of one style. Its text has no control characters, and its width is computed once.
     struct Span: Hashable, Sendable {
         private(set) var text: String
         private(set) var columns: Int
         var style: CellStyle
 
-        /// A run of text, which is made harmless.
+        /// A run of text; control characters are replaced.
         init(_ raw: String, _ style: CellStyle) {
             text = StyledText.harmless(raw)
             columns = DisplayWidth.columns(of: text)
@@ -32,9 +32,9 @@ public struct StyledText: Block, Hashable, Sendable {
         var hasNewline: Bool { columns != text.utf8.count && text.utf8.contains(0x0A) }
     }
 
-    /// What becomes of text that is wider than the room.
+    /// What happens to text that is too wide.
     public enum Overflow: Hashable, Sendable {
-        /// It goes on in the next line, words kept whole where they fit.
+        /// It wraps to the next line, between words if possible.
         case wrap
         /// It is cut, with `…` as its last column.
         case truncate
@@ -50,7 +50,7 @@ public struct StyledText: Block, Hashable, Sendable {
         self.overflow = overflow
     }
 
-    /// The same text that is cut where it does not fit.
+    /// The same text, cut if it does not fit.
     public func truncated() -> StyledText {
         var text = self
         text.overflow = .truncate
@@ -83,7 +83,7 @@ public struct StyledText: Block, Hashable, Sendable {
         return text
     }
 
-    /// Its columns where it stands in one line.
+    /// Its columns if it is written on one line.
     public var columns: Int { spans.reduce(0) { $0 + $1.columns } }
 
     private static func harmless(_ text: String) -> String {
@@ -207,7 +207,7 @@ extension StyledText {
             }
         }
         endWord()
-        // Spaces at the end take room as far as there is some: they may be part of a filled field.
+        // Trailing spaces are kept as far as they fit, because they may be part of a filled field.
         for piece in gap where line.columns + piece.width <= width {
             line.append(piece.cluster, piece.style, piece.width)
         }

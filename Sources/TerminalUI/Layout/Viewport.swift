@@ -14,8 +14,8 @@ public struct ScrollState: Hashable, Sendable {
         offset = min(max(overflow ? 0 : sum, 0), max(0, content - window))
     }
 
-    /// Scrolls as little as shows `lines`, with `margin` lines around where there is room. Where
-    /// the window is too small for all of them it shows the first.
+    /// Scrolls as little as possible to show `lines`, with `margin` lines around them if there is
+    /// space. Where the window is too small for all of them it shows the first.
     public mutating func show(
         _ lines: Range<Int>, margin: Int = 1, content: Int, window: Int
     ) {
@@ -28,7 +28,7 @@ public struct ScrollState: Hashable, Sendable {
     }
 }
 
-/// The part of a block that a window shows, with a bar at the right where there is more.
+/// The visible part of a block, with a scroll bar at the right if there is more.
 public struct Viewport: Block {
     var scroll: ScrollState
     var lines: Int

@@ -11,8 +11,8 @@ public struct ButtonStyleConfiguration: Sendable {
     public var state: ControlState
     public var environment: StyleEnvironment
 
-    /// The label's symbol and title, with a mark for what cannot be taken back: red is not the
-    /// only sign of it.
+    /// The label's symbol and title, with a mark for destructive buttons, so that red is not the
+    /// only sign.
     public var text: String {
         let mark = role == .destructive ? "! " : ""
         return mark + environment.prefix(label.symbol) + label.title
@@ -40,7 +40,7 @@ public struct PrimitiveButtonStyleConfiguration: Sendable {
     public var state: ControlState
     public var environment: StyleEnvironment
 
-    /// Where a press is.
+    /// The state of a press.
     public enum Phase: Hashable, Sendable {
         case idle
         /// It has just happened.
@@ -69,7 +69,7 @@ public struct PrimitiveButtonStyleConfiguration: Sendable {
 
 /// A button with edges.
 public struct BorderedButtonStyle: ButtonStyle {
-    /// Whether it stands out from others.
+    /// Whether it is prominent.
     public var isProminent: Bool
 
     /// The style.
@@ -119,7 +119,7 @@ public struct BorderlessButtonStyle: ButtonStyle {
     }
 }
 
-/// How buttons act unless somebody makes another: one press, after a question where there is one.
+/// The default behaviour of buttons: they act when pressed, after a question if there is one.
 public struct DefaultButtonStyle: PrimitiveButtonStyle {
     private let make: @Sendable (ButtonStyleConfiguration) -> any Block
 
@@ -169,7 +169,7 @@ public struct DefaultButtonStyle: PrimitiveButtonStyle {
 public struct ButtonView: ControlView {
     public var configuration: PrimitiveButtonStyleConfiguration
 
-    /// A button; the configuration's environment is replaced by the one that it stands in.
+    /// A button; the configuration's environment is replaced by that of the container.
     public init(_ configuration: PrimitiveButtonStyleConfiguration) {
         self.configuration = configuration
     }

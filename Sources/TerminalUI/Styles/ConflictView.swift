@@ -1,18 +1,17 @@
 // A conflict: each sibling is a card with its value, who picked it and when.
 //
-// Always holds: the chosen card differs from the others by its frame and by a mark, not by colour
-// alone; who and when are shown whole, and a long value is cut for them.
+// Invariants: the chosen card differs from the others by its frame and by a mark, not by colour
+// alone; the author and the time are never cut; a long value is.
 
-/// Edits that met, as cards to choose from. It takes the place of the control until somebody
-/// chooses.
+/// Concurrent edits, as cards to choose from. It replaces the control until somebody chooses.
 public struct ConflictView: ControlView {
     var label: ControlLabel
     var cards: [PeerValue]
     var choice: Int?
     var state: ControlState
 
-    /// Cards in their order: the value that stands, then its siblings. `choice` is the one that the
-    /// keys are at; `state` carries everything but the conflict.
+    /// Cards in their order: the current value, then its siblings. `choice` is the selected card;
+    /// `state` contains everything except the conflict.
     public init(label: ControlLabel, cards: [PeerValue], choice: Int?, state: ControlState) {
         self.label = label
         self.cards = cards
@@ -41,7 +40,7 @@ public struct ConflictView: ControlView {
 
 /// One sibling of a conflict.
 struct ConflictCard: Block {
-    /// Columns of a card at least, so that two of them look alike.
+    /// The minimum columns of a card, so that cards have similar sizes.
     private static let columnsMin = 20
 
     private let card: PeerValue
@@ -109,7 +108,7 @@ struct ConflictCard: Block {
     }
 }
 
-/// Blocks side by side, and in further rows where a row is full.
+/// Blocks side by side, wrapped to further rows.
 public struct FlowRow: Block {
     /// Columns between two.
     private static let gap = 1

@@ -1,7 +1,7 @@
-// What is drawn around the body of every control, whatever its style: the bar of the focus, who
-// else is there, what is wrong, and what can be done about it.
+// What is drawn around the body of every control, whatever its style: the focus bar, the people who
+// are at the control, and its notices.
 
-/// Label and content of a control: side by side where there is room, else one below the other.
+/// Label and content of a control: side by side if there is space, otherwise one below the other.
 public struct LabeledRow: Block {
     /// Columns below which the label stands above the content.
     public static let sideBySideMin = 58
@@ -98,7 +98,7 @@ public struct ControlFrame: Block {
         return inner >= LabeledRow.sideBySideMin + Self.margin ? inner - Self.margin : inner
     }
 
-    /// What is said below the content, in so many columns.
+    /// The notices below the content, for a number of columns.
     private var notices: [any Block] {
         let roles = environment.roles
         let glyphs = environment.glyphs
@@ -144,7 +144,7 @@ public struct ControlFrame: Block {
         let body = Rect(x: rect.x + Self.gutter, y: rect.y, columns: columns, lines: lines)
         canvas.clipped(to: body) { content.render(into: &$0, in: body) }
         let below = rect.inset(left: Self.gutter + indent(columns), top: max(1, lines))
-        // Names stand beside the first line alone, so what is below has the whole width.
+        // Names are only beside the first line, so the lines below have the whole width.
         Column(notices).render(into: &canvas, in: below)
         if state.isFocused {
             for y in rect.y..<rect.maxY {
@@ -159,8 +159,8 @@ public struct ControlFrame: Block {
         marks(rect, &canvas)
     }
 
-    /// What somebody is about to set, with their name where there is room for both: their colour
-    /// says who. Of a long text the end is shown, where they type.
+    /// The draft of somebody else, with their name if there is space; the colour also identifies
+    /// them. A long text shows its end, where they type.
     private func draft(_ ghost: PeerValue, _ room: Int) -> StyledText {
         let roles = environment.roles
         let glyphs = environment.glyphs
@@ -212,7 +212,7 @@ public struct ControlFrame: Block {
                 into: &canvas,
                 in: Rect(x: rect.maxX - columns, y: rect.y, columns: columns, lines: 1))
         } else if let peer = state.flash ?? state.ghost?.by ?? state.peers.first {
-            // No room for a name: its first cluster stands in the gutter.
+            // No space for the name: its first cluster is shown in the gutter.
             canvas.write(
                 String(peer.name.prefix(1)), at: Point(x: rect.x + 1, y: rect.y),
                 style: roles.peer(peer.number))

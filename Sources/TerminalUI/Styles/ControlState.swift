@@ -1,4 +1,4 @@
-// What is the matter with a control, whatever its type: what every configuration carries.
+// The state of a control that does not depend on its type; every configuration contains it.
 
 public import SyncCore
 
@@ -20,7 +20,7 @@ public struct PeerValue: Hashable, Sendable {
     public var value: JSON
     /// The value as people read it.
     public var text: String
-    /// `nil` where it is one's own.
+    /// `nil` if it is the user's own.
     public var by: Peer?
     /// When, as people read it: this library has no clock and no zone.
     public var when: String?
@@ -55,9 +55,9 @@ public struct ControlState: Hashable, Sendable {
     public var isFocused: Bool
     public var availability: Availability
     public var validity: Validity
-    /// The values that it stands for differ.
+    /// Its sources have different values.
     public var isMixed: Bool
-    /// What somebody is about to set.
+    /// The draft of somebody else.
     public var ghost: PeerValue?
     /// Another's change that waits until this control is let go.
     public var held: PeerValue?
@@ -65,10 +65,10 @@ public struct ControlState: Hashable, Sendable {
     public var flash: Peer?
     /// Whose focus is here.
     public var peers: [Peer]
-    /// What else is said below it: a draft that is kept, say.
+    /// Another note below it, such as a kept draft.
     public var notes: [StyledText] = []
 
-    /// A state; what is not named is as it should be.
+    /// A state; the defaults mean that nothing is special.
     public init(
         isFocused: Bool = false, availability: Availability = .editable,
         validity: Validity = .valid, isMixed: Bool = false, ghost: PeerValue? = nil,
@@ -86,11 +86,11 @@ public struct ControlState: Hashable, Sendable {
 
     /// Whether keys and clicks change it.
     public var isEditable: Bool { availability == .editable }
-    /// Whether it is drawn as out of use. What is read only is in use, by reading it.
+    /// Whether it is drawn as disabled. A read-only control is not.
     public var isDimmed: Bool { availability == .disabled || availability == .locked }
 }
 
-/// What a control is called: the Text, and the Text below it, and an image.
+/// The label of a control: a title, a subtitle and an image.
 public struct ControlLabel: Hashable, Sendable {
     public var title: String
     public var subtitle: String?

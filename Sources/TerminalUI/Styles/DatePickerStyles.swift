@@ -6,7 +6,7 @@ public import SyncCore
 public struct DatePickerStyleConfiguration: Sendable {
     public var label: ControlLabel
     public var mode: DateMode
-    /// `nil` where there is none, or where it is mixed or invalid.
+    /// `nil` if there is none, or where it is mixed or invalid.
     public var value: DateValue?
     /// What is shown of a value that is no date.
     public var invalidText: String?
@@ -323,7 +323,7 @@ public struct WheelDatePickerStyle: DatePickerStyle {
 public struct DatePickerView: ControlView {
     public var configuration: DatePickerStyleConfiguration
 
-    /// A date picker; the configuration's environment is replaced by the one that it stands in.
+    /// A date picker; the configuration's environment is replaced by that of the container.
     public init(_ configuration: DatePickerStyleConfiguration) {
         self.configuration = configuration
     }

@@ -1,15 +1,15 @@
-// From a form's controls to the views that show them.
+// Converts a form's controls to views.
 //
-// What a form knows of a control comes from its definition and its shown value; what is under the
-// hand (cursor, filter, typing, open menus) is set on the result by whoever keeps it.
+// What a form knows of a control comes from its definition and its shown value; the caller adds the
+// state of the interaction (cursor, filter, typed text, open menus) to the result.
 
 public import SyncCore
 
 extension ControlState {
     /// The state of a form's control, as its definition and its value have it.
     ///
-    /// `canAdminister` says whether what is locked may be set all the same. Whether the control is
-    /// disabled depends on conditions, so it is told.
+    /// `canAdminister` says whether locked controls may be set. Whether the control is disabled
+    /// depends on conditions, so it is a parameter.
     public init(
         _ control: Control, field: FieldState, isDisabled: Bool, canAdminister: Bool,
         isFocused: Bool = false
@@ -42,7 +42,7 @@ extension StyleEnvironment {
 }
 
 extension SliderStyleConfiguration {
-    /// The configuration of a form's slider; `nil` where it has not both bounds.
+    /// The configuration of a form's slider; `nil` if it has not both bounds.
     public init?(
         _ control: Control, _ slider: SliderAttributes, value: JSON, valueText: String,
         state: ControlState
@@ -56,7 +56,7 @@ extension SliderStyleConfiguration {
 }
 
 extension GaugeStyleConfiguration {
-    /// The configuration of a form's gauge; `nil` where it has not both bounds.
+    /// The configuration of a form's gauge; `nil` if it has not both bounds.
     public init?(
         _ control: Control, _ gauge: GaugeAttributes, value: JSON, valueText: String,
         state: ControlState
@@ -81,7 +81,7 @@ extension DatePickerStyleConfiguration {
 }
 
 extension StepperView {
-    /// A form's stepper; what wraps has no end, and what has no value can be raised and lowered.
+    /// A form's stepper. With `wraps` it has no ends, and without a value both buttons are enabled.
     public init(
         _ control: Control, _ stepper: StepperAttributes, value: JSON, valueText: String?,
         state: ControlState

@@ -5,7 +5,7 @@ public import SyncCore
 /// A gauge.
 public struct GaugeStyleConfiguration: Sendable {
     public var label: ControlLabel
-    /// `nil` where there is none.
+    /// `nil` if there is none.
     public var value: DecimalNumber?
     public var range: TrackRange
     /// The value as people read it.
@@ -213,7 +213,7 @@ public struct CircularGaugeStyle: GaugeStyle {
 public struct GaugeView: ControlView {
     public var configuration: GaugeStyleConfiguration
 
-    /// A gauge; the configuration's environment is replaced by the one that it stands in.
+    /// A gauge; the configuration's environment is replaced by that of the container.
     public init(_ configuration: GaugeStyleConfiguration) { self.configuration = configuration }
 
     public func block(in environment: StyleEnvironment) -> any Block {

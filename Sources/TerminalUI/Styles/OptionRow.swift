@@ -59,7 +59,7 @@ public struct OptionRow: Block {
         if let ghost = configuration.state.ghost,
             PickerStyleConfiguration.isSameTag(ghost.value, option.tag)
         {
-            // Whose hand is on it.
+            // The people who are at it.
             let style = ghost.by.map { roles.peer($0.number) } ?? roles.ghost
             line = line.appending("  " + configuration.environment.glyphs.ghost, style)
         }
@@ -78,7 +78,7 @@ public struct OptionRow: Block {
 }
 
 extension PickerStyleConfiguration {
-    /// The options in runs that stand together: each group, and what stands between two.
+    /// The options in runs: each group, and the options between two groups.
     public var runs: [OptionGroup] {
         var runs: [OptionGroup] = []
         var next = 0

@@ -1,12 +1,12 @@
-// What a picker's style is told.
+// The input of a picker's style.
 
 public import SyncCore
 
 /// A picker: its options, what is picked, and how far it is open.
 public struct PickerStyleConfiguration: Sendable {
     public var label: ControlLabel
-    /// The options in order. Where nothing can be picked as well, the first stands for that: its
-    /// tag is null.
+    /// The options in order. If the picker can be empty, the first one means "none": its tag is
+    /// null.
     public var options: [PickerOption]
     /// Options that stand together under a title, as ranges of `options`.
     public var groups: [OptionGroup]
@@ -19,7 +19,7 @@ public struct PickerStyleConfiguration: Sendable {
     public var selectionEffect = PickerAttributes.SelectionEffect.automatic
     /// Lines that a row of a wheel takes.
     public var wheelItemHeight = 1
-    /// The option that the keys are at, where that is not simply the picked one.
+    /// The highlighted option, if it is not the picked one.
     public var cursor: Int?
     public var presentation = Presentation.closed
     public var state: ControlState
@@ -43,7 +43,7 @@ public struct PickerStyleConfiguration: Sendable {
         case floating(OpenList)
     }
 
-    /// A configuration of options that are there already.
+    /// A configuration with the given options.
     public init(
         label: ControlLabel, options: [PickerOption], groups: [OptionGroup] = [],
         selection: Selection, isOptional: Bool = false, isMultiple: Bool = false,
@@ -101,7 +101,7 @@ public struct OpenList: Hashable, Sendable {
         self.linesMax = linesMax
     }
 
-    /// Filters anew, the keys staying at their option where it still matches.
+    /// Filters again. The highlight stays at its option if that still matches.
     public mutating func refilter(_ options: [PickerOption]) {
         let index = matches.indices.contains(cursor) ? matches[cursor].index : nil
         matches = ListFilter(filter.text).matches(in: options.map(\.label))
@@ -126,7 +126,7 @@ extension PickerStyleConfiguration {
     /// The first option that is picked.
     public var selectedIndex: Int? { options.indices.first(where: isSelected) }
 
-    /// Where the keys are: the cursor, else the first picked, else the first.
+    /// The highlighted option: the cursor, otherwise the first picked one, otherwise the first.
     public var current: Int { cursor ?? selectedIndex ?? 0 }
 
     /// The value in words: what a closed menu shows.
@@ -142,7 +142,7 @@ extension PickerStyleConfiguration {
         return StyledText(names.joined(separator: ", "), style)
     }
 
-    /// What is odd about the value, where no option shows it: mixed, or matched by none.
+    /// The problem of a value that no option shows: mixed, or not among the options.
     public var oddity: StyledText? {
         let roles = environment.roles
         let dash = environment.glyphs.dash
@@ -166,7 +166,7 @@ extension PickerStyleConfiguration {
 public struct PickerView: ControlView {
     public var configuration: PickerStyleConfiguration
 
-    /// A picker; the configuration's environment is replaced by the one that it stands in.
+    /// A picker; the configuration's environment is replaced by that of the container.
     public init(_ configuration: PickerStyleConfiguration) { self.configuration = configuration }
 
     public func block(in environment: StyleEnvironment) -> any Block {

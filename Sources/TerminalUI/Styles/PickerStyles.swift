@@ -2,7 +2,7 @@
 
 import SyncCore
 
-/// What suits the number and kind of the options.
+/// The style that suits the number and kind of the options.
 public struct AutomaticPickerStyle: PickerStyle {
     /// The style.
     public init() {}

@@ -1,11 +1,11 @@
-// Sliders: a thumb on a track, with what others are about to set.
+// Sliders: a thumb on a track, with the drafts of others.
 
 public import SyncCore
 
 /// A slider.
 public struct SliderStyleConfiguration: Sendable {
     public var label: ControlLabel
-    /// `nil` where the value is mixed or none.
+    /// `nil` if the value is mixed or none.
     public var value: DecimalNumber?
     public var range: TrackRange
     /// The value as people read it.
@@ -68,7 +68,7 @@ public struct SliderTrack: Block {
     public var configuration: SliderStyleConfiguration
     public var columns: Int
 
-    /// A track of so many columns, or of what is there.
+    /// A track with a number of columns, or with the available width.
     public init(configuration: SliderStyleConfiguration, columns: Int) {
         self.configuration = configuration
         self.columns = columns
@@ -116,9 +116,9 @@ public struct SliderTrack: Block {
     }
 }
 
-/// A thumb on a track, between the labels of its ends; the value stands behind.
+/// A thumb on a track, between the labels of its ends; the value is to the right.
 public struct LinearSliderStyle: SliderStyle {
-    /// Columns that the value takes at least, so that the track does not jump as it changes.
+    /// The minimum columns of the value, so that the track does not move when the value changes.
     static let valueColumns = 8
 
     /// The style.
@@ -174,7 +174,7 @@ public struct LinearSliderStyle: SliderStyle {
 public struct SliderView: ControlView {
     public var configuration: SliderStyleConfiguration
 
-    /// A slider; the configuration's environment is replaced by the one that it stands in.
+    /// A slider; the configuration's environment is replaced by that of the container.
     public init(_ configuration: SliderStyleConfiguration) { self.configuration = configuration }
 
     public func block(in environment: StyleEnvironment) -> any Block {
@@ -189,7 +189,7 @@ public struct SliderView: ControlView {
 /// A number between a minus and a plus.
 public struct StepperView: ControlView {
     public var label: ControlLabel
-    /// The value as people read it; `nil` where there is none.
+    /// The value as people read it; `nil` if there is none.
     public var valueText: String?
     public var typing: TextEditor?
     public var canDecrement: Bool
@@ -236,7 +236,7 @@ public struct StepperView: ControlView {
     }
 }
 
-/// A value between its two buttons; a text that is too long for that goes on below them.
+/// A value between its two buttons; a text that is too long for that continues below them.
 private struct StepperRow: Block {
     var less: any Block
     var value: any Block

@@ -1,11 +1,11 @@
-// What a container hands down to what is inside: theme, marks and styles.
+// The environment that a container passes to its contents: theme, marks and styles.
 //
-// Always holds: an environment is a value, so that what is set inside a container is not seen
-// outside; the nearest container that sets something wins.
+// Invariants: an environment is a value, so a change inside a container has no effect outside; the
+// nearest container that sets a property wins.
 
 public import SyncCore
 
-/// What the bodies of controls are made with.
+/// The environment of controls.
 public struct StyleEnvironment: Sendable {
     /// The colours.
     public var theme: Theme { didSet { roles = RoleStyles(theme, depth: depth) } }
@@ -40,7 +40,7 @@ public struct StyleEnvironment: Sendable {
 }
 
 extension StyleEnvironment {
-    /// A symbol that the terminal can show; `nil` where it would be a row of question marks.
+    /// A symbol that the terminal can show; `nil` if it would be a row of question marks.
     public func drawable(_ symbol: String?) -> String? {
         guard charset == .ascii, let symbol else { return symbol }
         let hasLikeness = symbol.allSatisfy { !Charset.ascii($0, width: 1).contains("?") }
@@ -59,7 +59,8 @@ extension StyleEnvironment {
     }
 
     /// The environment with the built-in style that a form names for controls of a type; a style
-    /// that the type has not leaves it as it is, as does `automatic`, which means the container's.
+    /// that the type does not have changes nothing; neither does `automatic`, which means the
+    /// container's style.
     public func styled(_ style: ControlStyle, for type: ControlType) -> StyleEnvironment {
         with { environment in
             switch type {

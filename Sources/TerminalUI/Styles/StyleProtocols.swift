@@ -1,7 +1,7 @@
 // The extension points: a style is a function from a control's configuration to a block.
 //
-// The built-in styles are written on nothing else. A type of control that has one look alone (text,
-// secure, stepper, wheels, label) has no protocol: its view is a block.
+// The built-in styles use only these protocols. A type of control with only one look (text, secure,
+// stepper, wheels, label) has no protocol: its view is a block.
 
 public import SyncCore
 
@@ -68,7 +68,7 @@ public struct AnyPickerStyle: Sendable {
     /// Forgets the type of a style.
     public init(_ style: some PickerStyle) { make = { style.makeBody(configuration: $0) } }
 
-    /// The built-in style of that name; `nil` for `automatic` and what is no picker's.
+    /// The built-in style of that name; `nil` for `automatic` and for styles of other controls.
     public init?(builtIn style: ControlStyle) {
         switch style {
         case .inline: self.init(.inline)
@@ -95,7 +95,7 @@ public struct AnyToggleStyle: Sendable {
     /// Forgets the type of a style.
     public init(_ style: some ToggleStyle) { make = { style.makeBody(configuration: $0) } }
 
-    /// The built-in style of that name; `nil` for `automatic` and what is no toggle's.
+    /// The built-in style of that name; `nil` for `automatic` and for styles of other controls.
     public init?(builtIn style: ControlStyle) {
         switch style {
         case .switch: self.init(.switch)
@@ -118,7 +118,7 @@ public struct AnyPrimitiveButtonStyle: Sendable {
     /// Forgets the type of a style.
     public init(_ style: some PrimitiveButtonStyle) { make = { style.makeBody(configuration: $0) } }
 
-    /// The built-in style of that name; `nil` for `automatic` and what is no button's.
+    /// The built-in style of that name; `nil` for `automatic` and for styles of other controls.
     public init?(builtIn style: ControlStyle) {
         switch style {
         case .bordered: self.init(DefaultButtonStyle(.bordered))
@@ -155,7 +155,7 @@ public struct AnyGaugeStyle: Sendable {
     /// Forgets the type of a style.
     public init(_ style: some GaugeStyle) { make = { style.makeBody(configuration: $0) } }
 
-    /// The built-in style of that name; `nil` for `automatic` and what is no gauge's.
+    /// The built-in style of that name; `nil` for `automatic` and for styles of other controls.
     public init?(builtIn style: ControlStyle) {
         switch style {
         case .linear: self.init(.linear)
@@ -177,7 +177,7 @@ public struct AnyDatePickerStyle: Sendable {
     /// Forgets the type of a style.
     public init(_ style: some DatePickerStyle) { make = { style.makeBody(configuration: $0) } }
 
-    /// The built-in style of that name; `nil` for `automatic` and what is no date's.
+    /// The built-in style of that name; `nil` for `automatic` and for styles of other controls.
     public init?(builtIn style: ControlStyle) {
         switch style {
         case .compact: self.init(.compact)
@@ -194,7 +194,7 @@ public struct AnyDatePickerStyle: Sendable {
 }
 
 extension PickerStyle where Self == AutomaticPickerStyle {
-    /// What suits the number and kind of the options.
+    /// The style that suits the number and kind of the options.
     public static var automatic: Self { Self() }
 }
 extension PickerStyle where Self == InlinePickerStyle {
@@ -246,7 +246,7 @@ extension PrimitiveButtonStyle where Self == DefaultButtonStyle {
 extension ButtonStyle where Self == BorderedButtonStyle {
     /// A button with edges.
     public static var bordered: Self { Self(isProminent: false) }
-    /// A button that stands out.
+    /// A prominent button.
     public static var borderedProminent: Self { Self(isProminent: true) }
 }
 extension ButtonStyle where Self == BorderlessButtonStyle {
@@ -280,6 +280,6 @@ extension DatePickerStyle where Self == GraphicalDatePickerStyle {
     public static var graphical: Self { Self() }
 }
 extension DatePickerStyle where Self == WheelDatePickerStyle {
-    /// A wheel a part.
+    /// One wheel for each part.
     public static var wheel: Self { Self() }
 }

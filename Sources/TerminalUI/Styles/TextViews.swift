@@ -2,7 +2,7 @@
 
 import SyncCore
 
-/// One line of a text under a cursor; what does not fit is scrolled away at the left.
+/// One line of text with a cursor; long text scrolls to the left.
 public struct EditLine: Block {
     public var editor: TextEditor
     /// Shown where the text is empty.
@@ -37,7 +37,7 @@ public struct EditLine: Block {
     static func shown(_ cluster: Character) -> String {
         if cluster == "\t" { return " " }
         let text = String(cluster).escapedForDisplay()
-        // A cluster without a column has to be seen, too, where the cursor can stand before it.
+        // A cluster without a column must be visible too, because the cursor can be before it.
         return DisplayWidth.columns(of: text) == 0 ? "\u{FFFD}" : text
     }
 
@@ -98,7 +98,7 @@ public struct EditLine: Block {
     }
 }
 
-/// Several lines of text under a cursor; long ones go on in the next.
+/// Several lines of text with a cursor; long lines wrap.
 struct EditArea: Block {
     var editor: TextEditor
     var prompt: String?
@@ -213,7 +213,7 @@ public struct TextView: ControlView {
 
     public func block(in environment: StyleEnvironment) -> any Block {
         let roles = environment.roles
-        // The line below each of several lines would be a ruled page.
+        // An underline below each of several lines would distract.
         let isLine = !editor.isMultiline
         var style = state.isFocused && isLine ? roles.fieldFocused : roles.field
         if state.isDimmed { style = roles.dim.on(roles.field.background) }
@@ -241,17 +241,17 @@ public struct TextView: ControlView {
     }
 }
 
-/// A secret: dots while it is typed, and never what it is.
+/// A secret: shows dots while it is typed, never the text.
 public struct SecureView: ControlView {
-    /// Dots for a secret that is kept, however long it is.
+    /// The number of dots for a stored secret, independent of its length.
     static let dots = 8
     public var label: ControlLabel
-    /// Whether one is kept.
+    /// Whether a secret is stored.
     public var isSet: Bool
     /// What is being typed in place of it.
     public var editor: TextEditor?
     public var prompt: String?
-    /// Whether capitals are locked; `nil` where that cannot be known.
+    /// Whether capitals are locked; `nil` if that cannot be known.
     public var isCapsLocked: Bool?
     public var state: ControlState
 

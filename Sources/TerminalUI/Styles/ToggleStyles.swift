@@ -7,7 +7,7 @@ public struct ToggleStyleConfiguration: Sendable {
     public var state: ControlState
     public var environment: StyleEnvironment
 
-    /// A toggle; where `state.isMixed`, `isOn` says nothing.
+    /// A toggle; if `state.isMixed`, `isOn` has no meaning.
     public init(
         label: ControlLabel, isOn: Bool, state: ControlState = ControlState(),
         environment: StyleEnvironment = StyleEnvironment()
@@ -33,7 +33,7 @@ public struct ToggleStyleConfiguration: Sendable {
     }
 }
 
-/// A switch: where the knob is, its shape and a word say how it stands.
+/// A switch: the position of the knob, its shape and a word show the state.
 public struct SwitchToggleStyle: ToggleStyle {
     /// The style.
     public init() {}
@@ -107,7 +107,7 @@ public struct ButtonToggleStyle: ToggleStyle {
 public struct ToggleView: ControlView {
     public var configuration: ToggleStyleConfiguration
 
-    /// A toggle; the configuration's environment is replaced by the one that it stands in.
+    /// A toggle; the configuration's environment is replaced by that of the container.
     public init(_ configuration: ToggleStyleConfiguration) { self.configuration = configuration }
 
     public func block(in environment: StyleEnvironment) -> any Block {

@@ -1,4 +1,4 @@
-// Numbers on a track: which place stands for a value, and which value for a place.
+// Converts between values and positions on a track.
 
 public import SyncCore
 
@@ -19,7 +19,7 @@ public struct TrackRange: Hashable, Sendable {
         self.init(min: min, max: max)
     }
 
-    /// The place of 0…`last` that is nearest to a value; values beyond the bounds stand at them.
+    /// The place of 0…`last` that is nearest to a value; values beyond the bounds are at the ends.
     public func position(of value: DecimalNumber, last: Int) -> Int {
         if value <= min || last <= 0 { return 0 }
         if value >= max { return last }

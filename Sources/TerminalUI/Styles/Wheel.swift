@@ -5,7 +5,7 @@ public import SyncCore
 /// A row of a wheel.
 public struct WheelRow: Hashable, Sendable {
     public var label: String
-    /// What a click on it does; `nil` where it cannot be picked.
+    /// What a click on it does; `nil` if it cannot be picked.
     public var action: ControlAction?
 
     /// A row.
@@ -15,9 +15,9 @@ public struct WheelRow: Hashable, Sendable {
     }
 }
 
-/// One wheel. Neighbours fade; the picked row stands between arrows.
+/// One wheel. Neighbours fade; the picked row is between arrows.
 public struct Wheel: Block {
-    /// Rows from above to below, the picked one in the middle; `nil` where the wheel ends.
+    /// Rows from above to below, the picked one in the middle; `nil` if the wheel ends.
     public var rows: [WheelRow?]
     /// The title of a wheel among several.
     public var title: String?
@@ -73,7 +73,7 @@ public struct Wheel: Block {
         let roles = environment.roles
         let line = place.line((itemHeight - 1) / 2)
         for y in place.y..<place.maxY where !isPicked || y != line.y {
-            // The edges of the drum, which show it where it has no row.
+            // The edges of the wheel, drawn also in lines without a row.
             for x in [place.x, place.maxX - 1] {
                 canvas.write(environment.glyphs.side, at: Point(x: x, y: y), style: roles.border)
             }
@@ -155,7 +155,7 @@ public struct WheelsView: ControlView {
         /// Columns at least.
         public var width: Int?
         public var options: [PickerOption]
-        /// The option that is picked; `nil` where the value is none of them.
+        /// The option that is picked; `nil` if the value is none of them.
         public var selected: Int?
 
         /// A component with the rows that are in force.

@@ -1,6 +1,6 @@
 // The marks that controls are drawn with, in Unicode and in ASCII.
 //
-// Always holds: both sets tell the same things apart; every mark of the Unicode set is one column
+// Invariants: both sets distinguish the same things; every mark of the Unicode set is one column
 // wide in every terminal that we know (no emoji, none that is wide in East Asian fonts alone where
 // another would do).
 

@@ -1,21 +1,21 @@
 // What colours stand for: roles of a few themes, resolved for what a terminal can show.
 //
-// Always holds: a role differs from the others by more than its colour wherever the difference
-// says something: the styles draw a mark, a word or an attribute beside it, and without colours a
-// role is an attribute.
+// Invariants: a role differs from the others by more than its colour wherever the difference says
+// something: the styles draw a mark, a word or an attribute beside it, and without colours a role
+// is an attribute.
 
 import SyncCore
 
 /// A named set of colours, for dark or for light backgrounds.
 public struct Theme: Hashable, Sendable {
     public let name: String
-    /// Whether it is made for a dark background; `nil` where it suits both.
+    /// Whether it is made for a dark background; `nil` if it suits both.
     public let isDark: Bool?
     let shades: Shades
 
     /// The background on which its text is hardest to read and still has a contrast of 4.5:1 (WCAG
     /// 2.2, 1.4.3): the lightest that is usual for dark terminals (One Dark's), the darkest that is
-    /// usual for light ones (PaperColor's). `nil` where the colours are the terminal's own.
+    /// usual for light ones (PaperColor's). `nil` if the colours are the terminal's own.
     public var backdrop: TerminalColor? {
         isDark.map { $0 ? .rgb(0x28, 0x2C, 0x34) : .rgb(0xEE, 0xEE, 0xEE) }
     }

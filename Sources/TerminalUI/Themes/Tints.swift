@@ -1,6 +1,6 @@
 // The colours that forms ask for, and what makes a colour readable on its ground.
 //
-// Always holds: on the backdrop that a theme is made for, a tint of any form has the contrast of
+// Invariants: on the backdrop that a theme is made for, a tint of any form has the contrast of
 // text, 4.5:1 (WCAG 2.2, 1.4.3). On a terminal whose background is not known the colours are its
 // own sixteen, which are its owner's choice.
 
