@@ -55,7 +55,7 @@ public struct ConfigurationSources: Sendable {
 
 extension Configuration {
     /// Reads all sources.
-    /// - Throws: status 64 where only flags are wrong, else 78, with a line for each mistake.
+    /// - Throws: status 64 if only flags are wrong, otherwise 78, with a line for each mistake.
     public static func load(
         _ sources: ConfigurationSources
     ) throws(StartFailure) -> Configuration {

@@ -58,7 +58,7 @@ public enum UnixSocket {
     }
 
     /// Takes over a socket that the service manager passed, made close-on-exec.
-    /// - Throws: `ENOTSOCK`, or `EINVAL` if it is no Unix stream socket that listens; then the
+    /// - Throws: `ENOTSOCK`, or `EINVAL` if it is not a listening Unix stream socket; then the
     ///   descriptor stays open, because it is something else than the caller expected.
     public static func adoptListening(_ number: CInt) throws(SystemError) -> OwnedDescriptor {
         let domain = try option(number, SO_DOMAIN)

@@ -195,7 +195,8 @@ public struct SocketResolution: Hashable, Sendable {
         _ place: UserDaemonPlace, _ probe: SocketProbe, _ steps: inout [String]
     ) -> Rule? {
         if let problem = probe.problem(place.runtimeDirectory, true) {
-            // Another socket is no way out: forms would seem to be gone.
+            // Using another socket instead would be wrong: the user's forms would seem to be
+            // missing.
             steps.append("\(place.socket): taken, but \(problem.path): \(problem.words)")
             return .userDaemonStarts
         }
@@ -255,9 +256,9 @@ extension SocketResolution {
         return String(decoding: lines[1], as: UTF8.self)
     }
 
-    /// Connects, and gives the connection only if whoever listens there may be spoken to: the user,
-    /// and on a socket that is not the user's own also root, or the owner of its folder where
-    /// nobody else could have made that folder. `deadline` is monotonic nanoseconds.
+    /// Connects, and returns the connection only if the listening user is trusted: the user, and on
+    /// a socket that is not the user's own also root, or the owner of its folder where nobody else
+    /// could have made that folder. `deadline` is monotonic nanoseconds.
     public func connect(deadline: UInt64) throws(ConnectError) -> StreamSocket {
         if mayStart { return try place.connect(deadline: deadline) }
         let connected = try StreamSocket.connect(path: path, deadline: deadline)

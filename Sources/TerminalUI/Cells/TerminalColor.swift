@@ -43,7 +43,8 @@ extension TerminalColor {
 
 /// How many colours a terminal shows.
 public enum ColorDepth: Int, Hashable, Sendable, CaseIterable, Comparable {
-    /// None, or none wanted: `NO_COLOR`. Bold, underline and reverse stay: they are no colours.
+    /// None, or none wanted: `NO_COLOR`. Bold, underline and reverse are kept, because they are not
+    /// colours.
     case none
     case sixteen
     case palette256

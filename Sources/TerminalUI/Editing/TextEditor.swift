@@ -176,7 +176,7 @@ extension TextEditor {
         cursor = clusters.count
     }
 
-    /// Where the word that the cursor stands in or after begins.
+    /// The start of the word at or before the cursor.
     func wordStart(before offset: Int) -> Int {
         var index = offset
         while index > 0, !Self.isWord(clusters[index - 1]) { index -= 1 }
@@ -184,7 +184,7 @@ extension TextEditor {
         return index
     }
 
-    /// Where the word that the cursor stands in or before ends.
+    /// The end of the word at or after the cursor.
     func wordEnd(after offset: Int) -> Int {
         var index = offset
         while index < clusters.count, !Self.isWord(clusters[index]) { index += 1 }

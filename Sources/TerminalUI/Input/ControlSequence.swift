@@ -79,8 +79,8 @@ struct ControlSequence {
         return numbers.count > 1 && numbers[1] > 1 && (numbers[1] - 1) & 64 != 0
     }
 
-    /// The text that a key stands for, where the terminal says so: kitty's third parameter, scalars
-    /// with colons between.
+    /// The text of a key, if the terminal reports it: kitty's third parameter, scalars with colons
+    /// between.
     private var text: Character? {
         let parts = parameters.split(
             separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)

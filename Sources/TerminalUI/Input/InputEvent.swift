@@ -82,7 +82,7 @@ public struct MouseEvent: Hashable, Sendable {
     }
 }
 
-/// An answer of the terminal, which is no key.
+/// An answer of the terminal to a query.
 public enum TerminalReply: Hashable, Sendable {
     /// DA1: what it is. Every terminal answers, in the order of the questions.
     case attributes([Int])
@@ -97,7 +97,7 @@ public enum TerminalReply: Hashable, Sendable {
     /// The terminal has kitty's keyboard protocol, with these of its flags in force.
     case keyboard(Int)
 
-    /// How a terminal stands to a mode (DECRPM).
+    /// The terminal's report about a mode (DECRPM).
     public enum ModeState: Int, Hashable, Sendable {
         case unknown, set, reset, alwaysSet, alwaysReset
 

@@ -169,7 +169,7 @@ extension KeyDecoder {
         if bytes.count < (bytes[0] < 0xE0 ? 2 : bytes[0] < 0xF0 ? 3 : 4) { return }
         let text = String(validating: bytes, as: UTF8.self)
         reset()
-        // Overlong forms and surrogates are no UTF-8 and are dropped, as are C1 controls.
+        // Overlong forms and surrogates are not valid UTF-8 and are dropped, as are C1 controls.
         if let scalar = text?.unicodeScalars.first, scalar.value >= 0xA0 {
             events.text(scalar, modifiers)
         }
@@ -203,7 +203,7 @@ extension KeyDecoder {
             events.key(.function(Int(byte - UInt8(ascii: "A")) + 1), hasAlt ? .alt : [])
         case UInt8(ascii: "M") where bytes.isEmpty: state = .oldMouse
         case UInt8(ascii: "$") where !bytes.contains(UInt8(ascii: "?")):
-            // rxvt: a key with Shift ends so, though it is no final byte.
+            // rxvt: a key with Shift ends with this byte, although it is not a final byte.
             finish(byte, hasAlt: hasAlt, into: &events)
         case 0x20...0x3F:
             if bytes.count < Self.sequenceBytesMax { bytes.append(byte) } else { isOverfull = true }

@@ -1,4 +1,4 @@
-// Blocks around other blocks: room at the edges, borders, titles, regions.
+// Blocks around other blocks: padding, borders, titles, regions.
 
 /// A block with padding.
 public struct Padding: Block {

@@ -45,7 +45,7 @@ public struct PrimitiveButtonStyleConfiguration: Sendable {
         case idle
         /// It has just happened.
         case pressed
-        /// The question is asked; the keys are at one of its answers.
+        /// The question is displayed, with one answer highlighted.
         case confirming(onConfirm: Bool)
     }
 

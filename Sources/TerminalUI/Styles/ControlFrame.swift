@@ -3,7 +3,7 @@
 
 /// Label and content of a control: side by side if there is space, otherwise one below the other.
 public struct LabeledRow: Block {
-    /// Columns below which the label stands above the content.
+    /// With fewer columns, the label is above the content.
     public static let sideBySideMin = 58
     /// Columns between the two.
     static let gap = 2
@@ -79,7 +79,7 @@ public struct LabeledRow: Block {
 public struct ControlFrame: Block {
     /// Columns for the bar of the focus and a space.
     static let gutter = 2
-    /// Columns at the right for names, where the room is wide.
+    /// Columns at the right for names, if there is enough space.
     static let margin = 14
 
     var state: ControlState

@@ -59,7 +59,7 @@ public struct ControlState: Hashable, Sendable {
     public var isMixed: Bool
     /// The draft of somebody else.
     public var ghost: PeerValue?
-    /// Another's change that waits until this control is let go.
+    /// A change by somebody else, which is displayed when editing ends.
     public var held: PeerValue?
     /// Who has just changed it.
     public var flash: Peer?

@@ -8,7 +8,7 @@ public struct DatePickerStyleConfiguration: Sendable {
     public var mode: DateMode
     /// `nil` if there is none, or where it is mixed or invalid.
     public var value: DateValue?
-    /// What is shown of a value that is no date.
+    /// The text for a value that is not a date.
     public var invalidText: String?
     public var min: DateValue?
     public var max: DateValue?
@@ -21,7 +21,7 @@ public struct DatePickerStyleConfiguration: Sendable {
     public var typing: String?
     /// The month that a calendar shows, where it is not the value's.
     public var month: YearMonth?
-    /// The day that the keys are at in a calendar.
+    /// The highlighted day of a calendar.
     public var cursor: CivilDate?
     /// Marked in a calendar; this library has no clock.
     public var today: CivilDate?
@@ -58,7 +58,7 @@ public struct DatePickerStyleConfiguration: Sendable {
         }
     }
 
-    /// What stands in place of a value.
+    /// The placeholder for a missing value.
     public var placeholder: StyledText {
         let roles = environment.roles
         let dash = environment.glyphs.dash
@@ -97,7 +97,7 @@ public struct CompactDatePickerStyle: DatePickerStyle {
         }
     }
 
-    /// What stands before a part.
+    /// The text before a part.
     private static func mark(before part: DatePart, _ mode: DateMode) -> String {
         switch part {
         case .year: ""
@@ -143,7 +143,7 @@ public struct CompactDatePickerStyle: DatePickerStyle {
     }
 }
 
-/// A block on which the real cursor stands.
+/// A block with the real cursor.
 struct CursorBlock: Block {
     var content: any Block
 

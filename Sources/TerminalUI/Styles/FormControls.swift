@@ -28,7 +28,7 @@ extension ControlState {
 
 extension StyleEnvironment {
     /// The environment with a column for labels that suits these: as wide as the widest, within
-    /// bounds that leave the controls their room.
+    /// bounds that leave enough space for the controls.
     public func fittingLabels(_ labels: some Sequence<ControlLabel>) -> StyleEnvironment {
         var widest = 0
         for label in labels { widest = max(widest, label.text(.plain, self).columns) }

@@ -210,8 +210,8 @@ public struct FilteredList: Block {
             scroll, lines: window, environment: configuration.environment,
             Column(rows.map(\.block))
         ).render(into: &canvas, in: rect.inset(top: 1))
-        // A screen reader follows the option that the keys are at; once something is typed, an
-        // input method needs the cursor where it goes.
+        // A screen reader follows the highlighted option. When text is typed, an input method needs
+        // the cursor at the text.
         if isFiltered { filter.placeCursor(in: rect.line(0).inset(left: 2, right: 1), &canvas) }
     }
 }

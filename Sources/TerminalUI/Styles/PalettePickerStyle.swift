@@ -4,7 +4,7 @@ import SyncCore
 
 /// A row of symbols; more than six scroll.
 ///
-/// The label of what is picked stands at the end, so that the mark is never the only sign: the
+/// The label of the picked option is at the end, so that the mark is never the only sign: the
 /// effect `custom` draws none.
 public struct PalettePickerStyle: PickerStyle {
     /// Symbols that are shown at once.
@@ -21,7 +21,7 @@ public struct PalettePickerStyle: PickerStyle {
         let glyphs = environment.glyphs
         let isScrolling = items.count > Self.windowMax
         return LabeledRow(configuration.label, configuration.state, environment) {
-            // Symbols stand in one line; names in place of them go on in the next.
+            // Symbols are on one line; names instead of symbols wrap to the next.
             Flow(
                 Column {
                     if isScrolling { arrow(glyphs.back, window.lowerBound > 0, -1, environment) }
@@ -40,7 +40,7 @@ public struct PalettePickerStyle: PickerStyle {
         return StyledText(names.joined(separator: ", "), roles.dim).truncated()
     }
 
-    /// The symbols that are shown: six, the one that the keys are at among them.
+    /// The visible symbols: six, including the highlighted one.
     private func window(_ items: [Int], _ configuration: Configuration) -> Range<Int> {
         guard items.count > Self.windowMax else { return 0..<items.count }
         let current = items.firstIndex(of: configuration.current) ?? 0
@@ -65,8 +65,8 @@ public struct PalettePickerStyle: PickerStyle {
         return Target(.option(option.tag), text)
     }
 
-    /// What an option is told apart by: its symbol, its label where the terminal cannot show that,
-    /// and both where options share a symbol and there are no colours to tell them apart.
+    /// What distinguishes an option: its symbol; its label if the terminal cannot display the
+    /// symbol; both if options share a symbol and there are no colours.
     private func sign(of option: PickerOption, _ configuration: Configuration) -> String {
         guard let symbol = configuration.environment.drawable(option.symbol) else {
             return option.label

@@ -8,13 +8,13 @@ public struct PickerStyleConfiguration: Sendable {
     /// The options in order. If the picker can be empty, the first one means "none": its tag is
     /// null.
     public var options: [PickerOption]
-    /// Options that stand together under a title, as ranges of `options`.
+    /// Groups of options with a title, as ranges of `options`.
     public var groups: [OptionGroup]
     public var selection: Selection
     /// What is shown for the value instead of the option's label.
     public var currentValue: String?
     public var isMultiple = false
-    /// Whether radio buttons stand side by side.
+    /// Whether radio buttons are side by side.
     public var isHorizontal = false
     public var selectionEffect = PickerAttributes.SelectionEffect.automatic
     /// Lines that a row of a wheel takes.
@@ -38,8 +38,8 @@ public struct PickerStyleConfiguration: Sendable {
         case closed
         /// A menu below the picker, or a list on a page of its own.
         case open(OpenList)
-        /// A menu that whoever shows the picker draws over what lies below it, as a `MenuBox`, so
-        /// that nothing moves.
+        /// A menu that the container draws over the parts below it, as a `MenuBox`, so that nothing
+        /// moves.
         case floating(OpenList)
     }
 
@@ -82,12 +82,12 @@ public struct PickerStyleConfiguration: Sendable {
     }
 }
 
-/// A list that is open: what is typed to filter it, and where the keys are.
+/// An open list: the typed filter, and the highlight.
 public struct OpenList: Hashable, Sendable {
     public var filter: TextEditor
     /// The options that pass the filter.
     public var matches: [ListFilter.Match]
-    /// The match that the keys are at.
+    /// The highlighted match.
     public var cursor: Int
     /// Lines of options at most.
     public var linesMax: Int
@@ -154,7 +154,7 @@ extension PickerStyleConfiguration {
         return nil
     }
 
-    /// The built-in style that `automatic` stands for, by the same rule as a form's.
+    /// The built-in style of `automatic`, by the same rule as a form's.
     public var automaticStyle: ControlStyle {
         ControlStyle.automatic(
             for: options.filter { !$0.tag.isNull }, isGrouped: !groups.isEmpty,

@@ -36,8 +36,8 @@ public struct SliderStyleConfiguration: Sendable {
         self.environment = environment
     }
 
-    /// The values that a form's ticks stand for; at most `most`, since more could not be told
-    /// apart on a screen.
+    /// The values of a form's ticks; at most `most`, because more could not be distinguished on a
+    /// screen.
     public static func ticks(
         _ ticks: SliderAttributes.Ticks?, domain: NumberDomain, most: Int = 64
     ) -> [DecimalNumber] {

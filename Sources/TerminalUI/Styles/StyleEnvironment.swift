@@ -17,7 +17,7 @@ public struct StyleEnvironment: Sendable {
     public let glyphs: Glyphs
     /// The theme's roles at this depth.
     public private(set) var roles: RoleStyles
-    /// Columns that labels take where they stand beside the content.
+    /// The columns of labels that are beside the content.
     public var labelColumns = 22
 
     public var pickerStyle = AnyPickerStyle(.automatic)
@@ -91,7 +91,7 @@ extension StyleEnvironment {
     }
 }
 
-/// Something that becomes a block when it is told its environment: a control, or a container.
+/// A control or a container, which becomes a block when it receives an environment.
 public protocol ControlView {
     /// The block, made with the styles of the environment.
     func block(in environment: StyleEnvironment) -> any Block

@@ -181,7 +181,7 @@ struct EditArea: Block {
     }
 }
 
-/// A field's text on its ground, a column of which stands at each side.
+/// A field's text on a background, with one column at each side.
 func filledField(_ text: some Block, _ style: CellStyle, columns: Int) -> Framed {
     Framed(columns: columns, .leading, Filled(style, Padding(left: 1, right: 1, text)))
 }

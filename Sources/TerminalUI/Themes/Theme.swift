@@ -1,4 +1,4 @@
-// What colours stand for: roles of a few themes, resolved for what a terminal can show.
+// The roles of colours in the themes, resolved for what a terminal can display.
 //
 // Invariants: a role differs from the others by more than its colour wherever the difference says
 // something: the styles draw a mark, a word or an attribute beside it, and without colours a role

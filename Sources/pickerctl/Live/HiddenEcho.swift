@@ -32,7 +32,7 @@ private func hideAgain(_ number: Int32) {
 struct HiddenEcho: ~Copyable {
     private static let asking: [Int32] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
-    /// Hides what is typed; `nil` if standard input is no terminal.
+    /// Hides what is typed; `nil` if standard input is not a terminal.
     init?() {
         guard tcgetattr(STDIN_FILENO, &echoState.original) == 0 else { return nil }
         echoState.hidden = echoState.original

@@ -1,6 +1,6 @@
 // The live form as a value: the displayed form, the focus and the control being edited.
 //
-//            key, click, paste                      let go, Enter
+//            key, click, paste                      commit, Enter
 //   free ───────────────────────▶ hold(list, text, number, value, …) ───▶ an edit is sent
 //     ▲                              │ Esc: put back (a text is kept as a draft)
 //     └──────────────────────────────┘

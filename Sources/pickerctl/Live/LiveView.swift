@@ -137,7 +137,7 @@ extension LiveModel {
         }
     }
 
-    /// A list of options that takes the screen.
+    /// A list of options on the whole screen.
     private func openPage(_ environment: StyleEnvironment) -> Owned? {
         guard let hold, case .list = hold.kind, let index = mirror.index(hold.field),
             style(index) == .navigationLink

@@ -20,7 +20,7 @@ struct Preferences {
     /// The actions that the file gave keys to, by key.
     private var bound: [KeyEvent: KeyAction] = [:]
 
-    /// The file's path by the XDG Base Directory rules; `nil` if there is no home.
+    /// The file's path by the XDG Base Directory rules; `nil` if the home folder is unknown.
     static var path: String? {
         if let folder = environmentVariable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
             return folder + "/pickersync/live.yaml"
@@ -28,7 +28,7 @@ struct Preferences {
         return environmentVariable("HOME").map { $0 + "/.config/pickersync/live.yaml" }
     }
 
-    /// The preferences of whoever runs this; none where there is no file.
+    /// The user's preferences; the defaults if there is no file.
     static func load() -> Preferences {
         guard let path, FileFacts.at(path) != nil else { return Preferences() }
         do throws(FileIssues) {
