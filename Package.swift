@@ -101,9 +101,17 @@ let package = Package(
             name: "StyleExample", dependencies: ["SyncCore", "TerminalUI"],
             path: "Examples/StyleExample", swiftSettings: strict),
 
+        // What each method can be made to cost within the limits.
+        .target(
+            name: "CostlyRequests", dependencies: ["SyncCore"], path: "Benchmarks/CostlyRequests",
+            swiftSettings: strict),
         // The hot paths alone, for profilers and for the guard on their cost.
         .executableTarget(
-            name: "HotPaths", dependencies: ["SyncCore", "TerminalUI"], path: "Benchmarks/HotPaths",
+            name: "HotPaths",
+            dependencies: [
+                "SyncCore", "FormFile", "TerminalUI", "CostlyRequests", "EngineTestKit",
+            ],
+            path: "Benchmarks/HotPaths",
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
         .executableTarget(
@@ -126,11 +134,11 @@ let package = Package(
             path: "Torture", exclude: ["Main", "Faults", "Scripts", "simulate", "README.md"],
             sources: ["Kit", "Rows"], swiftSettings: strict),
         .executableTarget(
-            name: "torture", dependencies: ["TortureKit"], path: "Torture/Main",
+            name: "torture", dependencies: ["TortureKit", "CostlyRequests"], path: "Torture/Main",
             swiftSettings: strict),
         .testTarget(
             name: "TortureTests",
-            dependencies: ["TortureKit", "pickersyncd", "pickerctl", "simulate"],
+            dependencies: ["TortureKit", "pickersyncd", "pickerctl", "simulate", "torture"],
             swiftSettings: strict),
         .target(
             name: "EngineTestKit", dependencies: ["SyncCore", "TestKit"],

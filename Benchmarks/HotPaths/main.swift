@@ -1,3 +1,4 @@
+import CostlyRequests
 import SyncCore
 import TerminalUI
 
@@ -194,10 +195,18 @@ let paths: [(name: String, run: (Int) throws -> Void)] = [
     ("fan-out", { try Bench(durability: .memory, subscribers: 100).set($0) }),
 ]
 
-guard CommandLine.arguments.count == 3, let count = Int(CommandLine.arguments[2]),
-    let path = paths.first(where: { $0.name == CommandLine.arguments[1] })
-else {
+guard CommandLine.arguments.count == 3, let count = Int(CommandLine.arguments[2]) else {
     print("usage: HotPaths \(paths.map(\.name).joined(separator: "|")) COUNT")
+    print("       HotPaths METHOD/CASE 0|1; HotPaths worst 0 lists them")
     preconditionFailure("which path, and how often")
 }
-try path.run(count)
+if let path = paths.first(where: { $0.name == CommandLine.arguments[1] }) {
+    try path.run(count)
+} else if CommandLine.arguments[1] == "worst" {
+    precondition(
+        CostlyRequest.missingMethods.isEmpty,
+        "no costly request for \(CostlyRequest.missingMethods)")
+    for costly in CostlyRequest.all { print(costly.name) }
+} else {
+    try worst(CommandLine.arguments[1], isAsked: count > 0)
+}

@@ -11,6 +11,9 @@ else {
     exit(64)
 }
 
+WorkMeter.current = WorkMeter(
+    work: { cfuzzer_work() }, reached: { cfuzzer_reached($0) })
+
 /// Which target runs; written once, before libFuzzer starts its one thread.
 nonisolated(unsafe) private var chosen = target
 

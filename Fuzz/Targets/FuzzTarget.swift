@@ -19,6 +19,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case keys
     /// A whole conversation of several users with an engine over a store.
     case connection
+    /// The frame that costs most a byte.
+    case cost
 
     /// Tries it with these bytes; traps where a law does not hold.
     public func run(_ bytes: [UInt8]) {
@@ -30,6 +32,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .forms: fuzzForms(bytes)
         case .keys: fuzzKeys(bytes)
         case .connection: fuzzConnection(bytes)
+        case .cost: fuzzCost(bytes)
         }
     }
 }

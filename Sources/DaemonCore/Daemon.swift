@@ -60,14 +60,15 @@ public enum Daemon {
         // One for the store, one for names and one for a reload: none has two jobs at a time.
         Work.limitThreads(to: 3)
         let figures = Figures()
-        let engine = try store.startEngine(choices, figures, log)
+        let subordinates = SubordinateUsers()
+        let engine = try store.startEngine(choices, figures, subordinates, log)
         do {
             try Loop.withLoop { loop in
                 let shell = Shell(
                     loop: loop, engine: engine, log: log,
                     manager: ServiceManager(sources.environment, pid: getpid()),
                     store: StoreQueue(loop: loop, store: store.store, figures: figures),
-                    figures: figures,
+                    figures: figures, subordinates: subordinates,
                     connectionsMax: choices.engine.limits.connectionsMax + ProcessLimits.refusals,
                     descriptorsMax: choices.descriptorsMax)
                 shell.names.begin()

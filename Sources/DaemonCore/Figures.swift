@@ -13,6 +13,9 @@ final class Figures: Sendable {
         var store: StoreStatistics?
         var descriptors = 0
         var descriptorsMax = 0
+        /// Nanoseconds of the loop's longest turn, and how many took too long.
+        var longestTurn: UInt64 = 0
+        var longTurns: Int64 = 0
     }
 
     private let values = Mutex(Values())
@@ -30,7 +33,18 @@ final class Figures: Sendable {
         }
     }
 
-    /// `pid`, `cpuMs`, `memory`, `descriptors` and `store`, bytes in bytes.
+    /// Nanoseconds that a turn of the loop may take; longer ones are counted.
+    private static let turnNanosecondsMax: UInt64 = 50_000_000
+
+    /// How long a turn of the loop took.
+    func note(turnNanoseconds: UInt64) {
+        values.withLock { values in
+            values.longestTurn = max(values.longestTurn, turnNanoseconds)
+            if turnNanoseconds > Self.turnNanosecondsMax { values.longTurns += 1 }
+        }
+    }
+
+    /// `pid`, `cpuMs`, `memory`, `descriptors`, `loop` and `store`, bytes in bytes.
     func members() -> JSONObject {
         let values = values.withLock { $0 }
         var members = JSONObject()
@@ -41,6 +55,10 @@ final class Figures: Sendable {
         }
         members["descriptors"] = [
             "used": .integer(values.descriptors), "max": .integer(values.descriptorsMax),
+        ]
+        members["loop"] = [
+            "longestTurnUs": .integer(Int64(clamping: values.longestTurn / 1_000)),
+            "longTurns": .integer(values.longTurns),
         ]
         if let store = values.store {
             members["store"] = [

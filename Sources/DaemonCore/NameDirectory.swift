@@ -30,6 +30,8 @@ final class NameDirectory {
 
     private let loop: Loop
     private let lookUp: @Sendable (Number) -> String?
+    /// Called where names are looked up, before an unknown uid is let in.
+    private let before: @Sendable () -> Void
     private let clock: () -> UInt64
     private var kept: [Number: Kept] = [:]
     private var waiting: [Waiting] = []
@@ -38,8 +40,10 @@ final class NameDirectory {
     /// A directory that asks the system, or `lookUp` in a test.
     init(
         loop: Loop, clock: @escaping () -> UInt64 = { Loop.hrtimeNanoseconds },
-        lookUp: @escaping @Sendable (Number) -> String? = SystemNames.name
+        lookUp: @escaping @Sendable (Number) -> String? = SystemNames.name,
+        before: @escaping @Sendable () -> Void = {}
     ) {
+        self.before = before
         self.loop = loop
         self.clock = clock
         self.lookUp = lookUp
@@ -79,8 +83,9 @@ final class NameDirectory {
         guard !wanted.isEmpty else { return }
         isAsking = true
         let numbers = wanted
-        Work.start(on: loop) { [lookUp] in
-            numbers.map(lookUp)
+        Work.start(on: loop) { [lookUp, before] in
+            before()
+            return numbers.map(lookUp)
         } then: { [weak self] outcome in
             guard let self, case .finished(let names) = outcome else { return }
             answered(numbers, names)
@@ -126,6 +131,17 @@ enum SystemNames {
                 guard found != nil, let name = entry.gr_name else { return (status, nil) }
                 return (0, String(cString: name))
             }
+        }
+    }
+
+    /// The number of a user given by name or by number.
+    static func userNumber(_ text: String) -> UInt32? {
+        if let number = UInt32(text) { return number }
+        return withRoom { room, count in
+            var entry = passwd()
+            var found: UnsafeMutablePointer<passwd>?
+            let status = getpwnam_r(text, &entry, room, count, &found)
+            return (status, found == nil ? nil : entry.pw_uid)
         }
     }
 

@@ -100,7 +100,7 @@ struct OpenedStore {
 
     /// An engine with the contents of the store.
     func startEngine(
-        _ choices: EngineChoices, _ figures: Figures, _ log: Log
+        _ choices: EngineChoices, _ figures: Figures, _ subordinates: SubordinateUsers, _ log: Log
     ) throws(StartFailure) -> Engine {
         let now = Moment(
             wallMilliseconds: Loop.wallMilliseconds,
@@ -119,7 +119,8 @@ struct OpenedStore {
         }
         do throws(EngineStartError) {
             return try Engine(
-                configuration: choices.engine, environment: environment(figures, log),
+                configuration: choices.engine,
+                environment: environment(figures, subordinates, log),
                 replica: opening.replica, image: image, newLogs: opening.newLogs, at: now)
         } catch {
             throw StartFailure(
@@ -127,7 +128,9 @@ struct OpenedStore {
         }
     }
 
-    private func environment(_ figures: Figures, _ log: Log) -> Environment {
+    private func environment(
+        _ figures: Figures, _ subordinates: SubordinateUsers, _ log: Log
+    ) -> Environment {
         // The engine calls it on the loop's thread, whose log it is.
         nonisolated(unsafe) let log = log
         return Environment(
@@ -142,6 +145,7 @@ struct OpenedStore {
             // Without a key no secret can be set.
             digest: { [sealer] request in sealer?.digest(of: request) ?? Sealer.unkeyed(request) },
             audit: { log.audit($0) },
+            accountUID: { subordinates.owner(of: $0) },
             keepMemoryClean: { Wiping.begin() },
             shellStatus: { figures.members() })
     }

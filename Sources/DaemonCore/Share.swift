@@ -48,8 +48,9 @@ final class Share {
 }
 
 extension Shell {
-    /// The share of a uid, for one more connection.
+    /// The share of a uid, for one more connection: that of the user whose it is.
     func joinShare(_ uid: UInt32) -> Share {
+        let uid = subordinates.owner(of: uid)
         let share = shares[uid] ?? Share(uid: uid)
         shares[uid] = share
         share.connections += 1

@@ -41,6 +41,7 @@ final class Shell {
     let log: Log
     let manager: ServiceManager
     let names: NameDirectory
+    let subordinates: SubordinateUsers
     let store: StoreQueue
     let figures: Figures
 
@@ -85,7 +86,7 @@ final class Shell {
     /// A shell that does not accept connections yet.
     init(
         loop: Loop, engine: Engine, log: Log, manager: ServiceManager, store: StoreQueue,
-        figures: Figures, connectionsMax: Int, descriptorsMax: Int
+        figures: Figures, subordinates: SubordinateUsers, connectionsMax: Int, descriptorsMax: Int
     ) {
         self.loop = loop
         self.engine = engine
@@ -95,7 +96,8 @@ final class Shell {
         self.figures = figures
         self.connectionsMax = connectionsMax
         self.descriptorsMax = descriptorsMax
-        names = NameDirectory(loop: loop)
+        self.subordinates = subordinates
+        names = NameDirectory(loop: loop, before: { subordinates.refresh() })
         deadlineTimer = Timer(loop: loop)
         turnTimer = Timer(loop: loop)
         lingerTimer = Timer(loop: loop)
@@ -206,6 +208,7 @@ final class Shell {
             armDeadline()
             noteFigures()
         }
+        noteTurn()
         moment = nil
         watchIdleness()
         settleIfIdle()
@@ -245,6 +248,13 @@ final class Shell {
         guard manager.isThere, !statusTimer.isRunning else { return }
         // At most one message per second; the timer sends the newest.
         statusTimer.start(after: .seconds(1))
+    }
+
+    /// How long the loop was at work without looking for what came, from the first event of the
+    /// iteration on.
+    private func noteTurn() {
+        guard let moment else { return }
+        figures.note(turnNanoseconds: Loop.hrtimeNanoseconds &- moment.monotonicNanoseconds)
     }
 
     // MARK: The end

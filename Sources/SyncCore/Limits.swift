@@ -47,6 +47,13 @@ public struct Limits: Sendable, Hashable {
     public var optionsMax = 50_000
     /// Changes in one transaction.
     public var changesMax = 10_000
+    /// Values that one transaction may write or go through: a change counts one, that of a control
+    /// with `sources` one for each, of a picker of several tags as many as are picked, of wheels
+    /// their components and rules. Some tens of milliseconds.
+    public var valuesMax = 40_000
+    /// Steps that the patterns of a form may take for one request: a step is some nanoseconds, so
+    /// some ten milliseconds.
+    public var patternStepsMax = 2_000_000
     /// Requests in one JSON-RPC batch.
     public var requestBatchMax = 1_000
     /// Bytes of a draft that somebody is holding.
@@ -139,6 +146,11 @@ extension Limits {
         .init("fieldsMax", "controls", "size of a form", 1...100_000, \.fieldsMax),
         .init("optionsMax", "options", "size of a form", 1...1_000_000, \.optionsMax),
         .init("changesMax", "changes", "time of one transaction", 1...100_000, \.changesMax),
+        .init(
+            "valuesMax", "values", "time of one transaction", 1_000...1_000_000, \.valuesMax),
+        .init(
+            "patternStepsMax", "steps", "time of one request", 10_000...1_000_000_000,
+            \.patternStepsMax),
         .init(
             "requestBatchMax", "requests", "time of one JSON-RPC batch", 1...100_000,
             \.requestBatchMax),

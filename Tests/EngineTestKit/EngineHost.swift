@@ -54,13 +54,16 @@ public final class EngineHost {
     public init(
         durability: Durability = .commit, limits: Limits = Limits(), seed: UInt64 = 1,
         replica: ReplicaID = ReplicaID(id: 0x3f9a, epoch: 1), copyOf store: ModelStore? = nil,
-        compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) }
+        compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) },
+        accountUID: @escaping @Sendable (UInt32) -> UInt32 = { $0 }
     ) throws {
         self.replica = replica
         self.store = store ?? ModelStore()
         configuration = EngineConfiguration(
             durability: durability, limits: limits, serverName: "pickersyncd/test", daemonUID: 900)
-        environment = .forTests(seed: seed, compile: compile, auditLog)
+        var environment = Environment.forTests(seed: seed, compile: compile, auditLog)
+        environment.accountUID = accountUID
+        self.environment = environment
         engine = try Engine(
             configuration: configuration, environment: environment, replica: replica,
             image: self.store.image(), newLogs: store != nil, at: Self.moment(milliseconds))

@@ -2,12 +2,23 @@
 //
 //     torture --bin FOLDER [--rows 1,8] [--seconds N] [--seed N] [--scratch FOLDER] [--list]
 //
+//     torture --costly-requests: what row 26 asks for, a JSON text a line
+//
 // Exit status: 0 where nothing was wrong, 1 where something was, 64 usage.
 
+import CostlyRequests
 import Glibc
 import TortureKit
 
 signal(SIGPIPE, SIG_IGN)
+if CommandLine.arguments.dropFirst() == ["--costly-requests"] {
+    guard CostlyRequest.missingMethods.isEmpty else {
+        Console.error("torture: no costly request for \(CostlyRequest.missingMethods)")
+        exit(1)
+    }
+    for costly in CostlyRequest.all { print(costly.jsonText) }
+    exit(0)
+}
 do throws(UsageError) {
     let options = try Options(Array(CommandLine.arguments.dropFirst()))
     exit(await Table(options).print() ? 0 : 1)

@@ -62,32 +62,32 @@ public struct AddWinsSet: DotStore {
     public var tags: [Tag] { entries.map(\.tag) }
 
     /// Whether `tag` is in the set.
-    public func contains(_ tag: Tag) -> Bool { entries.contains { $0.tag == tag } }
+    public func contains(_ tag: Tag) -> Bool {
+        let index = position(of: tag)
+        return index < entries.count && entries[index].tag == tag
+    }
 
     /// Adds and removes tags as the fresh `dot`, for somebody who had seen `seen`.
     ///
     /// A tag in both lists is added. Additions supersede the seen additions of the same tag, so
     /// that a tag that is picked again and again keeps one dot.
     public mutating func edit(add: [Tag], remove: [Tag], dot: Dot, seen: Seen) {
-        for tag in remove { drop(tag, seen) }
-        for tag in add {
-            drop(tag, seen)
-            insert(tag, dot)
-        }
+        drop(remove + add, seen)
+        insert(add, dot)
         mark(dot, seen)
     }
 
     /// Makes the set what `tags` lists as the fresh `dot`; additions that the writer had not seen
     /// stay.
     public mutating func assign(_ tags: [Tag], dot: Dot, seen: Seen) {
-        for tag in self.tags { drop(tag, seen) }
-        for tag in tags { insert(tag, dot) }
+        drop(seen) { _ in true }
+        insert(tags, dot)
         mark(dot, seen)
     }
 
     /// Takes back everything that the writer had seen, so that the field follows its default again.
     public mutating func reset(seen: Seen) {
-        for tag in tags { drop(tag, seen) }
+        drop(seen) { _ in true }
         marks.removeAll(where: seen.covers)
     }
 
@@ -137,19 +137,67 @@ public struct AddWinsSet: DotStore {
         marks = (marks + [dot]).sortedDistinct()
     }
 
-    private mutating func drop(_ tag: Tag, _ seen: Seen) {
-        guard let index = entries.firstIndex(where: { $0.tag == tag }) else { return }
-        entries[index].dots.removeAll(where: seen.covers)
-        if entries[index].dots.isEmpty { entries.remove(at: index) }
+    /// Takes the additions of some tags that the writer had seen out: few are looked up, many are
+    /// gone through once.
+    private mutating func drop(_ tags: [Tag], _ seen: Seen) {
+        if tags.count > Self.fewTags {
+            let dropped = Set(tags)
+            return drop(seen) { dropped.contains($0) }
+        }
+        for tag in tags {
+            let index = position(of: tag)
+            guard index < entries.count, entries[index].tag == tag else { continue }
+            entries[index].dots.removeAll(where: seen.covers)
+            if entries[index].dots.isEmpty { entries.remove(at: index) }
+        }
+    }
+
+    private mutating func drop(_ seen: Seen, where isDropped: (Tag) -> Bool) {
+        entries = entries.compactMap { entry in
+            guard isDropped(entry.tag) else { return entry }
+            let dots = entry.dots.filter { !seen.covers($0) }
+            return dots.isEmpty ? nil : Entry(tag: entry.tag, dots: dots)
+        }
+    }
+
+    private mutating func insert(_ tags: [Tag], _ dot: Dot) {
+        let added = tags.sortedDistinct()
+        guard added.count > Self.fewTags else {
+            for tag in added { insert(tag, dot) }
+            return
+        }
+        var merged: [Entry] = []
+        merged.reserveCapacity(entries.count + added.count)
+        var rest = entries[...]
+        for tag in added {
+            while let first = rest.first, first.tag < tag { merged.append(rest.removeFirst()) }
+            var dots: [Dot] = []
+            if rest.first?.tag == tag { dots = rest.removeFirst().dots }
+            merged.append(Entry(tag: tag, dots: (dots + [dot]).sortedDistinct()))
+        }
+        entries = merged + rest
     }
 
     private mutating func insert(_ tag: Tag, _ dot: Dot) {
-        let index = entries.firstIndex { !($0.tag < tag) } ?? entries.count
+        let index = position(of: tag)
         if index < entries.count, entries[index].tag == tag {
             entries[index].dots = (entries[index].dots + [dot]).sortedDistinct()
         } else {
             entries.insert(Entry(tag: tag, dots: [dot]), at: index)
         }
+    }
+
+    /// Tags of one edit up to which each is looked up by itself.
+    private static var fewTags: Int { 8 }
+
+    /// Where the entry of a tag is, or would be inserted.
+    private func position(of tag: Tag) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].tag < tag { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }
 

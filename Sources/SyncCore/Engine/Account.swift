@@ -1,8 +1,9 @@
-/// What one uid costs the daemon, and its share of the daemon's time.
+/// What one user costs the daemon, and its share of the daemon's time.
 ///
 /// Always holds: what is bounded by uid is counted here and nowhere else; the time of a loop
 /// iteration is shared by uid, so that no number of connections and no flood of requests by one
-/// takes it from another. An account lives from its first connection to its last.
+/// takes it from another. An account lives from its first connection until the last has ended and
+/// it owes nothing.
 ///
 /// Two measures, since each alone can be fooled. *Units*, guesses of some microseconds, bound what
 /// one turn does before others are looked at: whoever has used them up waits for the next turn with
@@ -34,12 +35,19 @@ final class Account {
     static let contendedPageBytes = 16 << 10
     /// Credit that a uid may save up (nanoseconds): what it may take at once, in turns.
     static let creditMax: Int64 = 1_000_000
-    /// Debt beyond which no time is owed (nanoseconds): one mistake is not paid for ever.
-    static let debtMax: Int64 = 200_000_000
+    /// Nanoseconds that one request may hold the loop up without a rest.
+    static let freeNanoseconds: UInt64 = 5_000_000
+    /// Nanoseconds up to which a request makes the rest longer.
+    static let longNanoseconds: UInt64 = 100_000_000
+    /// Nanoseconds of an iteration after which no further request is begun in it.
+    static let turnNanoseconds: UInt64 = 10_000_000
+    /// The same while somebody else is at work.
+    static let contendedTurnNanoseconds: UInt64 = 2_000_000
     /// Edits of one batch at most while somebody else is at work: a commit that is longer for them
     /// makes everybody wait (`Engine.batchEditsMax`).
     static let contendedEdits = 32
 
+    /// The user; of subordinate uids the one whose they are.
     let uid: UInt32
     var connections = 0
     var subscriptions = 0
@@ -65,8 +73,12 @@ final class Account {
     var credit = Account.creditMax
     /// When credit was added last (monotonic nanoseconds).
     var creditAt: UInt64 = 0
+    /// Until when nothing is done for it while others are connected (monotonic nanoseconds).
+    var restsUntil: UInt64 = 0
     /// Audiences whose members are to be marked as ready.
     var audiences: [Audience] = []
+    /// Subscriptions whose filters are to be tried on new names of their forms.
+    var staleFilters = WaitingLine<Subscription>()
     /// Reads of the store that wait for a turn, and how many are under way.
     var fetchesWaiting = WaitingLine<(id: FetchID, query: StoreQuery)>()
     var fetchesUnderWay = 0
@@ -84,8 +96,8 @@ final class Account {
 
     /// Whether something of it waits for a turn or for the store.
     var isWaiting: Bool {
-        isBehind || !ready.isEmpty || !audiences.isEmpty || fetchesUnderWay > 0
-            || !fetchesWaiting.isEmpty
+        isBehind || !ready.isEmpty || !audiences.isEmpty || !staleFilters.isEmpty
+            || fetchesUnderWay > 0 || !fetchesWaiting.isEmpty
     }
 
     /// Puts a connection behind the others.
@@ -99,6 +111,7 @@ final class Account {
     func letGo() {
         ready = WaitingLine()
         waiting = WaitingLine()
+        staleFilters = WaitingLine()
         audiences = []
     }
 

@@ -29,6 +29,12 @@ final class Cell {
         self.by = by
     }
 
+    /// Forgets what it remembers of itself.
+    func forgetShown() {
+        shown = nil
+        text = nil
+    }
+
     var store: FieldStore? { content.store }
     var value: JSON { content.value }
     var isSet: Bool { content.isSet }

@@ -193,6 +193,14 @@ struct FieldNumbers: Sendable, Hashable {
         single = Int32(number)
     }
 
+    /// These and greater ones, ascending.
+    func union(_ greater: [Int]) -> FieldNumbers {
+        FieldNumbers((single.map { [$0] } ?? numbers).map(Int.init) + greater)
+    }
+
+    /// Whether it has the number.
+    func contains(_ number: Int) -> Bool { contains(Int32(number)) }
+
     /// Whether both have a field in common.
     func intersects(_ other: FieldNumbers) -> Bool {
         if let single { return other.contains(single) }

@@ -101,6 +101,9 @@ public struct Environment: Sendable {
     /// key. Requests carry secrets, and the digest must not tell whether a guess of one is right:
     /// the shell's depends on a key that is not in the store.
     public var digest: @Sendable (_ request: [UInt8]) -> UInt64
+    /// The uid that a uid's use is counted to: of a subordinate uid (subuid(5)) that of the user
+    /// whose range it is in, of every other itself.
+    public var accountUID: @Sendable (_ uid: UInt32) -> UInt32
     /// Called once, before the first secret can come: from then on nothing that is freed may keep
     /// its bytes.
     public var keepMemoryClean: @Sendable () -> Void
@@ -117,6 +120,7 @@ public struct Environment: Sendable {
         open: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8]?,
         digest: @escaping @Sendable ([UInt8]) -> UInt64,
         audit: @escaping @Sendable (LogEntry) -> Bool,
+        accountUID: @escaping @Sendable (UInt32) -> UInt32 = { $0 },
         keepMemoryClean: @escaping @Sendable () -> Void = {},
         shellStatus: @escaping @Sendable () -> JSONObject = { JSONObject() }
     ) {
@@ -126,6 +130,7 @@ public struct Environment: Sendable {
         self.open = open
         self.digest = digest
         self.audit = audit
+        self.accountUID = accountUID
         self.keepMemoryClean = keepMemoryClean
         self.shellStatus = shellStatus
     }

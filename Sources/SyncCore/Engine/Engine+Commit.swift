@@ -131,7 +131,8 @@ extension Engine {
         if let dropped = form.historyBytes.drop(to: limits.historyBytesMax) {
             prune(form, through: dropped)
         }
-        let theirs = forms.filter { $0.owner == form.owner }
+        let user = environment.accountUID(form.owner)
+        let theirs = forms.filter { environment.accountUID($0.owner) == user }
         var bytes = theirs.reduce(0) { $0 + $1.historyBytes.bytes }
         while bytes > limits.historyBytesPerUserMax,
             let largest = theirs.max(by: { $0.historyBytes.bytes < $1.historyBytes.bytes }),
@@ -258,13 +259,11 @@ extension Engine {
             append(frame, touched, to: form)
         case .redefined(let form, let frame, let listing):
             append(frame, nil, to: form)
-            for subscription in form.subscriptions {
-                if mayRead(form, subscription.connection.peer) {
-                    form.refreshFilter(of: subscription)
-                } else {
-                    revoke(subscription)
-                }
+            for subscription in Array(form.subscriptions)
+            where !mayRead(form, subscription.connection.peer) {
+                revoke(subscription)
             }
+            renewFilters(of: form)
             list(listing, of: form)
         case .created(let form, let listing):
             if form.existence == .creating { form.existence = .there }

@@ -8,6 +8,7 @@ extension Engine {
         let connection = Connection(
             id, peer: peer, account: account, frameBytesMax: configuration.limits.maxFrame)
         connections.insert(connection)
+        if account.connections == 0 { usersConnected += 1 }
         account.connections += 1
         counters.connections += 1
         let limits = configuration.limits
@@ -56,8 +57,9 @@ extension Engine {
         connection.heldBytes = 0
         account.connections -= 1
         if account.connections == 0 {
-            accounts[account.uid] = nil
+            usersConnected -= 1
             if atWork === account { atWork = nil }
+            close(account)
         }
         log(
             .debug, "connection \(id.number) from \(connection.peer.whom) ended", &effects,

@@ -31,6 +31,7 @@ extension Engine {
         _ request: Request, _ id: RequestID?, _ target: AnswerTarget, _ connection: Connection,
         _ effects: inout [Effect]
     ) {
+        let began = requestBegins()
         var call = PendingCall(connection: connection, id: id, target: target)
         call.key = request.idempotencyKey.map { use(of: $0, by: request, connection) }
         let verdict = admit(request, call)
@@ -41,8 +42,12 @@ extension Engine {
             introduce(connection, request, &effects)
         }
         let owed = connection.owedBytes
+        patternMeter.used = 0
         carryOut(verdict, request, call, &effects)
-        spend((connection.owedBytes - owed) >> 10, connection.account)
+        spend(
+            ((connection.owedBytes - owed) >> 10) + (patternMeter.used >> 9), connection.account)
+        restAfter(began, connection.account)
+        lookAtClock(connection.account)
         flushRefusals(&effects)
     }
 

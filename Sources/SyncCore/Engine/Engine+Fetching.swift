@@ -39,15 +39,20 @@ extension Engine {
         switch fetches[fetch] {
         case .page(let subscription):
             if case .ended = subscription.position { return nil }
-            return subscription.connection.peer.uid
-        case let other: return other?.call?.connection.peer.uid
+            return subscription.connection.account.uid
+        case let other: return other?.call?.connection.account.uid
         }
     }
 
     func fetched(_ id: FetchID, _ answer: StoreAnswer, _ effects: inout [Effect]) {
         let account = fetchers[id]
-        let began = workBegins()
-        defer { if let account { workEnded(began, account) } }
+        let (began, requestBegan) = (workBegins(), requestBegins())
+        defer {
+            if let account {
+                restAfter(requestBegan, account)
+                workEnded(began, account)
+            }
+        }
         fetchEnded(id)
         guard let purpose = fetches.removeValue(forKey: id) else {
             // Whoever asked is gone.

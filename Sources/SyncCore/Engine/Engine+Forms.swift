@@ -40,6 +40,8 @@ extension Engine {
     func formApply(
         _ params: FormApply, _ call: PendingCall, _ effects: inout [Effect]
     ) throws(WireError) {
+        patternMeter.begin(configuration.limits.patternStepsMax)
+        defer { patternMeter.end() }
         let change = try plan(params, by: call.connection.peer)
         guard !params.isDryRun else {
             if !change.isIdle {
@@ -103,12 +105,15 @@ extension Engine {
         guard let control = state.definition.index(of: params.field) else {
             throw noField(params.field, form, state)
         }
+        patternMeter.begin(configuration.limits.patternStepsMax)
+        defer { patternMeter.end() }
         let definition: FormDefinition
         do {
             definition = try state.definition.settingOptions(
                 of: control, to: .array(params.options), applied: state.applied,
-                limits: FormLimits(configuration.limits), compile: environment.compile)
+                limits: FormLimits(configuration.limits), compile: compile)
         } catch {
+            try requirePatternSteps(form.name)
             throw WireError(
                 issues: error, .invalidValue, form: form.name, field: params.field, at: "options")
         }
@@ -196,8 +201,9 @@ extension Engine {
         let file: FormDefinition
         do {
             file = try FormDefinition.parse(
-                params.definition, limits: limits, compile: environment.compile)
+                params.definition, limits: limits, compile: compile)
         } catch {
+            try requirePatternSteps(nil)
             throw WireError(
                 issues: error, .invalidParams, form: params.definition["form"]?.stringValue,
                 field: nil, at: "definition")
@@ -207,7 +213,7 @@ extension Engine {
             try requireVersion(params.ifVersion, Int64(clamping: state.version), file.name)
             let definition = FormDefinition.keepingRuntimeOptions(
                 file: file, applied: state.applied, inForce: state.definition.json,
-                limits: limits, compile: environment.compile)
+                limits: limits, compile: compile)
             return Redefinition(
                 form: form, definition: definition, applied: file.json, isCreation: false,
                 isIdle: file.json == state.applied)
@@ -228,6 +234,16 @@ extension Engine {
         } else {
             try requireCreator(peer, name)
         }
+    }
+
+    /// Refuses a request whose values took its patterns too many steps.
+    func requirePatternSteps(_ form: String?) throws(WireError) {
+        guard patternMeter.hasRunOut || patternMeter.left <= 0 else { return }
+        let max = configuration.limits.patternStepsMax
+        throw .limit(
+            "patternStepsMax", max: Int64(max),
+            "the patterns take more than \(max) steps on these values; write simpler patterns, "
+                + "or set fewer values at once")
     }
 
     private func requireVersion(
@@ -264,7 +280,9 @@ extension Engine {
                 "formsMax", max: Int64(limits.formsMax),
                 "there are \(limits.formsMax) forms already; delete one first")
         }
-        guard forms.count(where: { $0.owner == peer.uid }) < limits.formsPerUserMax else {
+        let user = environment.accountUID(peer.uid)
+        let owned = forms.count { environment.accountUID($0.owner) == user }
+        guard owned < limits.formsPerUserMax else {
             throw .limit(
                 "formsPerUserMax", max: Int64(limits.formsPerUserMax),
                 "you have \(limits.formsPerUserMax) forms already; delete one first")

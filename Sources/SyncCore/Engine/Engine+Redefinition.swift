@@ -59,6 +59,12 @@ extension Engine {
         form.working.revision = before.revision + 1
         form.working.definitionRevision = form.working.revision
         var changes = noteChanges(form, before, isCreation: change.isCreation, author, stamp)
+        do { try requirePatternSteps(form.name) } catch {
+            // What was worked out without all steps is not to be remembered.
+            for cell in before.cells { cell.forgetShown() }
+            form.working = before
+            throw error
+        }
         let max = configuration.limits.maxFrame
         var frame = notification(of: form, changes)
         if frame.count - Frame.headerBytes > max {

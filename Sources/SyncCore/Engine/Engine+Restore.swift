@@ -29,7 +29,7 @@ extension Engine {
         let state: FormState
         do {
             let definition = try FormDefinition.parse(
-                JSON(parsing: row.definition), limits: limits, compile: environment.compile)
+                JSON(parsing: row.definition), limits: limits, compile: compile)
             state = FormState(definition, applied: try JSON(parsing: row.applied))
             state.context = try CausalContext(decoding: row.context)
         } catch {
@@ -135,7 +135,7 @@ extension Engine {
         status["connections"] = .object(
             JSONObject([
                 ("count", .integer(connections.count)),
-                ("users", .integer(accounts.count)),
+                ("users", .integer(usersConnected)),
                 ("subscriptions", .integer(accounts.values.reduce(0) { $0 + $1.subscriptions })),
             ]))
         status["counters"] = .object(

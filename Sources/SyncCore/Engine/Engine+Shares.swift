@@ -4,8 +4,10 @@ extension Engine {
     /// Nanoseconds for which two uids that took turns count as both at work.
     private static var contentionNanoseconds: UInt64 { 20_000_000 }
 
-    /// The account of a uid, opened where there is none.
+    /// The account that a uid's use is counted to, opened where there is none: that of the user
+    /// whose range a subordinate uid comes from (subuid(5)).
     func account(of uid: UInt32) -> Account {
+        let uid = environment.accountUID(uid)
         if let known = accounts[uid] { return known }
         let account = Account(uid: uid)
         accounts[uid] = account
@@ -15,6 +17,18 @@ extension Engine {
     /// Whether more than one uid is at work.
     public var isContended: Bool {
         contendedUntil > now.monotonicNanoseconds
+    }
+
+    /// Whether somebody else is connected, at work or not.
+    private var isShared: Bool { usersConnected > 1 }
+
+    /// Ends an account's turn where the iteration has taken its time: units are guesses.
+    func lookAtClock(_ account: Account) {
+        guard let stopwatch else { return }
+        let most = isContended ? Account.contendedTurnNanoseconds : Account.turnNanoseconds
+        guard stopwatch() > now.monotonicNanoseconds &+ most else { return }
+        noteSpent(account)
+        account.unitsLeft = min(account.unitsLeft, 0)
     }
 
     /// Charges units to the account of a connection.
@@ -46,16 +60,22 @@ extension Engine {
         spenders.contains { account in
             mayWork(account)
                 && (account.isBehind && !isHeldBack(account) || !account.ready.isEmpty
-                    || !account.audiences.isEmpty
+                    || !account.audiences.isEmpty || !account.staleFilters.isEmpty
                     || !account.fetchesWaiting.isEmpty && mayFetch(account))
         }
     }
 
     /// Nanoseconds after which somebody who has had too much of the time may go on.
     public var nextTurnNanoseconds: Int64? {
-        guard isContended else { return nil }
-        let least = spenders.lazy.map(\.credit).filter { $0 <= 0 }.max()
-        return least.map { 2 * (1 - $0) }
+        guard isContended || isShared else { return nil }
+        let waits = spenders.lazy.filter { $0.connections > 0 }.compactMap { account -> Int64? in
+            if self.isResting(account) {
+                return Int64(clamping: account.restsUntil - self.now.monotonicNanoseconds)
+            }
+            return self.isContended && account.credit <= 0 ? 2 * (1 - account.credit) : nil
+        }
+        // Who else is there changes meanwhile.
+        return waits.min().map { min($0, Int64(Self.contentionNanoseconds)) }
     }
 
     /// Whether requests of a connection's uid wait for a turn: nothing more need be read of it.
@@ -69,7 +89,13 @@ extension Engine {
     /// Whether an account has not had more of the time than the others; without a stopwatch (a
     /// simulation) units alone count.
     private func mayWork(_ account: Account) -> Bool {
-        !isContended || account.credit > 0 || stopwatch == nil
+        guard stopwatch != nil else { return true }
+        if isShared, isResting(account) { return false }
+        return account.credit > 0 || !isContended
+    }
+
+    private func isResting(_ account: Account) -> Bool {
+        account.restsUntil > now.monotonicNanoseconds
     }
 
     /// When work for an account begins that is to be charged to it; `nil` while it is alone.
@@ -78,10 +104,34 @@ extension Engine {
         return stopwatch()
     }
 
+    /// When a request begins that may be followed by a rest; `nil` while nobody else is connected.
+    func requestBegins() -> UInt64? {
+        guard isShared, let stopwatch else { return nil }
+        return stopwatch()
+    }
+
     /// Charges an account the time since `workBegins`.
     func workEnded(_ began: UInt64?, _ account: Account) {
-        guard let began, let stopwatch else { return }
+        guard isContended, let began, let stopwatch else { return }
         charge(stopwatch() &- began, account)
+    }
+
+    /// Makes an account rest after a request that held the loop up for long while somebody else is
+    /// connected, at work or not: whoever comes at a random moment waits for half of the square of
+    /// it (the mean residual life: Feller, volume 2, chapter XI), so the rest grows with the
+    /// square.
+    func restAfter(_ began: UInt64?, _ account: Account) {
+        guard let began, let stopwatch else { return }
+        let took = stopwatch() &- began
+        let free = Account.freeNanoseconds
+        guard took > free else { return }
+        // No request takes longer by itself: what is more is the machine's.
+        let long = min(took, Account.longNanoseconds)
+        let milliseconds = long / 1_000_000
+        let begins = max(account.restsUntil, now.monotonicNanoseconds &+ took)
+        account.restsUntil = begins &+ (long - free) * milliseconds
+        account.unitsLeft = min(account.unitsLeft, 0)
+        noteSpent(account)
     }
 
     /// Charges the time of something that was done for a connection.
@@ -98,8 +148,10 @@ extension Engine {
 
     func charge(_ nanoseconds: UInt64, _ account: Account) {
         guard stopwatch != nil else { return }
-        let cost = Int64(clamping: min(nanoseconds, UInt64(Account.debtMax)))
-        account.credit = max(account.credit - cost, -Account.debtMax)
+        // Only time that passes from here on pays for it.
+        if account.credit >= Account.creditMax { account.creditAt = now.monotonicNanoseconds }
+        // A day is more than a clock that leaps can make of it.
+        account.credit -= Int64(min(nanoseconds, 86_400_000_000_000))
         guard account.credit <= 0 else { return }
         account.unitsLeft = min(account.unitsLeft, 0)
         noteSpent(account)
@@ -109,9 +161,22 @@ extension Engine {
     private func addCredit(_ account: Account) {
         let passed = now.monotonicNanoseconds &- account.creditAt
         account.creditAt = now.monotonicNanoseconds
-        let earned = Int64(clamping: min(passed, UInt64(Account.debtMax) * 2))
+        let earned = Int64(clamping: passed >> 1) * 2
         account.credit = min(
             Account.creditMax, account.credit + (isContended ? earned / 2 : earned))
+    }
+
+    /// Whether an account owes neither time nor units nor a rest.
+    private func owesNothing(_ account: Account) -> Bool {
+        account.credit > 0 && account.unitsLeft >= 0 && !isResting(account)
+    }
+
+    /// Lets go of an account without connections, once it owes nothing: who comes back finds what
+    /// they owe.
+    func close(_ account: Account) {
+        guard account.connections == 0 else { return }
+        guard owesNothing(account) else { return noteSpent(account) }
+        if accounts[account.uid] === account { accounts[account.uid] = nil }
     }
 
     // MARK: - Fetches
@@ -177,6 +242,10 @@ extension Engine {
             account.hasSpent = false
             account.writesLeft = Account.contendedWrites
             addCredit(account)
+            if account.connections == 0, owesNothing(account) {
+                close(account)
+                continue
+            }
             let may = mayWork(account)
             if !may || isHeldBack(account) {
                 account.unitsLeft = min(account.unitsLeft, 0)
@@ -186,6 +255,7 @@ extension Engine {
             if may { work(account, &effects) }
             // Debts and those who wait are looked after in the next turn.
             if account.unitsLeft < units || account.isBehind || !account.audiences.isEmpty
+                || !account.staleFilters.isEmpty
                 || !account.fetchesWaiting.isEmpty || account.credit < Account.creditMax
             {
                 noteSpent(account)
@@ -215,6 +285,7 @@ extension Engine {
     private func work(_ account: Account, _ effects: inout [Effect]) {
         let began = workBegins()
         sendWaiting(account, &effects)
+        refreshFilters(of: account)
         markAudiences(of: account)
         while account.unitsLeft > 0, let connection = account.dequeue() {
             guard connections[connection.id] === connection else { continue }
@@ -259,71 +330,6 @@ extension Engine {
     func forgetEdits() {
         for account in editors { account.gatheredEdits = 0 }
         editors.removeAll(keepingCapacity: true)
-    }
-
-    // MARK: - Bytes
-
-    /// Counts what a connection holds of the daemon's memory to its uid.
-    func chargeHeld(_ connection: Connection) {
-        let bytes =
-            connection.owedBytes + connection.inboxBytes + connection.writingBytes
-            + connection.pageBytes
-        guard bytes != connection.heldBytes else { return }
-        let account = connection.account
-        account.heldBytes += bytes - connection.heldBytes
-        connection.heldBytes = bytes
-        if account.heldBytes > configuration.limits.heldBytesPerUserMax,
-            !overfull.contains(where: { $0 === account })
-        {
-            overfull.append(account)
-        }
-    }
-
-    /// Where a uid holds more than it may, its connections that hold the most are cut off. They do
-    /// not read, so they are not told.
-    func cutOffOverfull(_ effects: inout [Effect]) {
-        if overfull.isEmpty { return }
-        let accounts = overfull
-        overfull.removeAll(keepingCapacity: true)
-        for account in accounts
-        where account.heldBytes > configuration.limits.heldBytesPerUserMax {
-            cutOffGreatest(of: account, &effects)
-        }
-    }
-
-    /// Down to three quarters, so that the look at all connections is rare.
-    private func cutOffGreatest(of account: Account, _ effects: inout [Effect]) {
-        let max = configuration.limits.heldBytesPerUserMax
-        let greatest = connections.inOrder.filter { $0.account === account && $0.heldBytes > 0 }
-            .sorted { ($1.heldBytes, $0.id) < ($0.heldBytes, $1.id) }
-        var rest = account.heldBytes
-        for connection in greatest where rest > max / 4 * 3 && connection.progress != .ending {
-            rest -= connection.heldBytes
-            counters.refused += 1
-            log(
-                .warning,
-                "connection \(connection.id.number) of \(connection.peer.whom) cut off with "
-                    + "\(connection.heldBytes) bytes not taken: heldBytesPerUserMax is \(max)",
-                &effects)
-            effects.append(.close(connection.id))
-        }
-    }
-
-    /// Chunks that the logs and boards have dropped and writes under way still hold: where they are
-    /// too many, those who have fallen behind while they were written to are let go, from the uid
-    /// that has the most of them.
-    func letGoOfStalled() {
-        guard retained.bytes > configuration.limits.retainedBytesMax else { return }
-        var stalled: [UInt32: [Connection]] = [:]
-        for form in forms {
-            for subscription in form.subscriptions {
-                let connection = subscription.connection
-                guard connection.isWriting, subscription.holdsDropped else { continue }
-                stalled[connection.peer.uid, default: []].append(connection)
-            }
-        }
-        let most = stalled.max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }
-        stalledOff += most?.value ?? []
     }
 }
 

@@ -30,18 +30,23 @@ extension Engine {
             }
             return [index]
         }
-        let globs = names.map { [Glob]($0) }
-        // Each glob is tried on each field, whether or not it says anything about it.
-        spend(state.cells.count * max(1, globs?.count ?? 1) >> 4, connection.account)
+        let globs = names.map { GlobSet($0) }
+        spend(Self.units(matching: globs, fields: state.cells.count), connection.account)
         try requireMatches(globs, form, state)
         return state.indexes(matching: globs)
     }
 
+    /// What it costs to try globs on so many fields: a unit is about two thousand steps, or what is
+    /// told of sixteen fields.
+    static func units(matching globs: GlobSet?, fields: Int) -> Int {
+        ((fields * (globs?.steps ?? 0)) >> 11) + (fields >> 4)
+    }
+
     /// A glob without `*` and `?` names a field, which must be there.
     func requireMatches(
-        _ globs: [Glob]?, _ form: LiveForm, _ state: FormState
+        _ globs: GlobSet?, _ form: LiveForm, _ state: FormState
     ) throws(WireError) {
-        for name in (globs ?? []).compactMap(\.literal)
+        for name in globs?.literals ?? []
         where state.definition.index(of: name) == nil {
             throw noField(name, form, state)
         }
@@ -135,25 +140,40 @@ extension Engine {
         let definition = state.definition
         try require(.read, form, state, nil, connection.peer)
         try requireWritable(form)
-        let requestContext = try seen(params.context, form, connection, path: "context")
+        let requestContext = try seen(params.context, form, path: "context")
         var transaction = begin(form, connection)
+        patternMeter.begin(configuration.limits.patternStepsMax)
+        defer { patternMeter.end() }
+        var permitted: Set<Int> = []
         for place in params.changes.indices {
             let change = params.changes[place]
             guard let control = definition.index(of: change.field) else {
                 throw noField(change.field, form, state)
             }
-            try requireEdit(change.action, form, state, control, connection.peer)
+            // Whether a control is pressed or written, it is judged once.
+            if permitted.insert(control << 1 | (change.action == .press ? 1 : 0)).inserted {
+                try requireEdit(change.action, form, state, control, connection.peer)
+            }
             let own =
                 try change.context.map { token throws(WireError) in
-                    try seen(token, form, connection, path: "changes[\(place)].context")
+                    try seen(token, form, path: "changes[\(place)].context")
                 } ?? requestContext
             if params.requireCurrent {
                 try requireCurrent([control], own, transaction, state)
             }
-            try transaction.apply(change.action, to: control, seen: own) { secret, target, dot in
-                seal(secret, form, definition.controls[target].id, dot)
+            do {
+                try transaction.apply(
+                    change.action, to: control, seen: own
+                ) { secret, target, dot in
+                    seal(secret, form, definition.controls[target].id, dot)
+                }
+            } catch {
+                try requirePatternSteps(form.name)
+                throw error
             }
+            try requirePatternSteps(form.name)
         }
+        patternMeter.end()
         if !params.requireFields.isEmpty {
             var controls: [Int] = []
             for id in params.requireFields {
@@ -172,31 +192,13 @@ extension Engine {
             &effects)
     }
 
-    /// What the answer's token goes on from: the request's, else the oldest of its changes' where
-    /// all others say as much. It never claims more than each part of the request did.
-    private func shown(_ params: StateSet) throws(WireError) -> CausalContext {
-        if let token = params.context { return try parse(token, path: "context") }
-        var shown: CausalContext?
-        for token in params.changes.compactMap(\.context) {
-            let one = try parse(token, path: "context")
-            guard let known = shown else {
-                shown = one
-                continue
-            }
-            if one.isSubset(of: known) {
-                shown = one
-            } else if !known.isSubset(of: one) {
-                return CausalContext()
-            }
-        }
-        return shown ?? CausalContext()
-    }
-
     /// A transaction by whoever is at the other end of a connection.
     func begin(_ form: LiveForm, _ connection: Connection) -> Transaction {
         Transaction(
             form, author: connection.author(replica: replica),
-            stamp: clock.now(at: now.wallMilliseconds))
+            stamp: clock.now(at: now.wallMilliseconds),
+            ownContext: connection.ownContext(of: form.key),
+            valuesMax: configuration.limits.valuesMax)
     }
 
     /// Refuses an edit of a control that the peer may not make; of one that shows others', of each
@@ -230,45 +232,14 @@ extension Engine {
     ) throws(WireError) {
         let stale = controls.filter { control in
             state.definition.targets[control].contains { target in
-                !(state.cells[target].store?.isCurrent(for: seen) ?? true)
+                let seen = transaction.extended(seen, for: target)
+                return !(state.cells[target].store?.isCurrent(for: seen) ?? true)
             }
         }
         if !stale.isEmpty {
             counters.refused += 1
             throw transaction.conflict(stale, "changed since you read it")
         }
-    }
-
-    // MARK: - Tokens
-
-    func parse(_ token: String, path: String) throws(WireError) -> CausalContext {
-        do {
-            return try ContextToken.parse(token)
-        } catch {
-            switch error {
-            case .limit:
-                throw .limit(
-                    "contextBytesMax", max: Int64(ContextToken.bytesMax),
-                    "the context has more than \(ContextToken.bytesMax) bytes")
-            case .invalid(let offset, let expected):
-                throw WireError(
-                    .invalidParams,
-                    "\(path) is not a token of this daemon: byte \(offset) should be "
-                        + "\(expected); send back a token of one of its answers",
-                    path: path, expected: expected)
-            }
-        }
-    }
-
-    /// What the sender of an edit had seen: its token, cut to what this store knows, and what the
-    /// same connection wrote itself (CAUSALITY.md, 2).
-    private func seen(
-        _ token: String?, _ form: LiveForm, _ connection: Connection, path: String
-    ) throws(WireError) -> Seen {
-        guard let token else { return .present }
-        var context = try parse(token, path: path).clipped(to: form.working.context)
-        if let own = connection.ownContext(of: form.key) { context.formUnion(own) }
-        return .context(context)
     }
 
     // MARK: - The end of a transaction
@@ -364,13 +335,13 @@ extension Engine {
 
 extension FormState {
     /// The fields that match, in the order of the form; all without globs.
-    func indexes(matching globs: [Glob]?) -> [Int] {
+    func indexes(matching globs: GlobSet?) -> [Int] {
         guard let globs else { return Array(cells.indices) }
         return cells.indices.filter { globs.matches(definition.controls[$0].id) }
     }
 
     /// The states of the fields that match.
-    func fields(matching globs: [Glob]?) -> [NamedField] {
+    func fields(matching globs: GlobSet?) -> [NamedField] {
         indexes(matching: globs).map {
             NamedField(id: definition.controls[$0].id, state: field($0))
         }

@@ -33,7 +33,10 @@ extension Engine {
         _ params: StateSubscribe, _ connection: Connection
     ) throws(WireError) -> LiveForm {
         let form = try readableForm(params.form, connection)
-        try requireMatches(params.fields.map { [Glob]($0) }, form, form.committed)
+        let globs = params.fields.map { GlobSet($0) }
+        spend(
+            2 * Self.units(matching: globs, fields: form.committed.cells.count), connection.account)
+        try requireMatches(globs, form, form.committed)
         if connection.subscription(to: form) == nil {
             let max = configuration.limits.subscriptionsPerUserMax
             guard connection.account.subscriptions < max else {
@@ -53,7 +56,7 @@ extension Engine {
         if let old = connection.subscription(to: form) { end(old) }
         let subscription = Subscription(
             connection: connection, form: form, position: position,
-            globs: params.fields.map { [Glob]($0) }, presence: params.presence,
+            globs: params.fields.map { GlobSet($0) }, presence: params.presence,
             answer: call.slot)
         connection.subscriptions.append(subscription)
         connection.account.subscriptions += 1
@@ -113,6 +116,7 @@ extension Engine {
 
     /// Adds to a write what a subscriber has not seen.
     func collect(_ subscription: Subscription, into output: inout Output, bytesMax: Int) {
+        if subscription.isFilterStale { return }
         let form = subscription.form
         if case .page(let chunks, let next) = subscription.position {
             for chunk in chunks { output.append(own: chunk) }
@@ -158,7 +162,7 @@ extension Engine {
         var changes: [FieldChange] = []
         for (index, control) in state.definition.controls.enumerated()
         where state.cells[index].revision >= from
-            && subscription.globs?.matches(control.id) ?? true
+            && subscription.filter?.contains(form.names.number(of: control.id)) ?? true
         {
             changes.append(
                 FieldChange(field: control.id, state: state.field(index), was: nil))
@@ -212,7 +216,8 @@ extension Engine {
             markReady(subscription.connection)
             return
         }
-        let chunks = rows.filter { isWanted($0, by: subscription) }.map { FrameChunk($0.frame) }
+        let wanted = self.wanted(rows, by: subscription)
+        let chunks = wanted.map { FrameChunk($0.frame) }
         if chunks.isEmpty {
             subscription.position = .stored(next: last + 1)
             fetchNextPage(of: subscription, &effects)
@@ -224,10 +229,41 @@ extension Engine {
         markReady(subscription.connection)
     }
 
-    private func isWanted(_ row: RevisionRow, by subscription: Subscription) -> Bool {
-        guard let globs = subscription.globs, let record = RevisionRecord(row.record) else {
-            return true
+    /// The revisions that touch a field that a subscriber asked for. Each name is tried once.
+    private func wanted(_ rows: [RevisionRow], by subscription: Subscription) -> [RevisionRow] {
+        guard let globs = subscription.globs else { return rows }
+        let form = subscription.form
+        let touched = rows.map { row -> FieldNumbers? in
+            guard let record = RevisionRecord(row.record), !record.touchesAll else { return nil }
+            return form.numbers(of: record.touched)
         }
-        return record.touchesAll || record.touched.contains(where: globs.matches)
+        let fresh = subscription.refreshFilter(form.names)
+        spend(Self.units(matching: globs, fields: fresh), subscription.connection.account)
+        guard let filter = subscription.filter else { return rows }
+        return zip(rows, touched).filter { $1?.intersects(filter) ?? true }.map(\.0)
+    }
+
+    // MARK: - New names
+
+    /// A form has another definition: filters that do not know its names are tried on them in turns
+    /// of those whose they are, as there may be thousands.
+    func renewFilters(of form: LiveForm) {
+        form.noteNames()
+        for subscription in form.subscriptions where subscription.noteNames(form.names) {
+            let account = subscription.connection.account
+            account.staleFilters.append(subscription)
+            noteSpent(account)
+        }
+    }
+
+    /// Tries some of an account's filters on new names.
+    func refreshFilters(of account: Account) {
+        while account.unitsLeft > 0, let subscription = account.staleFilters.takeFirst() {
+            guard subscription.isFilterStale else { continue }
+            if case .ended = subscription.position { continue }
+            let fresh = subscription.refreshFilter(subscription.form.names)
+            spend(1 + Self.units(matching: subscription.globs, fields: fresh), account)
+            if subscription.hasOutput { markReady(subscription.connection) }
+        }
     }
 }

@@ -36,22 +36,23 @@ extension Engine {
         var transaction = begin(form, connection)
         var skipped: [String] = []
         var named: [Int] = []
+        // One step a field, but of a transaction that an earlier version kept: there, what stands
+        // again may be an earlier write of the same transaction.
         var steps = target.steps
-        while let step = steps.popLast() {
+        var restored: [String: [UndoStep.Restoration]] = [:]
+        while var step = steps.popLast() {
+            for restoration in restored[step.field] ?? [] { step.note(restoration) }
             guard let control = definition.index(of: step.field) else {
                 skipped.append(step.field)
                 continue
             }
             try requireEdit(.reset, form, form.working, control, connection.peer)
-            let count = transaction.undo.count
+            try transaction.spend(on: control)
             if try transaction.takeBack(step, control: control) {
                 named.append(control)
+                restored[step.field] = transaction.undoStep(of: control)?.restorations
             } else {
                 skipped.append(step.field)
-            }
-            // What stands again may be an earlier write of the same transaction.
-            for restoration in transaction.undo.dropFirst(count).flatMap(\.restorations) {
-                for place in steps.indices { steps[place].note(restoration) }
             }
         }
         guard !named.isEmpty else {

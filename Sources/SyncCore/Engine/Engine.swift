@@ -27,8 +27,10 @@ public final class Engine {
     var catalogWatchers: [Connection] = []
 
     var connections = ConnectionTable<Connection>()
-    /// By uid; of those who are connected.
+    /// By uid; of those who are connected, and of those who went and owe something.
     var accounts: [UInt32: Account] = [:]
+    /// Accounts with a connection.
+    var usersConnected = 0
     /// Whose request was done last, and until when more than one uid counts as at work (monotonic
     /// nanoseconds). Let go of as its last connection ends: a weak reference would make every
     /// retain of an account a slow one.
@@ -38,8 +40,8 @@ public final class Engine {
     var spenders: [Account] = []
     /// Those whose turn it is; empty between turns, and kept for its room.
     var takingTurns: [Account] = []
-    /// Nanoseconds on a clock that only goes forward, read at each call: what work took. Without
-    /// one, as in a simulation, nobody's time is measured and units alone count.
+    /// Nanoseconds on the clock of `Moment.monotonicNanoseconds`, read at each call: what work
+    /// took. Without one, as in a simulation, nobody's time is measured and units alone count.
     public var stopwatch: (() -> UInt64)?
     /// Accounts with edits in the batch that gathers.
     var editors: [Account] = []
@@ -63,6 +65,9 @@ public final class Engine {
     /// got it.
     var readyAccounts: [Account] = []
 
+    /// Steps that patterns take, and what the definitions of forms are compiled with to count them.
+    let patternMeter = PatternMeter()
+    let compile: PatternCompiler
     var decoder: MessageDecoder
     var writer = JSONWriter()
     var keys: KeyIndex
@@ -147,7 +152,10 @@ public final class Engine {
             at: now, kept: image.clock, notBefore: image.keys.lazy.map(\.at).max() ?? .min)
         keys = KeyIndex(
             image.keys,
-            secret: KeyHash.Secret(first: environment.random(), second: environment.random()))
+            secret: KeyHash.Secret(first: environment.random(), second: environment.random()),
+            accountUID: environment.accountUID)
+        let (meter, compilePattern) = (patternMeter, environment.compile)
+        compile = { pattern in compilePattern(pattern).map { $0.metered(meter) } }
         decoder = MessageDecoder(bounds: RequestBounds(configuration.limits))
         try restore(image, newLogs: newLogs)
     }

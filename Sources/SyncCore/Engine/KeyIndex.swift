@@ -55,6 +55,7 @@ struct KeyIndex {
     static let recentBytesMax = 8 << 20
 
     private let secret: KeyHash.Secret
+    private let accountUID: @Sendable (UInt32) -> UInt32
     private var recent: [ID: Recent] = [:]
     /// Bytes of the answers in `recent`.
     private(set) var recentBytes = 0
@@ -86,8 +87,13 @@ struct KeyIndex {
     /// The index of the keys that a store holds.
     ///
     /// - Parameter secret: random, made for this run.
-    init(_ stored: [KeyDigest], secret: KeyHash.Secret) {
+    /// - Parameter accountUID: whose use of keys that of a uid is counted to.
+    init(
+        _ stored: [KeyDigest], secret: KeyHash.Secret,
+        accountUID: @escaping @Sendable (UInt32) -> UInt32 = { $0 }
+    ) {
         self.secret = secret
+        self.accountUID = accountUID
         for key in stored {
             let id = ID(uid: key.uid, key: key.key)
             current.insert(id.digest(secret))
@@ -96,7 +102,7 @@ struct KeyIndex {
     }
 
     /// What the keys of a uid take.
-    func usage(of uid: UInt32) -> Usage { usage[uid] ?? Usage() }
+    func usage(of uid: UInt32) -> Usage { usage[accountUID(uid)] ?? Usage() }
 
     /// Bytes of what is known of keys that are not in memory themselves.
     var filterBytes: Int { current.bytes + previous.bytes }
@@ -177,6 +183,7 @@ struct KeyIndex {
     }
 
     private mutating func count(_ uid: UInt32, _ more: Usage, at: Int64) {
+        let uid = accountUID(uid)
         let hour = at / Self.hourMilliseconds
         let before = hours[hour]?[uid] ?? Usage()
         hours[hour, default: [:]][uid] = Usage(
@@ -186,6 +193,7 @@ struct KeyIndex {
     }
 
     private mutating func discount(_ uid: UInt32, _ less: Usage, at: Int64) {
+        let uid = accountUID(uid)
         let hour = at / Self.hourMilliseconds
         guard var known = hours[hour]?[uid] else { return }
         known.keys -= less.keys

@@ -35,6 +35,8 @@ final class LiveForm {
     /// Where it stands in the batch that gathers.
     var gathered: (batch: UInt64, place: Int)?
     private var numbered: FormDefinition?
+    /// The definition whose controls all have numbers.
+    private var named: FormDefinition?
     /// Who watches it, by uid, in the order in which the uids came.
     private(set) var audiences: [Audience] = []
     /// Whether it stands among the engine's forms with news.
@@ -84,7 +86,8 @@ final class LiveForm {
         let audience = audiences.first { $0.account === account } ?? Audience(account)
         if audience.members.isEmpty { audiences.append(audience) }
         audience.add(subscription)
-        refreshFilter(of: subscription)
+        noteNames()
+        subscription.refreshFilter(names)
     }
 
     /// Takes a subscription out.
@@ -103,12 +106,11 @@ final class LiveForm {
         lastAuthor = uid == lastAuthor.uid ? (uid, lastAuthor.revisions + 1) : (uid, 1)
     }
 
-    /// Works out which fields a subscription's globs match now: those that are gone too, since the
-    /// change log may still tell of them.
-    func refreshFilter(of subscription: Subscription) {
-        guard let globs = subscription.globs else { return }
+    /// Gives the controls that readers see their numbers, once a definition.
+    func noteNames() {
+        guard named !== committed.definition else { return }
+        named = committed.definition
         for control in committed.definition.controls { _ = names.number(of: control.id) }
-        subscription.select(names.numbers(matching: globs))
     }
 
     /// The numbers of controls of the definition that edits see, by index.
@@ -132,16 +134,18 @@ final class LiveForm {
 /// change of the definition. Ids are ASCII, which Swift's `String` hashes and compares as bytes.
 struct FieldNames {
     private var numbers: [String: Int] = [:]
+    private var ids: [String] = []
 
-    /// The numbers of all names that match.
-    func numbers(matching globs: [Glob]) -> FieldNumbers {
-        FieldNumbers(numbers.lazy.filter { globs.matches($0.key) }.map(\.value))
-    }
+    var count: Int { ids.count }
+
+    /// The id of that number.
+    subscript(number: Int) -> String { ids[number] }
 
     mutating func number(of id: String) -> Int {
         if let number = numbers[id] { return number }
-        let number = numbers.count
+        let number = ids.count
         numbers[id] = number
+        ids.append(id)
         return number
     }
 }

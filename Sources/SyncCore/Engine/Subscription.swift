@@ -32,17 +32,21 @@ final class Subscription {
 
     /// Some fields of a form.
     private final class Selection {
-        let globs: [Glob]
-        /// Those that match, by their numbers. Made anew when the form has new names.
-        var numbers: FieldNumbers?
+        let globs: GlobSet
+        /// Those that match, by their numbers.
+        var numbers = FieldNumbers([])
+        /// How many of the form's names were tried.
+        var tried = 0
+        /// The form has new names, which are tried in a turn of the subscriber's uid.
+        var isStale = false
 
-        init(_ globs: [Glob]) {
+        init(_ globs: GlobSet) {
             self.globs = globs
         }
     }
 
     init(
-        connection: Connection, form: LiveForm, position: Position, globs: [Glob]?,
+        connection: Connection, form: LiveForm, position: Position, globs: GlobSet?,
         presence: Bool, answer: AnswerQueue.Slot
     ) {
         self.connection = connection
@@ -62,14 +66,35 @@ final class Subscription {
     }
 
     /// The globs of the fields asked for; `nil` for all.
-    var globs: [Glob]? { selection?.globs }
+    var globs: GlobSet? { selection?.globs }
 
     /// The fields that match, by their numbers; `nil` for all.
     var filter: FieldNumbers? { selection?.numbers }
 
-    /// The fields that match now.
-    func select(_ numbers: FieldNumbers) {
-        selection?.numbers = numbers
+    /// Whether its filter does not know all names of the form yet: nothing is told until it does.
+    var isFilterStale: Bool { selection?.isStale ?? false }
+
+    /// Notes that the form may have new names; whether they have to be tried.
+    func noteNames(_ names: FieldNames) -> Bool {
+        guard let selection, !selection.isStale, selection.tried < names.count else { return false }
+        selection.isStale = true
+        return true
+    }
+
+    /// Tries the globs on the names that were not tried yet; gives how many there were. A name
+    /// keeps its number, those of fields that are gone too, since the change log may still tell of
+    /// them.
+    @discardableResult
+    func refreshFilter(_ names: FieldNames) -> Int {
+        guard let selection else { return 0 }
+        let fresh = names.count - selection.tried
+        if fresh > 0 {
+            selection.numbers = selection.numbers.union(
+                (selection.tried..<names.count).filter { selection.globs.matches(names[$0]) })
+        }
+        selection.tried = names.count
+        selection.isStale = false
+        return fresh
     }
 
     /// Bytes of the page that waits to be written.
@@ -87,6 +112,7 @@ final class Subscription {
 
     /// Whether there is something to write to it.
     var hasOutput: Bool {
+        if isFilterStale { return false }
         switch position {
         case .live(let next) where next < form.changeLog.next: return true
         case .page: return true

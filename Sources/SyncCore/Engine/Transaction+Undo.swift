@@ -7,68 +7,69 @@ extension Transaction {
         let isPart: Bool
     }
 
-    /// How the edit that made `after` of `before` is taken back; `nil` for what is not undone.
-    func undoStep(
-        _ edit: StoredEdit, _ target: Int, before: CellContent, after: CellContent, _ dot: Dot
-    ) -> UndoStep? {
+    /// Notes how what this transaction wrote to a control is taken back: one step a control, from
+    /// what was there before the transaction to what is there now. What was between never read to
+    /// anybody, and a step for each write would make the undo of many a work of their square.
+    mutating func noteUndo(of edit: StoredEdit, _ target: Int, _ dot: Dot) {
+        let before = form.working.cells[target].content
+        guard
+            let action = undoAction(
+                edit, target, before: before, after: content(target), dot,
+                earlier: undoStep(of: target)?.action)
+        else { return }
+        setUndo(UndoStep(field: definition.controls[target].id, action: action), of: target)
+    }
+
+    /// How what made `after` of `before` is taken back, `dot` being the last write; `nil` for what
+    /// is not undone.
+    private func undoAction(
+        _ edit: StoredEdit, _ target: Int, before: CellContent, after: CellContent, _ dot: Dot,
+        earlier: UndoStep.Action?
+    ) -> UndoStep.Action? {
         let policy = definition.controls[target].conflictPolicy
-        let action: UndoStep.Action
-        switch (edit, before.store) {
-        case (.press, _), (.seal, _), (_, .sealed), (_, nil): return nil
-        case (.increment(let difference, _), .counter(let counter)):
-            action = .increment(difference, base: policy.standing(counter.bases)?.dot)
-        case (_, .tags(let tags)):
+        switch (before.store, after.store) {
+        case (.tags(let tags), .tags(let now)):
             let old = before.value.arrayValue ?? []
             let new = after.value.arrayValue ?? []
-            let removed = old.filter { !new.contains($0) }
-            let over = tags.entries.filter { removed.contains($0.tag.json) }.flatMap(\.dots)
-            action = .tags(
-                UndoStep.Trace(dot: dot, over: over), added: new.filter { !old.contains($0) },
+            let (isOld, isNew) = (Set(old), Set(new))
+            let added = old.isEmpty ? new : new.filter { !isOld.contains($0) }
+            let removed = old.filter { !isNew.contains($0) }
+            let isRemoved = Set(removed)
+            let over = tags.entries.filter { isRemoved.contains($0.tag.json) }.flatMap(\.dots)
+            let isAdded = Set(added)
+            var dots = now.entries.filter { isAdded.contains($0.tag.json) }.flatMap(\.dots)
+                .filter { isOwn($0) && $0 != dot }
+            dots = dots.sortedDistinct()
+            return .tags(
+                UndoStep.Trace(dot: dot, over: over.sortedDistinct(), others: dots), added: added,
                 removed: removed, wasSet: before.isSet)
-        case (_, .components(let components)):
-            guard case .components(let now) = after.store else { return nil }
-            let changed = now.components.filter { $0.register.dots.contains(dot) }
-            action = .components(
-                changed.map { component in
+        case (.components(let components), .components(let now)):
+            return .components(
+                now.components.compactMap { component in
+                    guard let own = component.register.dots.last(where: isOwn) else { return nil }
                     let standing = policy.standing(components[component.id].siblings)
                     return UndoStep.Component(
                         id: component.id,
-                        trace: UndoStep.Trace(
-                            dot: dot, over: standing.map { [$0.dot] } ?? []),
+                        trace: UndoStep.Trace(dot: own, over: standing.map { [$0.dot] } ?? []),
                         was: standing?.payload.value)
                 })
-        case (_, .counter(let counter)):
+        case (.counter(let counter), .counter(let now)):
             let standing = policy.standing(counter.bases)
-            let trace = UndoStep.Trace(dot: dot, over: standing.map { [$0.dot] } ?? [])
-            action = .assign(
+            guard let base = now.bases.last(where: { isOwn($0.dot) }) else {
+                guard case .increment(let difference, _) = edit else { return nil }
+                var sum = difference
+                if case .increment(let more, _)? = earlier { sum = more.adding(sum) ?? sum }
+                return .increment(sum, base: standing?.dot)
+            }
+            let trace = UndoStep.Trace(dot: base.dot, over: standing.map { [$0.dot] } ?? [])
+            return .assign(
                 trace, was: before.isSet ? before.value.numberValue : nil,
                 to: after.isSet ? after.value.numberValue : nil)
-        case (_, .register(let register)):
+        case (.register(let register), .register):
             let standing = policy.standing(register.siblings)
             let trace = UndoStep.Trace(dot: dot, over: standing.map { [$0.dot] } ?? [])
-            action = .write(trace, was: before.isSet ? before.value : nil)
-        case (_, .presses): return nil
-        }
-        return UndoStep(field: definition.controls[target].id, action: action)
-    }
-
-    /// Adds a step. What one transaction set twice is taken back as one: between the two it never
-    /// read to anybody.
-    mutating func note(_ step: UndoStep) {
-        guard let index = undo.lastIndex(where: { $0.field.isSameBytes(as: step.field) }) else {
-            undo.append(step)
-            return
-        }
-        switch (undo[index].action, step.action) {
-        case (.write(let first, let was), .write(var trace, _))
-        where first.restores == nil && trace.over == [first.dot]:
-            trace.over = first.over
-            undo[index].action = .write(trace, was: was)
-        case (.assign(let first, let was, _), .assign(var trace, _, let to))
-        where first.restores == nil && trace.over == [first.dot]:
-            trace.over = first.over
-            undo[index].action = .assign(trace, was: was, to: to)
-        default: undo.append(step)
+            return .write(trace, was: before.isSet ? before.value : nil)
+        default: return nil
         }
     }
 
@@ -103,22 +104,25 @@ extension Transaction {
         case (.tags(let trace, let added, let removed, let wasSet), .tags(let tags)):
             // A tag that somebody has added too since is theirs as well; one of the default is
             // nobody's.
-            let mine = added.filter { tag in
-                tags.isEmpty
-                    || tags.entries.contains { $0.tag.json == tag && $0.dots == [trace.dot] }
-            }
+            let mine = tags.isEmpty ? added : added.filter(tags.tags(of: trace).contains)
             edits = takeBackTags(mine, removed, wasSet: wasSet, control, cell)
         default: return false
         }
-        let first = undo.count
         let before = dots.count
         for edit in edits {
             try write(FieldEdit(target: control, edit: edit), seen) { _, _, _ in nil }
         }
         guard dots.count > before else { return false }
-        for place in undo.indices[first...] { undo[place].restore(step) }
+        restore(step, control)
         named.append(control)
         return true
+    }
+
+    /// The step of a control puts back what stood before `step`.
+    private mutating func restore(_ step: UndoStep, _ control: Int) {
+        guard var own = undoStep(of: control) else { return }
+        own.restore(step)
+        setUndo(own, of: control)
     }
 
     private func accepts(_ value: JSON?, _ control: Int) -> Bool {
@@ -133,8 +137,7 @@ extension Transaction {
             policy.standing(components[$0.id].siblings)?.dot == $0.trace.dot
         }
         guard !mine.isEmpty, let fresh = context.nextDot(for: author.replica) else { return false }
-        let before = content(control)
-        var cell = before
+        var cell = content(control)
         var store = components
         for row in mine {
             store.write(
@@ -144,10 +147,9 @@ extension Transaction {
         cell.store = .components(store)
         cell.resolve(control, of: definition)
         note(cell, control, fresh)
-        if var step = undoStep(.unset, control, before: before, after: cell, fresh) {
-            step.restore(UndoStep(field: step.field, action: .components(rows)))
-            undo.append(step)
-        }
+        noteUndo(of: .unset, control, fresh)
+        restore(
+            UndoStep(field: definition.controls[control].id, action: .components(rows)), control)
         named.append(control)
         return true
     }
@@ -177,19 +179,30 @@ extension Transaction {
         _ added: [JSON], _ removed: [JSON], wasSet: Bool, _ control: Int, _ cell: CellContent
     ) -> [StoredEdit] {
         let present = cell.value.arrayValue ?? []
-        let gone = added.filter { present.contains($0) }
+        let isPresent = Set(present)
+        let gone = added.filter { isPresent.contains($0) }
         let options = definition.controls[control].options
-        let back = removed.filter { !present.contains($0) && options?.index(of: $0) != nil }
+        let back = removed.filter { !isPresent.contains($0) && options?.index(of: $0) != nil }
         if gone.isEmpty && back.isEmpty { return [] }
         if !wasSet {
             let initial = definition.controls[control].defaultValue.arrayValue ?? []
-            let result = present.filter { !gone.contains($0) } + back
+            let isGone = Set(gone)
+            let result = present.filter { !isGone.contains($0) } + back
             if Set(result) == Set(initial) { return [.unset] }
         }
         var edits: [StoredEdit] = []
         if !gone.isEmpty { edits.append(.removeTags(gone)) }
         if !back.isEmpty { edits.append(.addTags(back)) }
         return edits
+    }
+}
+
+extension AddWinsSet {
+    /// The tags that were added by a write, or by several of one transaction, and by nobody else.
+    fileprivate func tags(of trace: UndoStep.Trace) -> Set<JSON> {
+        let dots = Set([trace.dot] + trace.others)
+        return Set(
+            entries.lazy.filter { $0.dots.count == 1 && dots.contains($0.dots[0]) }.map(\.tag.json))
     }
 }
 

@@ -51,16 +51,30 @@ struct Transaction {
     /// Controls that were named, whose conditions are judged at the end.
     var named: [Int] = []
     /// Controls that were written, and those of them whose edit met others; with repetitions.
-    private var written: [Int] = []
-    private var concurrent: [Int] = []
+    private(set) var written: [Int] = []
+    private(set) var concurrent: [Int] = []
     private(set) var dots: [Dot] = []
-    var undo: [UndoStep] = []
+    /// How what was written is taken back: one step a control, in the order of the first writes.
+    private(set) var undo: [UndoStep] = []
+    /// Where the step of a control stands in `undo`.
+    private var undoPlaces: [Int: Int] = [:]
+    /// The writes that the author's connection made before.
+    private let ownContext: CausalContext?
+    /// Values that may still be written or gone through: see `Limits.valuesMax`.
+    private var valuesLeft: Int
+    private let valuesMax: Int
 
-    init(_ form: LiveForm, author: Author, stamp: HybridTimestamp) {
+    init(
+        _ form: LiveForm, author: Author, stamp: HybridTimestamp,
+        ownContext: CausalContext? = nil, valuesMax: Int = .max
+    ) {
         self.form = form
         definition = form.working.definition
         self.author = author
         self.stamp = stamp
+        self.ownContext = ownContext
+        self.valuesMax = valuesMax
+        valuesLeft = valuesMax
         context = form.working.context
     }
 
@@ -86,6 +100,7 @@ struct Transaction {
         _ action: Change.Action, to control: Int, seen: Seen,
         seal: (String, Int, Dot) -> [UInt8]?
     ) throws(WireError) {
+        for target in definition.targets[control] { try spend(on: target) }
         let own: StoredEdit?
         let edits: [FieldEdit]
         do {
@@ -99,9 +114,27 @@ struct Transaction {
         named.append(control)
         if let own {
             let edit = FieldEdit(target: control, edit: own)
-            return try write(edit, withOwnDots(seen), seal)
+            return try write(edit, extended(seen, for: control), seal)
         }
-        for edit in edits { try write(reaching(edit), withOwnDots(seen), seal) }
+        for edit in edits {
+            try write(reaching(edit), extended(seen, for: edit.target), seal)
+        }
+    }
+
+    /// Counts what a write of a control goes through, so that the work of a transaction is bounded
+    /// by more than its number of changes.
+    mutating func spend(on target: Int) throws(WireError) {
+        switch (content(target).store, definition.controls[target].kind) {
+        case (.tags(let tags), .picker(let picker)):
+            valuesLeft -= 1 + max(tags.entries.count, picker.isMultiple ? 1 : 0)
+        case (_, .wheels(let wheels)): valuesLeft -= wheels.weight
+        default: valuesLeft -= 1
+        }
+        guard valuesLeft < 0 else { return }
+        throw .limit(
+            "valuesMax", max: Int64(valuesMax),
+            "this transaction writes or goes through more than \(valuesMax) values; "
+                + "make several of it")
     }
 
     /// An increment that leads to what it was worked out to lead to: what several replicas counted
@@ -124,11 +157,24 @@ struct Transaction {
             target: edit.target, edit: .increment(difference: whole, result: result))
     }
 
-    /// A transaction has seen itself: of two sets of one field the second takes the first's place.
-    private func withOwnDots(_ seen: Seen) -> Seen {
-        guard !dots.isEmpty, case .context(var context) = seen else { return seen }
-        for dot in dots { context.insert(dot) }
+    /// What the author has seen of a control's store: the token, what its connection wrote, and
+    /// what this transaction wrote, so that of two sets of one field the second takes the first's
+    /// place. Only dots that the store holds are added: the work is that of the field, whatever
+    /// else was written.
+    func extended(_ seen: Seen, for control: Int) -> Seen {
+        guard case .context(var context) = seen, let store = content(control).store else {
+            return seen
+        }
+        for dot in store.dots where !context.contains(dot) {
+            if isOwn(dot) || ownContext?.contains(dot) ?? false { context.insert(dot) }
+        }
         return .context(context)
+    }
+
+    /// Whether this transaction made the write.
+    func isOwn(_ dot: Dot) -> Bool {
+        guard let first = dots.first else { return false }
+        return dot.replica == first.replica && dot.counter >= first.counter
     }
 
     mutating func write(
@@ -169,9 +215,8 @@ struct Transaction {
             cell.isUnreadable = false
         }
         cell.resolve(target, of: definition)
-        let step = undoStep(edit.edit, target, before: before, after: cell, dot)
         note(cell, target, dot)
-        if let step { note(step) }
+        noteUndo(of: edit.edit, target, dot)
     }
 
     mutating func note(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
@@ -190,7 +235,8 @@ struct Transaction {
         case (.set(let value), .counter(let counter)):
             cell.isSet && cell.value == value && counter.bases.count < 2
         case (.set(let value), .tags):
-            cell.isSet && Set(value.arrayValue ?? []) == Set(cell.value.arrayValue ?? [])
+            cell.isSet && value.arrayValue?.count == cell.value.arrayValue?.count
+                && Set(value.arrayValue ?? []) == Set(cell.value.arrayValue ?? [])
         case (.setRows(let rows), .components(let components)):
             rows.members.allSatisfy { id, tag in
                 let siblings = components[id].siblings
@@ -240,6 +286,19 @@ struct Transaction {
         return .components(components)
     }
 
+    /// Sets the step that takes a control's writes back.
+    mutating func setUndo(_ step: UndoStep, of target: Int) {
+        if let place = undoPlaces[target] {
+            undo[place] = step
+        } else {
+            undoPlaces[target] = undo.count
+            undo.append(step)
+        }
+    }
+
+    /// The step that takes a control's writes back.
+    func undoStep(of target: Int) -> UndoStep? { undoPlaces[target].map { undo[$0] } }
+
     private func write(
         _ tags: AddWinsSet, _ edit: StoredEdit, shown: [JSON], _ dot: Dot, _ seen: Seen
     ) -> FieldStore {
@@ -251,6 +310,7 @@ struct Transaction {
         case .addTags(let added) where tags.isEmpty:
             tags.assign(list(shown + added), dot: dot, seen: seen)
         case .removeTags(let removed) where tags.isEmpty:
+            let removed = Set(removed)
             tags.assign(list(shown.filter { !removed.contains($0) }), dot: dot, seen: seen)
         case .addTags(let added): tags.edit(add: list(added), remove: [], dot: dot, seen: seen)
         case .removeTags(let removed):
@@ -290,113 +350,5 @@ struct Transaction {
     ) -> (value: [UInt8]?, Void)? {
         guard case .seal(let secret) = edit else { return (nil, ()) }
         return seal(secret, target, dot).map { ($0, ()) }
-    }
-
-    // MARK: - Judgement
-
-    /// A conflict: the error says what is there now.
-    func conflict(_ controls: [Int], _ why: String) -> WireError {
-        // A field may have been named twice; the object of fields names it once.
-        let controls = Set(controls).sorted()
-        let ids = controls.map { definition.controls[$0].id }
-        var error = WireError(
-            .conflict,
-            "\(ids.joined(separator: ", ")): \(why); read the values again and decide",
-            form: form.name, field: ids.first)
-        error.fields = controls.map {
-            NamedField(id: definition.controls[$0].id, state: form.working.field($0))
-        }
-        return error
-    }
-
-    /// Judges the conditions on the state after all changes.
-    func checkEnabled() throws(WireError) {
-        for control in named where !definition.isEnabled(control, values: { value($0) }) {
-            let id = definition.controls[control].id
-            throw WireError(
-                .disabled,
-                "\(id) is disabled; pickerctl describe \(id) shows what it depends on",
-                form: form.name, field: id)
-        }
-    }
-
-    // MARK: - The end
-
-    /// Whether anything would change.
-    var isIdle: Bool { written.isEmpty }
-
-    /// Applies everything to the form's working state as one revision.
-    mutating func finish(
-        _ kind: RevisionRecord.Kind, session: String?, takesBack: TakenBack?, skipped: [String]
-    ) -> Outcome {
-        guard !isIdle else { return Outcome(revision: form.working.revision) }
-        let written = written.count == 1 ? written : written.sortedDistinct()
-        let order = definition.withDependents(written)
-        let state = form.working
-        // What was there first, for all fields, then what came of it.
-        var changes = order.map { index in
-            Outcome.Change(
-                text: [], was: definition.types[index] == .secure ? nil : state.shown(index).value)
-        }
-        let revision = state.revision + 1
-        for index in order {
-            state.cells[index] = Cell(
-                content(index), revision: revision, at: stamp.milliseconds, by: author)
-        }
-        state.revision = revision
-        state.context = context
-        let met = concurrent.isEmpty ? [] : definition.withDependents(concurrent.sortedDistinct())
-        for place in order.indices {
-            let index = order[place]
-            changes[place].text = state.text(
-                index, notifying: !met.isEmpty && met.contains(sorted: index))
-        }
-        func ids(_ indexes: [Int]) -> [String] { indexes.map { definition.controls[$0].id } }
-        let record = RevisionRecord(
-            kind: kind, at: stamp.milliseconds, by: author, session: session,
-            derived: order.count == written.count
-                ? [] : ids(order.filter { !written.contains(sorted: $0) }),
-            concurrent: met.isEmpty ? [] : ids(order.filter { met.contains(sorted: $0) }),
-            undo: undo, takesBack: takesBack?.revision, takesPart: takesBack?.isPart ?? false,
-            skipped: skipped, touched: ids(order))
-        return Outcome(
-            revision: revision, touched: order, dots: dots, changes: changes, record: record)
-    }
-}
-
-extension FormDefinition {
-    /// The controls given, ascending and distinct, and those whose shown value derives from theirs.
-    fileprivate func withDependents(_ controls: [Int]) -> [Int] {
-        if controls.allSatisfy({ dependents[$0].isEmpty }) { return controls }
-        var all = controls
-        for control in controls { all += dependents[control] }
-        return all.sortedDistinct()
-    }
-}
-
-extension [Int] {
-    /// Whether it has the element; it must be ascending.
-    fileprivate func contains(sorted element: Int) -> Bool {
-        firstPlace(ofSorted: element) != nil
-    }
-
-    /// Where the element stands; by halving, so it must be ascending.
-    fileprivate func firstPlace(ofSorted element: Int) -> Int? {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = low + (high - low) / 2
-            if self[middle] < element { low = middle + 1 } else { high = middle }
-        }
-        return low < count && self[low] == element ? low : nil
-    }
-}
-
-extension WireError {
-    /// A value or edit that a control does not take.
-    init(invalid error: InvalidValue, form: String) {
-        self.init(
-            .invalidValue, error.description.escapedForDisplay(), form: form, field: error.field,
-            expected: error.expected)
     }
 }

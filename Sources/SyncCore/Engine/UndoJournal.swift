@@ -93,20 +93,22 @@ struct UndoJournal {
         }
 
         /// Takes steps out of a transaction; whether it is here.
-        mutating func consume(_ revision: UInt64, fields: [String]) -> Bool {
+        mutating func consume(_ revision: UInt64, fields: Set<String>) -> Bool {
             guard let index = transactions.lastIndex(where: { $0.revision == revision }) else {
                 return false
             }
-            kept[index].steps.removeAll { step in
-                fields.contains { $0.isSameBytes(as: step.field) }
-            }
+            kept[index].steps.removeAll { fields.contains($0.field) }
             if kept[index].steps.isEmpty { removeAll { $0.revision == revision } }
             return true
         }
 
-        mutating func note(_ restoration: UndoStep.Restoration) {
+        /// Steps of a field say the writes that stand now.
+        mutating func note(_ restorations: [String: [UndoStep.Restoration]]) {
             for place in head..<kept.count {
-                for step in kept[place].steps.indices { kept[place].steps[step].note(restoration) }
+                for step in kept[place].steps.indices {
+                    let restored = restorations[kept[place].steps[step].field]
+                    for restoration in restored ?? [] { kept[place].steps[step].note(restoration) }
+                }
             }
         }
 
@@ -170,9 +172,11 @@ struct UndoJournal {
         if let old = record.takesBack {
             consume(old, fields: record.undo.map(\.field) + record.skipped)
         }
-        for step in record.undo {
-            for restoration in step.restorations { note(restoration) }
-        }
+        // Once through the journal, however many fields there are. Ids are ASCII, so that equal
+        // strings are equal bytes.
+        let restorations = Dictionary(grouping: record.undo.flatMap(\.restorations), by: \.field)
+        if restorations.isEmpty { return }
+        for place in lines.indices { lines[place].note(restorations) }
     }
 
     /// Whoever has most loses its oldest (McKenney, "Stochastic Fairness Queueing", INFOCOM 1990);
@@ -211,12 +215,9 @@ struct UndoJournal {
 
     /// Steps of a transaction that cannot be taken back any more, or have been.
     mutating func consume(_ revision: UInt64, fields: [String]) {
+        let fields = Set(fields)
         for place in lines.indices {
             if change(at: place, { $0.consume(revision, fields: fields) }) { return }
         }
-    }
-
-    private mutating func note(_ restoration: UndoStep.Restoration) {
-        for place in lines.indices { lines[place].note(restoration) }
     }
 }

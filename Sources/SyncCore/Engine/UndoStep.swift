@@ -39,18 +39,25 @@ struct UndoStep: Hashable {
         /// The writes whose place it takes: an undo puts back what they wrote. None stand for the
         /// default.
         var restores: [Dot]?
+        /// The transaction's earlier writes of the same tags.
+        var others: [Dot] = []
     }
 
     /// Writes of a field, or of a component, that stand again as another.
     struct Restoration {
         var field: String
         var component: String?
-        var old: [Dot]
+        var old: Set<Dot>
         var new: Dot
     }
 }
 
 extension UndoStep {
+    /// Whether nothing is to be taken back: what was counted up was counted down again.
+    var isIdle: Bool {
+        if case .increment(let sum, _) = action { sum == .zero } else { false }
+    }
+
     /// The writes that stood before, of a component where one is named.
     func over(component: String?) -> [Dot] {
         switch action {
@@ -65,7 +72,7 @@ extension UndoStep {
     var restorations: [Restoration] {
         func restoration(_ trace: Trace, _ component: String?) -> Restoration? {
             trace.restores.map {
-                Restoration(field: field, component: component, old: $0, new: trace.dot)
+                Restoration(field: field, component: component, old: Set($0), new: trace.dot)
             }
         }
         return switch action {
@@ -85,6 +92,7 @@ extension UndoStep {
             var trace = trace
             trace.dot = renewed(trace.dot)
             trace.over = trace.over.map { renewed($0) }
+            trace.others = trace.others.map { renewed($0) }
             return trace
         }
         switch action {
@@ -202,12 +210,15 @@ extension UndoStep {
 
 extension UndoStep.Trace {
     /// A dot takes about thirty bytes.
-    fileprivate var bytesEstimate: Int { 40 + 30 * (over.count + (restores?.count ?? 0)) }
+    fileprivate var bytesEstimate: Int {
+        40 + 30 * (over.count + (restores?.count ?? 0) + others.count)
+    }
 
     fileprivate func encode(into writer: inout JSONWriter) {
         writer.member("dot", dot.token)
         if !over.isEmpty { writer.member("over", over.map(\.token)) }
         writer.member("restores", restores?.map(\.token))
+        if !others.isEmpty { writer.member("others", others.map(\.token)) }
     }
 
     fileprivate init?(json: JSON) {
@@ -215,7 +226,9 @@ extension UndoStep.Trace {
         func dots(_ name: String) -> [Dot]? {
             json[name]?.arrayValue?.compactMap(Dot.init(json:))
         }
-        self.init(dot: dot, over: dots("over") ?? [], restores: dots("restores"))
+        self.init(
+            dot: dot, over: dots("over") ?? [], restores: dots("restores"),
+            others: dots("others") ?? [])
     }
 }
 

@@ -60,21 +60,12 @@ extension FormDefinition {
     /// Whether the daemon takes edits of a control: neither it nor its section is disabled, and
     /// `enabledWhen` holds. A binding follows its own condition alone, as SwiftUI's does.
     public func isEnabled(_ control: Int, values: (Int) -> JSON) -> Bool {
-        if controls[control].isDisabled { return false }
-        guard let condition = controls[control].enabledWhen else { return true }
-        return holds(condition, values: values)
+        withoutActuallyEscaping(values) { ConditionJudge(self, values: $0).isEnabled(control) }
     }
 
     /// Whether a control is shown: not hidden, and its condition and its section's hold.
     public func isVisible(_ control: Int, values: (Int) -> JSON) -> Bool {
-        if controls[control].isHidden { return false }
-        if let condition = sections[controls[control].section].visibleWhen,
-            !holds(condition, values: values)
-        {
-            return false
-        }
-        guard let condition = controls[control].visibleWhen else { return true }
-        return holds(condition, values: values)
+        withoutActuallyEscaping(values) { ConditionJudge(self, values: $0).isVisible(control) }
     }
 
     /// Whether nothing required is missing.
@@ -82,23 +73,82 @@ extension FormDefinition {
         required.allSatisfy { !shown($0, values: values).isMissing }
     }
 
+    /// Equality as tags have it: strings by canonical equivalence, numbers by value. A list equals
+    /// a list of the same tags, and one tag where it holds that tag.
+    static func matches(_ value: JSON, _ other: JSON) -> Bool {
+        switch (value, other) {
+        case (.string(let left), .string(let right)): left == right
+        case (.array(let left), .array(let right)):
+            Set(left.map(TagKey.init)) == Set(right.map(TagKey.init))
+        case (.array(let tags), let tag): tags.contains { matches($0, tag) }
+        default: value == other
+        }
+    }
+}
+
+/// A tag that is equal to others as tags are. Lists come from peers and may be long.
+private enum TagKey: Hashable {
+    case string(String)
+    case other(JSON)
+
+    init(_ tag: JSON) {
+        if case .string(let text) = tag { self = .string(text) } else { self = .other(tag) }
+    }
+}
+
+/// Judges conditions over values that stay as they are meanwhile.
+///
+/// What a control shows, and whether the form is complete, is worked out once, however many
+/// conditions ask for it: the work is that of the definition's size.
+final class ConditionJudge {
+    private let definition: FormDefinition
+    private let values: (Int) -> JSON
+    private var shown: [Int: ShownValue] = [:]
+    private var tags: [Int: Set<TagKey>] = [:]
+    private lazy var isComplete = definition.required.allSatisfy { !shown(of: $0).isMissing }
+
+    /// A judge over what is there now; see ShownValue.swift.
+    init(_ definition: FormDefinition, values: @escaping (Int) -> JSON) {
+        self.definition = definition
+        self.values = values
+    }
+
+    func isEnabled(_ control: Int) -> Bool {
+        if definition.controls[control].isDisabled { return false }
+        return definition.controls[control].enabledWhen.map(holds) ?? true
+    }
+
+    func isVisible(_ control: Int) -> Bool {
+        if definition.controls[control].isHidden { return false }
+        let section = definition.sections[definition.controls[control].section]
+        return section.visibleWhen.map(holds) ?? true
+            && definition.controls[control].visibleWhen.map(holds) ?? true
+    }
+
     /// Whether a condition holds.
-    public func holds(_ condition: Condition, values: (Int) -> JSON) -> Bool {
+    func holds(_ condition: Condition) -> Bool {
         switch condition {
-        case .complete: return isComplete(values: values)
-        case .all(let list): return list.allSatisfy { holds($0, values: values) }
-        case .any(let list): return list.contains { holds($0, values: values) }
-        case .none(let list): return !list.contains { holds($0, values: values) }
+        case .complete: return isComplete
+        case .all(let list): return list.allSatisfy { holds($0) }
+        case .any(let list): return list.contains { holds($0) }
+        case .none(let list): return !list.contains { holds($0) }
         case .field(let operand, let comparisons):
-            let value = comparable(operand, values: values)
+            let value = comparable(operand)
             return comparisons.allSatisfy { holds($0, of: value, control: operand.field) }
         }
     }
 
+    private func shown(of control: Int) -> ShownValue {
+        if let known = shown[control] { return known }
+        let value = definition.shown(control, values: values)
+        shown[control] = value
+        return value
+    }
+
     /// The value to compare; `nil` for mixed, invalid and secure ones.
-    private func comparable(_ operand: Condition.Operand, values: (Int) -> JSON) -> JSON? {
-        let shown = shown(operand.field, values: values)
-        switch controls[operand.field].kind {
+    private func comparable(_ operand: Condition.Operand) -> JSON? {
+        let shown = shown(of: operand.field)
+        switch definition.controls[operand.field].kind {
         case .secure: return nil
         case .wheels(let wheels):
             guard let component = operand.component, case .object(let rows) = shown.value,
@@ -113,11 +163,11 @@ extension FormDefinition {
 
     private func holds(_ comparison: Condition.Comparison, of value: JSON?, control: Int) -> Bool {
         switch comparison {
-        case .not(let other): return value.map { !Self.matches($0, other) } ?? true
-        case .equals(let other): return value.map { Self.matches($0, other) } ?? false
+        case .not(let other): return value.map { !matches($0, other, control) } ?? true
+        case .equals(let other): return value.map { matches($0, other, control) } ?? false
         case .isIn(let others):
             guard let value else { return false }
-            return others.contains { Self.matches(value, $0) }
+            return others.contains { matches(value, $0, control) }
         case .atLeast(let bound):
             return value.flatMap { isOrdered(bound, $0, control: control) } ?? false
         case .atMost(let bound):
@@ -125,31 +175,18 @@ extension FormDefinition {
         }
     }
 
-    /// Equality as tags have it: strings by canonical equivalence, numbers by value. A list equals
-    /// a list of the same tags, and one tag where it holds that tag.
-    static func matches(_ value: JSON, _ other: JSON) -> Bool {
-        switch (value, other) {
-        case (.string(let left), .string(let right)): left == right
-        case (.array(let left), .array(let right)):
-            Set(left.map(TagKey.init)) == Set(right.map(TagKey.init))
-        case (.array(let tags), let tag): tags.contains { matches($0, tag) }
-        default: value == other
-        }
-    }
-
-    /// A tag that is equal to others as tags are. Lists come from peers and may be long.
-    private enum TagKey: Hashable {
-        case string(String)
-        case other(JSON)
-
-        init(_ tag: JSON) {
-            if case .string(let text) = tag { self = .string(text) } else { self = .other(tag) }
-        }
+    /// As `FormDefinition.matches`; the tags of a list are gone through once.
+    private func matches(_ value: JSON, _ other: JSON, _ control: Int) -> Bool {
+        guard case .array(let list) = value else { return FormDefinition.matches(value, other) }
+        let known = tags[control] ?? Set(list.map(TagKey.init))
+        tags[control] = known
+        if case .array(let others) = other { return known == Set(others.map(TagKey.init)) }
+        return known.contains(TagKey(other))
     }
 
     /// Whether `first` is not after `second`; `nil` where they have no order.
     private func isOrdered(_ first: JSON, _ second: JSON, control: Int) -> Bool? {
-        if case .date(let date) = controls[control].kind {
+        if case .date(let date) = definition.controls[control].kind {
             guard let first = DateValue(first, mode: date.mode),
                 let second = DateValue(second, mode: date.mode)
             else { return nil }

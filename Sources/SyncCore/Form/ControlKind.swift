@@ -65,6 +65,9 @@ public struct WheelsAttributes: Sendable {
     /// Component indexes such that each comes after those that its rows depend on.
     public internal(set) var evaluationOrder: [Int]
 
+    /// What an edit goes through: components and rules.
+    var weight: Int { components.reduce(components.count) { $0 + $1.rules.count } }
+
     /// The index of the component `id`.
     public func index(of id: String) -> Int? {
         components.firstIndex { $0.id.isSameBytes(as: id) }

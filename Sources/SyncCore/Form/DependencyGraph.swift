@@ -34,12 +34,12 @@ struct DependencyGraph {
             }
         }
         for index in controls.indices {
-            var found = Set(byStorage[index])
-            for shows in [index] + byStorage[index] { found.formUnion(byTemplate[shows]) }
-            found.remove(index)
+            var found = byStorage[index] + byTemplate[index]
+            for shows in byStorage[index] { found += byTemplate[shows] }
+            // Before what comes twice is left out: that is the work.
             edges += found.count
             if edges > edgesMax { return nil }
-            dependents[index] = found.sorted()
+            dependents[index] = found.sortedDistinct().filter { $0 != index }
         }
     }
 }

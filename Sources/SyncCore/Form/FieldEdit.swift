@@ -142,6 +142,18 @@ extension FormDefinition {
     }
 }
 
+extension [Int] {
+    /// The place of the first element that fulfils what all after it fulfil too; by halving.
+    fileprivate func firstPlace(where isThere: (Int) -> Bool) -> Int? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if isThere(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low < count ? low : nil
+    }
+}
+
 // MARK: - Numbers and toggles
 
 extension FormDefinition {
@@ -205,7 +217,7 @@ extension FormDefinition {
             throw unfit("moved", control)
         }
         let options = picker.options.options
-        let enabled = options.indices.filter { !options[$0].isDisabled }
+        let enabled = picker.options.enabled
         guard let first = enabled.first, let last = enabled.last else {
             throw refusal(control, "all its options are disabled")
         }
@@ -215,11 +227,12 @@ extension FormDefinition {
         case (.first, _), (.next, nil): place = first
         case (.last, _), (.previous, nil): place = last
         case (.next, let present?):
-            let next = enabled.first { $0 > present }
+            let next = enabled.firstPlace { $0 > present }.map { enabled[$0] }
             place =
                 next ?? (wraps || options[present].isDisabled ? (wraps ? first : last) : present)
         case (.previous, let present?):
-            let previous = enabled.last { $0 < present }
+            let before = enabled.firstPlace { $0 >= present } ?? enabled.count
+            let previous = before > 0 ? enabled[before - 1] : nil
             place =
                 previous
                 ?? (wraps || options[present].isDisabled ? (wraps ? last : first) : present)

@@ -93,18 +93,73 @@ public struct InvalidValue: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// A compiled `pattern`: says whether it matches a whole text.
 ///
-/// The core has no regular expressions; the shell compiles them with match and depth limits, so
-/// that none can hold the loop (FORM.md, Types).
+/// The core has no regular expressions; the shell compiles them and counts the steps of each match,
+/// so that none can hold the loop (FORM.md, Types).
 public struct PatternMatcher: Sendable {
-    private let body: @Sendable (String) -> Bool
+    /// What came of a match, and the steps that it took; a step is some nanoseconds.
+    public struct Outcome: Sendable {
+        public let isMatch: Bool
+        public let steps: Int
 
-    /// A matcher that asks `body`, which answers `false` where a limit ran out.
+        /// The outcome of a match that took so many steps.
+        public init(isMatch: Bool, steps: Int) {
+            self.isMatch = isMatch
+            self.steps = steps
+        }
+    }
+
+    private let body: @Sendable (String) -> Outcome
+    /// Bytes of memory that the compiled pattern takes.
+    public let compiledBytes: Int
+
+    /// A matcher that asks `body`, whose matches cost nothing.
     public init(_ body: @escaping @Sendable (String) -> Bool) {
+        self.init(compiledBytes: 0) { Outcome(isMatch: body($0), steps: 0) }
+    }
+
+    /// A matcher that asks `body`, which answers no match where a limit ran out.
+    public init(compiledBytes: Int, _ body: @escaping @Sendable (String) -> Outcome) {
         self.body = body
+        self.compiledBytes = compiledBytes
     }
 
     /// Whether the whole of `text` matches.
-    public func matches(_ text: String) -> Bool { body(text) }
+    public func matches(_ text: String) -> Bool { body(text).isMatch }
+
+    /// The same, with its steps counted by a meter; no match where that has run out.
+    func metered(_ meter: PatternMeter) -> PatternMatcher {
+        PatternMatcher(compiledBytes: compiledBytes) { text in
+            guard meter.left > 0 else {
+                meter.hasRunOut = true
+                return Outcome(isMatch: false, steps: 0)
+            }
+            let outcome = body(text)
+            meter.left -= outcome.steps
+            meter.used += outcome.steps
+            return outcome
+        }
+    }
+}
+
+/// Counts the steps that the patterns of an engine's forms take.
+///
+/// Always holds: while `left` bounds them, whoever set it refuses the whole request where
+/// `hasRunOut`, so that nobody is shown what was then said of a value.
+// Sendable without a check: matchers are, as definitions are, and those of an engine are asked on
+// its loop alone.
+final class PatternMeter: @unchecked Sendable {
+    var left = Int.max
+    var used = 0
+    var hasRunOut = false
+
+    /// From here on so many steps may be taken.
+    func begin(_ steps: Int) {
+        left = steps
+        hasRunOut = false
+    }
+
+    /// From here on each match is bounded by itself alone.
+    func end() { left = .max }
 }
 
 /// Why a pattern does not compile.
@@ -136,6 +191,8 @@ public struct FormLimits: Hashable, Sendable {
     public var textBytesMax = 4 << 10
     /// Bytes that `by` of one field takes at most when encoded.
     public var authorBytesMax = 192
+    /// Bytes of memory that the patterns of a form take at most, compiled.
+    public var patternBytesMax = 4 << 20
     /// Levels of conditions inside conditions.
     public var conditionDepthMax = 16
 

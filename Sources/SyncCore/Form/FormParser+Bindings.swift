@@ -155,9 +155,8 @@ extension FormParser {
                 stack += open
                 continue
             }
-            var found: Set<Int> = []
-            for other in others { found.formUnion(roots[other] ?? []) }
-            roots[index] = others.isEmpty ? [index] : found.sorted()
+            let found = others.flatMap { roots[$0] ?? [] }.sortedDistinct()
+            roots[index] = others.isEmpty ? [index] : found
             total += found.count
             if total > Self.edgesMax { return }
             stack.removeLast()

@@ -306,8 +306,18 @@ extension FormParser {
             prompt: string(field, "prompt"), maxLength: length.max, bytesMax: length.bytesMax)
         text.isMultiline = bool(field, "multiline") ?? false
         if let source = string(field, "pattern") {
+            // The rest is not looked at: a pattern takes long to compile.
+            if patternBytes > limits.patternBytesMax { return .text(text) }
             switch compile(source) {
             case .success(let matcher):
+                patternBytes += matcher.compiledBytes
+                if patternBytes > limits.patternBytesMax {
+                    issue(
+                        field.place(of: "pattern"),
+                        "the patterns of this form take more than \(limits.patternBytesMax) bytes",
+                        expected: "shorter repeats, or fewer patterns")
+                    break
+                }
                 text.pattern = TextAttributes.Pattern(source: source, matcher: matcher)
             case .failure(let error):
                 issue(

@@ -41,7 +41,7 @@ extension FormParser {
     /// The index of the control that is named at a place, or an issue.
     mutating func control(named id: String, at place: Place) -> Int? {
         if let index = indexes[id], Self.isFieldID(id) { return index }
-        let hasRoom = suggestions < Self.suggestionsMax
+        let hasRoom = issues.count < Self.issuesMax && suggestions < Self.suggestionsMax
         let names = hasRoom ? fields.compactMap { $0["id"]?.stringValue } : []
         let similar = suggestion(for: id, among: names)
         issue(
@@ -81,6 +81,13 @@ extension FormParser {
         let place = field.place(of: name)
         guard let raw = Template.Raw(source) else {
             issue(place, "a ${ is not closed", expected: "${id}, or $${ for a plain ${")
+            return
+        }
+        let names = raw.parts.count { if case .name = $0 { true } else { false } }
+        guard names <= Template.referencesMax else {
+            issue(
+                place, "the template names \(names) values",
+                expected: "at most \(Template.referencesMax)")
             return
         }
         var parts: [Template.Part] = []

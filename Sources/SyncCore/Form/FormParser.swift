@@ -52,6 +52,8 @@ struct FormParser {
     var issues: [FormIssue] = []
     var suggestions = 0
     var optionCount = 0
+    /// Bytes of the patterns so far, compiled.
+    var patternBytes = 0
 
     var sections: [FormSection] = []
     /// The fields as written, in document order: their indexes are the controls'.

@@ -90,6 +90,8 @@ public final class OptionList: Sendable {
     public let groups: [OptionGroup]
     /// What the tags are.
     public let tagType: TagType
+    /// The indexes of the options that can be picked, ascending.
+    let enabled: [Int]
     // String equality is canonical equivalence, which is what FORM.md asks of tags.
     private let strings: [String: Int]
     private let integers: [Int64: Int]
@@ -112,6 +114,7 @@ public final class OptionList: Sendable {
         }
         self.strings = strings
         self.integers = integers
+        enabled = options.indices.filter { !options[$0].isDisabled }
     }
 
     /// How many options there are.
@@ -133,7 +136,5 @@ public final class OptionList: Sendable {
     }
 
     /// The index of the first option that can be picked; that of the first where none can.
-    public var firstEnabled: Int {
-        options.firstIndex { !$0.isDisabled } ?? 0
-    }
+    public var firstEnabled: Int { enabled.first ?? 0 }
 }

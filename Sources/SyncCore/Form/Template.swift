@@ -20,6 +20,11 @@ public struct Template: Hashable, Sendable {
         case component(field: Int, component: Int)
     }
 
+    /// Values that a template may name: each is looked up and shown again with every change.
+    public static let referencesMax = 64
+    /// Bytes that a template is rendered to at most; more is cut off with `…`.
+    public static let renderedBytesMax = 16 << 10
+
     /// What is shown for a value that is not there or must not be shown.
     public static let dash = "—"
 
@@ -70,12 +75,14 @@ extension Template {
 }
 
 extension FormDefinition {
-    /// The template's text with values filled in; `control` is the one that it belongs to.
+    /// The template's text with values filled in, cut off at `Template.renderedBytesMax`; `control`
+    /// is the one that it belongs to.
     public func render(
         _ template: Template, of control: Int, values: (Int) -> JSON
     ) -> String {
         var text = ""
         for part in template.parts {
+            if text.utf8.count > Template.renderedBytesMax { break }
             switch part {
             case .text(let piece): text += piece
             case .ownValue: text += self.text(of: shown(control, values: values), control: control)
@@ -85,7 +92,7 @@ extension FormDefinition {
                 text += rowText(of: shown(field, values: values), control: field, row: component)
             }
         }
-        return text
+        return text.cut(toBytes: Template.renderedBytesMax)
     }
 
     /// A value as a template shows it: the option's label for its tag, `—` for null, mixed and
@@ -138,5 +145,16 @@ extension FormDefinition {
         case .object(let object):
             object.members.map { plainText($0.value) }.joined(separator: ", ")
         }
+    }
+}
+
+extension String {
+    /// The beginning that takes so many bytes at most, with `…` where something is missing. Cut
+    /// between characters of Unicode, not between clusters, of which one may be the whole text.
+    fileprivate func cut(toBytes bytesMax: Int) -> String {
+        guard utf8.count > bytesMax else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: bytesMax - 3)
+        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+        return String(self[..<end]) + "…"
     }
 }

@@ -286,7 +286,13 @@ extension PresenceUpdate {
 extension ParamsReader {
     /// The globs of `fields`; `nil` for all fields.
     fileprivate mutating func globs(_ bounds: RequestBounds) throws(ParamsFault) -> [String]? {
-        try optionalNames("fields", countMax: bounds.globsMax, limit: "globsMax", bounds)
+        let texts = try optionalNames(
+            "fields", countMax: bounds.globsMax, limit: "globsMax", bounds)
+        let bytes = (texts ?? []).reduce(0) { $0 + (Glob.isLiteral($1) ? 0 : $1.utf8.count) }
+        guard bytes <= bounds.globBytesMax else {
+            throw ParamsFault("fields", .limit("globBytesMax", max: bounds.globBytesMax))
+        }
+        return texts
     }
 
     /// `require: "current"`, its only value.

@@ -4,6 +4,8 @@ public struct RequestBounds: Hashable, Sendable {
     public var nameBytesMax = 128
     /// Globs in one request.
     public var globsMax = 256
+    /// Bytes of the globs of one request that are no names: each is tried on each field.
+    public var globBytesMax = 4096
     /// Bytes of an idempotency key.
     public var keyBytesMax = 128
     /// Bytes of a context token; more is `limit`.

@@ -45,26 +45,34 @@ public enum Similar {
 
     /// How many slips lie between two texts: a letter more, one less, another one, or two
     /// neighbours exchanged; `nil` for more than `most`. This is the optimal string alignment
-    /// distance (Damerau 1964, Levenshtein 1966; no part is edited twice).
+    /// distance (Damerau 1964, Levenshtein 1966; no part is edited twice), a row of its table at a
+    /// time as the bits of one word (Hyyrö, "A Bit-Vector Algorithm for Computing Levenshtein and
+    /// Damerau Edit Distances", 2003): whoever asks for a name that is not there has all names
+    /// compared.
+    ///
+    /// - Precondition: `left` has 1 to 64 bytes.
     static func distance(_ left: [UInt8], _ right: [UInt8], most: Int) -> Int? {
-        var before: [Int] = []
-        var above = Array(0...right.count)
-        for (row, byte) in left.enumerated() {
-            var line = [row + 1]
-            line.reserveCapacity(right.count + 1)
-            for (column, other) in right.enumerated() {
-                var least = min(
-                    above[column] + (byte == other ? 0 : 1), above[column + 1] + 1,
-                    line[column] + 1)
-                if row > 0, column > 0, byte == right[column - 1], left[row - 1] == other {
-                    least = min(least, before[column - 1] + 1)
-                }
-                line.append(least)
+        precondition((1...bytesMax).contains(left.count), "a row is one word")
+        let distance = withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 256) { places in
+            places.initialize(repeating: 0)
+            for (place, byte) in left.enumerated() { places[Int(byte)] |= 1 << UInt64(place) }
+            let last: UInt64 = 1 << UInt64(left.count - 1)
+            var (up, down, diagonal, before): (UInt64, UInt64, UInt64, UInt64) = (.max, 0, 0, 0)
+            var distance = left.count
+            for byte in right {
+                let same = places[Int(byte)]
+                let exchanged = ((~diagonal & same) << 1) & before
+                diagonal = (((same & up) &+ up) ^ up) | same | down | exchanged
+                let rises = down | ~(diagonal | up)
+                let falls = diagonal & up
+                if rises & last != 0 { distance += 1 }
+                if falls & last != 0 { distance -= 1 }
+                up = (falls << 1) | ~(diagonal | (rises << 1 | 1))
+                down = (rises << 1 | 1) & diagonal
+                before = same
             }
-            if line.min() ?? 0 > most, above.min() ?? 0 > most { return nil }
-            before = above
-            above = line
+            return distance
         }
-        return above[right.count] <= most ? above[right.count] : nil
+        return distance <= most ? distance : nil
     }
 }

@@ -53,6 +53,13 @@ enum Metrics {
         ),
         Metric("open_fds", .gauge, "descriptors.used", "Descriptors that the daemon has open."),
         Metric("max_fds", .gauge, "descriptors.max", "Descriptors that it may have open."),
+        Metric(
+            "loop_longest_turn_seconds", .gauge, "loop.longestTurnUs",
+            "The longest time since the start for which the event loop looked for nothing new.",
+            .microseconds),
+        Metric(
+            "loop_long_turns_total", .counter, "loop.longTurns",
+            "Turns of the event loop that took more than 50 ms."),
         Metric("forms", .gauge, "forms.count", "Forms that the daemon holds."),
         Metric(
             "forms_read_only", .gauge, "forms.readOnly",

@@ -1,0 +1,66 @@
+// What a user's connections hold of the memory, and who is let go of where that is too much.
+
+extension Engine {
+    /// Counts what a connection holds of the daemon's memory to its uid.
+    func chargeHeld(_ connection: Connection) {
+        let bytes =
+            connection.owedBytes + connection.inboxBytes + connection.writingBytes
+            + connection.pageBytes
+        guard bytes != connection.heldBytes else { return }
+        let account = connection.account
+        account.heldBytes += bytes - connection.heldBytes
+        connection.heldBytes = bytes
+        if account.heldBytes > configuration.limits.heldBytesPerUserMax,
+            !overfull.contains(where: { $0 === account })
+        {
+            overfull.append(account)
+        }
+    }
+
+    /// Where a uid holds more than it may, its connections that hold the most are cut off. They do
+    /// not read, so they are not told.
+    func cutOffOverfull(_ effects: inout [Effect]) {
+        if overfull.isEmpty { return }
+        let accounts = overfull
+        overfull.removeAll(keepingCapacity: true)
+        for account in accounts
+        where account.heldBytes > configuration.limits.heldBytesPerUserMax {
+            cutOffGreatest(of: account, &effects)
+        }
+    }
+
+    /// Down to three quarters, so that the look at all connections is rare.
+    private func cutOffGreatest(of account: Account, _ effects: inout [Effect]) {
+        let max = configuration.limits.heldBytesPerUserMax
+        let greatest = connections.inOrder.filter { $0.account === account && $0.heldBytes > 0 }
+            .sorted { ($1.heldBytes, $0.id) < ($0.heldBytes, $1.id) }
+        var rest = account.heldBytes
+        for connection in greatest where rest > max / 4 * 3 && connection.progress != .ending {
+            rest -= connection.heldBytes
+            counters.refused += 1
+            log(
+                .warning,
+                "connection \(connection.id.number) of \(connection.peer.whom) cut off with "
+                    + "\(connection.heldBytes) bytes not taken: heldBytesPerUserMax is \(max)",
+                &effects)
+            effects.append(.close(connection.id))
+        }
+    }
+
+    /// Chunks that the logs and boards have dropped and writes under way still hold: where they are
+    /// too many, those who have fallen behind while they were written to are let go, from the uid
+    /// that has the most of them.
+    func letGoOfStalled() {
+        guard retained.bytes > configuration.limits.retainedBytesMax else { return }
+        var stalled: [UInt32: [Connection]] = [:]
+        for form in forms {
+            for subscription in form.subscriptions {
+                let connection = subscription.connection
+                guard connection.isWriting, subscription.holdsDropped else { continue }
+                stalled[connection.account.uid, default: []].append(connection)
+            }
+        }
+        let most = stalled.max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }
+        stalledOff += most?.value ?? []
+    }
+}

@@ -1,0 +1,115 @@
+// The end of a transaction: what is judged on the state after it, and what becomes of it.
+
+extension Transaction {
+    // MARK: - Judgement
+
+    /// A conflict: the error says what is there now.
+    func conflict(_ controls: [Int], _ why: String) -> WireError {
+        // A field may have been named twice; the object of fields names it once.
+        let controls = Set(controls).sorted()
+        let ids = controls.map { definition.controls[$0].id }
+        var error = WireError(
+            .conflict,
+            "\(ids.joined(separator: ", ")): \(why); read the values again and decide",
+            form: form.name, field: ids.first)
+        error.fields = controls.map {
+            NamedField(id: definition.controls[$0].id, state: form.working.field($0))
+        }
+        return error
+    }
+
+    /// Judges the conditions on the state after all changes.
+    func checkEnabled() throws(WireError) {
+        var judged: Set<Int> = []
+        let judge = ConditionJudge(definition) { value($0) }
+        for control in named
+        where judged.insert(control).inserted && !judge.isEnabled(control) {
+            let id = definition.controls[control].id
+            throw WireError(
+                .disabled,
+                "\(id) is disabled; pickerctl describe \(id) shows what it depends on",
+                form: form.name, field: id)
+        }
+    }
+
+    // MARK: - The end
+
+    /// Whether anything would change.
+    var isIdle: Bool { written.isEmpty }
+
+    /// Applies everything to the form's working state as one revision.
+    mutating func finish(
+        _ kind: RevisionRecord.Kind, session: String?, takesBack: TakenBack?, skipped: [String]
+    ) -> Outcome {
+        guard !isIdle else { return Outcome(revision: form.working.revision) }
+        let written = written.count == 1 ? written : written.sortedDistinct()
+        let order = definition.withDependents(written)
+        let state = form.working
+        // What was there first, for all fields, then what came of it.
+        var changes = order.map { index in
+            Outcome.Change(
+                text: [], was: definition.types[index] == .secure ? nil : state.shown(index).value)
+        }
+        let revision = state.revision + 1
+        for index in order {
+            state.cells[index] = Cell(
+                content(index), revision: revision, at: stamp.milliseconds, by: author)
+        }
+        state.revision = revision
+        state.context = context
+        let met = concurrent.isEmpty ? [] : definition.withDependents(concurrent.sortedDistinct())
+        for place in order.indices {
+            let index = order[place]
+            changes[place].text = state.text(
+                index, notifying: !met.isEmpty && met.contains(sorted: index))
+        }
+        func ids(_ indexes: [Int]) -> [String] { indexes.map { definition.controls[$0].id } }
+        let record = RevisionRecord(
+            kind: kind, at: stamp.milliseconds, by: author, session: session,
+            derived: order.count == written.count
+                ? [] : ids(order.filter { !written.contains(sorted: $0) }),
+            concurrent: met.isEmpty ? [] : ids(order.filter { met.contains(sorted: $0) }),
+            undo: undo.filter { !$0.isIdle }, takesBack: takesBack?.revision,
+            takesPart: takesBack?.isPart ?? false,
+            skipped: skipped, touched: ids(order))
+        return Outcome(
+            revision: revision, touched: order, dots: dots, changes: changes, record: record)
+    }
+}
+
+extension FormDefinition {
+    /// The controls given, ascending and distinct, and those whose shown value derives from theirs.
+    func withDependents(_ controls: [Int]) -> [Int] {
+        if controls.allSatisfy({ dependents[$0].isEmpty }) { return controls }
+        var all = controls
+        for control in controls { all += dependents[control] }
+        return all.sortedDistinct()
+    }
+}
+
+extension [Int] {
+    /// Whether it has the element; it must be ascending.
+    func contains(sorted element: Int) -> Bool {
+        firstPlace(ofSorted: element) != nil
+    }
+
+    /// Where the element stands; by halving, so it must be ascending.
+    func firstPlace(ofSorted element: Int) -> Int? {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = low + (high - low) / 2
+            if self[middle] < element { low = middle + 1 } else { high = middle }
+        }
+        return low < count && self[low] == element ? low : nil
+    }
+}
+
+extension WireError {
+    /// A value or edit that a control does not take.
+    init(invalid error: InvalidValue, form: String) {
+        self.init(
+            .invalidValue, error.description.escapedForDisplay(), form: form, field: error.field,
+            expected: error.expected)
+    }
+}
