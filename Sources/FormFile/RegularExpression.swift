@@ -4,15 +4,15 @@ public import SyncCore
 // Patterns of text controls, compiled and run by PCRE2.
 //
 // The author of a form writes a pattern, and the daemon runs it on input from any client, on the
-// only thread. So a pattern must not block the thread. PCRE2's match limit counts backtracks and not
-// the text that it scans between two of them (`(?=.*+)` scans all of it for one), so each pattern is
-// compiled with a callout before each of its items (pcre2callout(3), "Automatic callouts"), and the
-// callout counts steps: one for the item, and one for each byte that the item scanned. A match that
-// takes more steps than the length of its text allows is ended. The limits of PCRE2 are a second
-// bound, which a pattern cannot raise: `(*LIMIT_MATCH=…)` and similar items at the start of a pattern
-// can lower a limit, but not raise it (pcre2pattern(3), "Setting match resource limits"). A pattern's
-// own `(?C)` is counted and does nothing else. The core does not depend on PCRE2: it receives
-// `compiler` as a parameter (FORM.md, Types).
+// only thread. So a pattern must not block the thread. PCRE2's match limit counts backtracks and
+// not the text that it scans between two of them (`(?=.*+)` scans all of it for one), so each
+// pattern is compiled with a callout before each of its items (pcre2callout(3), "Automatic
+// callouts"), and the callout counts steps: one for the item, and one for each byte that the item
+// scanned. A match that takes more steps than the length of its text allows is ended. The limits
+// of PCRE2 are a second bound, which a pattern cannot raise: `(*LIMIT_MATCH=…)` and similar items
+// at the start of a pattern can lower a limit, but not raise it (pcre2pattern(3), "Setting match
+// resource limits"). A pattern's own `(?C)` is counted and does nothing else. The core does not
+// depend on PCRE2: it receives `compiler` as a parameter (FORM.md, Types).
 
 /// The result of matching a regular expression against a text.
 public enum MatchOutcome: Hashable, Sendable {
@@ -27,8 +27,8 @@ public enum MatchOutcome: Hashable, Sendable {
 /// A compiled PCRE2 expression that a *whole* text must match.
 ///
 /// Sendable without a check because its pointer is written only in the initializer and freed only
-/// with the last reference; pcre2api(3), "Multithreading": the compiled code is read-only and may be
-/// used by several threads at once. What a match writes is allocated for each call.
+/// with the last reference; pcre2api(3), "Multithreading": the compiled code is read-only and may
+/// be used by several threads at once. What a match writes is allocated for each call.
 public final class RegularExpression: @unchecked Sendable {
     /// The longest pattern, in bytes: two screens full. Compiling takes time and memory by length.
     public static let patternBytesMax = 4096
