@@ -1,7 +1,8 @@
 # PickerSync: one form, many terminals.
 #
 #   make run       build and show the main job
-#   make test      install what tests need and run them all
+#   make test      after each change: what runs in a few minutes
+#   make check     everything else
 #   make install   PREFIX=/usr/local DESTDIR=
 #   make help      every target
 
@@ -62,12 +63,40 @@ $(BUILD)/static/libstdc++.a:
 run: build ## a private daemon with an example form, shown
 	@PICKERSYNC_BIN=$(release) scripts/demo
 
-.PHONY: test
-test: test-dependencies ## every test, the short searches among them
+# Suites that take minutes, each a target of `make check`: a pattern of their names.
+TERMINALS = LiveTerminalTests
+PROMISES = TortureTests
+RUN_TESTS = $(SWIFT) test --build-path $(BUILD) --skip-build --disable-xctest
+
+.PHONY: build-tests
+build-tests: test-dependencies
 	$(SWIFT) build --build-path $(BUILD) --build-tests
-	$(SWIFT) test --build-path $(BUILD) --skip-build --disable-xctest
-	@$(MAKE) --no-print-directory check-units check-package check-systemd docs check-library \
-	    check-cost
+
+.PHONY: test
+test: build-tests ## after each change; ONLY=Causality runs the suites whose names match
+	$(RUN_TESTS) $(if $(ONLY),--filter '$(ONLY)',--skip '$(TERMINALS)' --skip '$(PROMISES)')
+
+CHECKS = check-terminals check-promises check-units check-package check-systemd check-docs \
+    check-library check-cost
+
+.PHONY: check
+check: build-checks ## everything that `make test` leaves out, several at once
+	@$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(CHECKS)
+
+# One build after the other: SwiftPM locks its folder, and a machine of check-systemd must not find
+# that folder while it changes.
+.PHONY: build-checks
+build-checks: build-tests
+	@$(MAKE) --no-print-directory build deb tarball
+	$(BUILD_RELEASE) --product HotPaths
+
+.PHONY: check-terminals
+check-terminals: build-tests ## the live form in real terminals
+	$(RUN_TESTS) --filter '$(TERMINALS)'
+
+.PHONY: check-promises
+check-promises: build-tests ## the rows of `make torture`, a few seconds each
+	$(RUN_TESTS) --filter '$(PROMISES)'
 
 .PHONY: test-asan
 test-asan: test-dependencies ## every test under the address sanitizer
@@ -127,7 +156,8 @@ bench-keys: build ## a key in one live form to the cells of another, beside a re
 	$(CC) -O2 -std=gnu11 -Wall -Wextra -Werror -o $(BUILD)/bench/keys Benchmarks/keys.c -lutil
 	@python3 Benchmarks/key-to-cells.py --release $(release) --build $(BUILD)/bench $(if $(QUICK),--quick)
 
-.PHONY: docs
+.PHONY: docs check-docs
+check-docs: docs
 docs: dependencies ## the Swift library's pages, into .build/docs; a warning fails
 	@scripts/dependencies docs
 	@SWIFT=$(SWIFT) BUILD=$(BUILD) scripts/docs $(BUILD)/docs/PickerSync
