@@ -138,7 +138,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TortureTests",
-            dependencies: ["TortureKit", "pickersyncd", "pickerctl", "simulate", "torture"],
+            dependencies: [
+                "TortureKit", "TestKit", "pickersyncd", "pickerctl", "simulate", "torture",
+            ],
             swiftSettings: strict),
         .target(
             name: "EngineTestKit", dependencies: ["SyncCore", "TestKit"],
@@ -183,24 +185,29 @@ let package = Package(
             exclude: ["Goldens"], swiftSettings: strict),
         .testTarget(
             name: "PickerctlTests",
-            dependencies: ["pickerctl", "PickerClient", "SyncCore", "FormFile", "TerminalUI"],
+            dependencies: [
+                "pickerctl", "PickerClient", "SyncCore", "FormFile", "TerminalUI", "TestKit",
+            ],
             exclude: ["Forms", "Live/Goldens", "Live/terminal.py", "Live/tty"],
             swiftSettings: strict),
         .testTarget(
             name: "DaemonCoreTests",
-            dependencies: ["DaemonCore", "EventLoop", "FormFile", "SyncCore"],
+            dependencies: ["DaemonCore", "EventLoop", "FormFile", "SyncCore", "TestKit"],
             swiftSettings: strict),
         .testTarget(
-            name: "SystemTests", dependencies: ["pickersyncd", "pickerctl", "PickerSync"],
+            name: "SystemTests",
+            dependencies: ["pickersyncd", "pickerctl", "PickerSync", "TestKit"],
             exclude: [
                 "alerts.test.yaml", "check_dashboard.py", "check_observability.py",
                 "check_openrpc.py",
             ], swiftSettings: strict),
         .testTarget(
             name: "PackageTests",
-            dependencies: ["DaemonCore", "SyncCore", "pickersyncd", "pickerctl"],
+            dependencies: ["DaemonCore", "SyncCore", "pickersyncd", "pickerctl", "TestKit"],
             swiftSettings: strict),
-        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+        .testTarget(
+            name: "ArchitectureTests", dependencies: ["TestKit"],
+            exclude: ["check_references.py"], swiftSettings: strict),
 
         // What the fuzzers try is tried by the tests as well; the fuzzer itself is built by
         // `make fuzz` alone, since all of it is compiled with coverage.
@@ -208,7 +215,8 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: ["SyncCore", "FormFile", "TerminalUI", "EngineTestKit"],
             path: "Fuzz/Targets", swiftSettings: strict),
-        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["FuzzTargets", "TestKit"], swiftSettings: strict),
     ]
 )
 

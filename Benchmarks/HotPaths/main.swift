@@ -2,7 +2,7 @@ import CostlyRequests
 import SyncCore
 import TerminalUI
 
-// The hot paths without sockets and disk, for profilers and for the guard in `make test`:
+// The hot paths without sockets and disk, for profilers and for `make check-cost`:
 //
 //     HotPaths PATH COUNT
 //

@@ -1,7 +1,7 @@
 // Exit statuses. The status alone says whether starting the daemon again can help (sysexits.h;
 // systemd's RestartPreventExitStatus=).
 
-/// What the process exits with (CLI.md, pickersyncd).
+/// What the process exits with.
 public enum ExitStatus: Int32, Sendable, Hashable {
     /// Stopped as asked: SIGTERM, SIGINT or `--idle-exit`.
     case success = 0

@@ -9,7 +9,7 @@ public enum YAMLDocument {
     /// Limits of a document.
     public struct Limits: Sendable {
         /// Bytes of the file, and bytes of text in it once aliases are expanded: a definition
-        /// travels in one frame, so more could not be applied anyway (PROTOCOL.md, maxFrame).
+        /// travels in one frame, so more could not be applied (PROTOCOL.md, Limits and shares).
         public var bytesMax: Int
         /// Values once aliases are expanded. The limit is one value for each four bytes of the
         /// largest frame. No real file has as many.

@@ -64,7 +64,7 @@ public struct Opening: Sendable, Hashable {
     public var replicaChange: ReplicaChange?
 
     /// Whether revisions that somebody saw may be missing, so that each form's log must be new
-    /// (PROTOCOL.md, Promises of the stream, 3).
+    /// (PROTOCOL.md, What you can rely on, 3).
     public var newLogs: Bool { replicaChange != nil }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 /// The rooms and what each may import of ours and of the system (ARCHITECTURE.md, Rooms).
@@ -18,9 +19,6 @@ private let rooms: [String: Set<String>] = [
     "pickerctl": ["SyncCore", "FormFile", "PickerClient", "TerminalUI", "ArgumentParser", "Glibc"],
 ]
 
-private let root = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
 private func swiftFiles(below folder: URL) throws -> [URL] {
     let walker = try #require(
         FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
@@ -35,7 +33,7 @@ private var importLine: Regex<(Substring, Substring)> {
 
 @Test("imports point down only", arguments: rooms.keys.sorted())
 func importsPointDown(room: String) throws {
-    let folder = root.appending(path: "Sources/\(room)")
+    let folder = sourceTree.appending(path: "Sources/\(room)")
     let allowed = try #require(rooms[room])
     let files = try swiftFiles(below: folder)
     #expect(!files.isEmpty, "\(room) has no source: is the list of rooms out of date?")
@@ -54,7 +52,7 @@ func importsPointDown(room: String) throws {
 @Test("every folder of Sources is a room of the list or a C library")
 func roomsAreKnown() throws {
     let folders = try FileManager.default.contentsOfDirectory(
-        atPath: root.appending(path: "Sources").path)
+        atPath: sourceTree.appending(path: "Sources").path)
     let clibraries: Set<String> = [
         "CUV", "CSQLite", "CYAML", "CPCRE2", "CSodium", "CSystem", "CWipe",
     ]
@@ -76,7 +74,7 @@ private let bans: [(name: String, word: String)] = [
 
 @Test("nothing in Sources is left for later or forced, and every line has at most 100 columns")
 func bannedWords() throws {
-    for file in try swiftFiles(below: root.appending(path: "Sources")) {
+    for file in try swiftFiles(below: sourceTree.appending(path: "Sources")) {
         // Bytes: searching a string by its characters takes minutes in a debug build.
         let bytes = try Data(contentsOf: file)
         for ban in bans {
@@ -97,7 +95,7 @@ func bannedWords() throws {
 @Test("each unchecked place says why it is safe")
 func uncheckedPlacesSayWhy() throws {
     let marks = ["@unchecked" + " Sendable", "nonisolated" + "(unsafe)"]
-    for file in try swiftFiles(below: root.appending(path: "Sources")) {
+    for file in try swiftFiles(below: sourceTree.appending(path: "Sources")) {
         let lines = try String(contentsOf: file, encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false)
         for (number, line) in lines.enumerated()

@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import TestKit
 import Testing
 
 @testable import DaemonCore
@@ -62,7 +63,7 @@ struct LogTests {
     func journalFields() throws {
         let folder = try TemporaryFolder()
         let path = folder("socket")
-        let journald = try DatagramSocket(path)
+        let journald = try ListeningSocket(path, .datagrams)
         let recorded = Recorded()
         let log = Log(
             level: .info, style: .journal, clock: { (1_000, 7) },
@@ -75,7 +76,7 @@ struct LogTests {
                 .warning, "forbidden: eve\nPRIORITY=0",
                 [.event(.forbidden), .form("deploy"), .init(.client, "x\nPICKERSYNC_UID=0")]))
         #expect(
-            journald.received() == """
+            journald.datagram() == """
                 MESSAGE=forbidden: eve\\u{A}PRIORITY=0
                 PRIORITY=4
                 SYSLOG_IDENTIFIER=pickersyncd
@@ -85,7 +86,8 @@ struct LogTests {
 
                 """)
         #expect(recorded.lines.isEmpty)
-        journald.end()
+        journald.closeSocket()
+        unlink(path)
         // Without journald a line is not lost.
         log.write(.error, "alone")
         #expect(recorded.lines == ["<3>alone"])
@@ -169,39 +171,5 @@ extension Int {
     /// Its digits as letters: another kind of line for each number.
     fileprivate var inLetters: String {
         String(String(self).map { Character(UnicodeScalar($0.asciiValue! + 49)) })
-    }
-}
-
-/// What journald is to the daemon.
-private final class DatagramSocket {
-    private var descriptor: CInt
-    private let path: String
-
-    init(_ path: String) throws {
-        self.path = path
-        descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        try #require(result == 0)
-    }
-
-    deinit { end() }
-
-    func received() -> String {
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT))
-        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : ""
-    }
-
-    func end() {
-        if descriptor >= 0 { close(descriptor) }
-        descriptor = -1
-        unlink(path)
     }
 }

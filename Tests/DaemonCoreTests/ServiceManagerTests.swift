@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 @testable import DaemonCore
@@ -10,7 +11,7 @@ struct ServiceManagerTests {
     @Test("it hears readiness, status, reload, life and the end")
     func words() throws {
         let folder = try TemporaryFolder()
-        let socket = try ForeignSocket(listeningAt: folder("notify"), kind: SOCK_DGRAM)
+        let socket = try ListeningSocket(folder("notify"), .datagrams)
         let manager = ServiceManager(
             ProcessEnvironment(["NOTIFY_SOCKET": folder("notify")]), pid: getpid())
         #expect(manager.isThere)

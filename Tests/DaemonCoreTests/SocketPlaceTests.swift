@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestKit
 import Testing
 
 @testable import DaemonCore
@@ -15,7 +16,7 @@ struct SocketPlaceTests {
     func race(round: Int) throws {
         let folder = try TemporaryFolder()
         let path = folder("sock")
-        if !round.isMultiple(of: 2) { try ForeignSocket(listeningAt: path).closeSocket() }
+        if !round.isMultiple(of: 2) { try ListeningSocket(path).closeSocket() }
         let results = Mutex<[Int32]>([])
         let all = DispatchSemaphore(value: 0)
         let threads = 12
@@ -54,7 +55,7 @@ struct SocketPlaceTests {
     @Test("a socket that answers is never taken over, lock or not")
     func liveWithoutLock() throws {
         let folder = try TemporaryFolder()
-        let foreign = try ForeignSocket(listeningAt: folder("sock"))
+        let foreign = try ListeningSocket(folder("sock"))
         #expect(bindFailure(folder("sock"))?.status == .alreadyServed)
         #expect(FileManager.default.fileExists(atPath: folder("sock")))
         foreign.closeSocket()
@@ -75,7 +76,7 @@ struct SocketPlaceTests {
     @Test("a symbolic link in the socket's or the lock's place is refused")
     func links() throws {
         let folder = try TemporaryFolder()
-        try ForeignSocket(listeningAt: folder("real")).closeSocket()
+        try ListeningSocket(folder("real")).closeSocket()
         symlink(folder("real"), folder("link"))
         #expect(bindFailure(folder("link"))?.status == .cannotCreate)
         symlink(folder("elsewhere"), folder("other.lock"))
@@ -163,7 +164,7 @@ struct SocketPlaceTests {
         let path = folder("sock")
         let place = try SocketPlace.bind(path, group: nil)
         unlink(path)
-        let other = try ForeignSocket(listeningAt: path)
+        let other = try ListeningSocket(path)
         place.remove()
         #expect(FileManager.default.fileExists(atPath: path))
         other.closeSocket()
@@ -185,7 +186,7 @@ struct SocketPlaceTests {
         let folder = try TemporaryFolder()
         let path = folder("sock")
         #expect(try SocketPlace.inspect(path) == "to be made")
-        let foreign = try ForeignSocket(listeningAt: path)
+        let foreign = try ListeningSocket(path)
         #expect(throws: StartFailure.self) { try SocketPlace.inspect(path) }
         foreign.closeSocket()
         #expect(try SocketPlace.inspect(path).hasPrefix("left by"))
@@ -214,12 +215,12 @@ struct PassedSocketsTests {
     @Test("a listening socket is taken with its path, anything else is refused")
     func adoption() throws {
         let folder = try TemporaryFolder()
-        let listening = try ForeignSocket(listeningAt: folder("sock"))
-        let passed = try PassedSockets.adopt(dup(listening.number), name: nil)
+        let listening = try ListeningSocket(folder("sock"))
+        let passed = try PassedSockets.adopt(dup(listening.descriptor), name: nil)
         #expect(passed.path == folder("sock"))
-        let datagrams = try ForeignSocket(listeningAt: folder("datagrams"), kind: SOCK_DGRAM)
+        let datagrams = try ListeningSocket(folder("datagrams"), .datagrams)
         do throws(StartFailure) {
-            _ = try PassedSockets.adopt(datagrams.number, name: "wrong")
+            _ = try PassedSockets.adopt(datagrams.descriptor, name: "wrong")
             Issue.record("a datagram socket was taken")
         } catch {
             #expect(error.status == .configuration)

@@ -1,4 +1,4 @@
-// What the stories of this folder share: a loop that must end empty, socket pairs, a directory.
+// What the stories of this folder share: a loop that must end empty, socket pairs.
 
 import Glibc
 import Testing
@@ -49,42 +49,11 @@ func waitForHangUp(_ descriptor: CInt) {
     while request.revents & Int16(POLLHUP) == 0 { poll(&request, 1, -1) }
 }
 
-/// Waits until a condition holds that nothing in this process prevents.
-func eventually(_ condition: () throws -> Bool) rethrows {
-    while try !condition() { usleep(200) }
-}
-
 /// The number that the next open(2) would give.
 func lowestFreeDescriptor() -> CInt {
     let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
     close(descriptor)
     return descriptor
-}
-
-/// A directory of our own, removed with everything directly in it.
-final class TemporaryDirectory {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/eventloop-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw SetupFailed(reason: "mkdtemp: \(errno)") }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    deinit {
-        if let directory = opendir(path) {
-            while let entry = readdir(directory) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-                }
-                unlink("\(path)/\(name)")
-            }
-            closedir(directory)
-        }
-        rmdir(path)
-    }
-
-    func file(_ name: String) -> String { "\(path)/\(name)" }
 }
 
 /// Runs a closure on a thread of its own.
@@ -113,21 +82,6 @@ private nonisolated func runTestThread(_ body: UnsafeMutableRawPointer?) -> Unsa
 {
     if let body { TestThread.run(body) }
     return nil
-}
-
-/// The seed of a random story: printed, and given back by `EVENTLOOP_SEED` for a replay.
-func storySeed() -> UInt64 {
-    let given = getenv("EVENTLOOP_SEED").flatMap { UInt64(String(cString: $0)) }
-    let seed = given ?? SystemRandomNumberGenerator().nextSeed()
-    print("EVENTLOOP_SEED=\(seed)")
-    return seed
-}
-
-extension SystemRandomNumberGenerator {
-    fileprivate func nextSeed() -> UInt64 {
-        var generator = self
-        return generator.next()
-    }
 }
 
 /// A reader made of closures, as a test's story tells it.

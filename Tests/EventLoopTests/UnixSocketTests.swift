@@ -1,4 +1,5 @@
 import Glibc
+import TestKit
 import Testing
 
 @testable import EventLoop
@@ -6,8 +7,8 @@ import Testing
 @Suite struct UnixListenerTests {
     @Test("each of 200 clients becomes one connection, non-blocking and close-on-exec")
     func manyClients() throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.file("s")
+        let directory = try TemporaryFolder()
+        let path = directory("s")
         let count = 200
         var accepted = 0
         try withTestLoop { loop in
@@ -32,8 +33,8 @@ import Testing
 
     @Test("a paused listener leaves connections waiting, and takes them when it goes on")
     func pauseAndResume() throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.file("s")
+        let directory = try TemporaryFolder()
+        let path = directory("s")
         var accepted = 0
         try withTestLoop { loop in
             let listener = try UnixListener(
@@ -61,8 +62,8 @@ import Testing
 
     @Test("a listener closed by its own connection accepts no further one")
     func closeInsideConnection() throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.file("s")
+        let directory = try TemporaryFolder()
+        let path = directory("s")
         var accepted = 0
         try withTestLoop { loop in
             let listener = try UnixListener(
@@ -81,9 +82,9 @@ import Testing
 
     @Test("a descriptor that cannot be polled is refused and leaves nothing behind")
     func notPollable() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         try withTestLoop { loop in
-            let file = open(directory.file("f"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            let file = open(directory("f"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             #expect(throws: UVError.self) {
                 _ = try UnixListener(loop: loop, adopting: OwnedDescriptor(adopting: file))
             }
@@ -96,8 +97,8 @@ import Testing
         .timeLimit(.minutes(1)))
     func outOfDescriptors() async throws {
         await #expect(processExitsWith: .success) {
-            let directory = try TemporaryDirectory()
-            let path = directory.file("s")
+            let directory = try TemporaryFolder()
+            let path = directory("s")
             try withTestLoop { loop in
                 let before = try DescriptorLimit.current()
                 var failures: [SystemError] = []
@@ -140,9 +141,9 @@ import Testing
 @Suite struct UnixSocketTests {
     @Test("a path is taken up to 107 bytes, and refused whole beyond that")
     func pathLength() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         let room = UnixSocket.pathBytesMax - directory.path.utf8.count - 1
-        let longest = directory.file(String(repeating: "x", count: room))
+        let longest = directory(String(repeating: "x", count: room))
         _ = try UnixSocket.listen(at: longest, mode: 0o600)
         #expect(access(longest, F_OK) == 0, "under its whole name")
         #expect(
@@ -160,18 +161,18 @@ import Testing
         "the socket file has the mode that was asked for, whatever the umask",
         arguments: [0o600, 0o660, 0o666, 0o777] as [UInt32])
     func mode(_ mode: UInt32) throws {
-        let directory = try TemporaryDirectory()
-        let listener = try UnixSocket.listen(at: directory.file("s"), mode: mode)
+        let directory = try TemporaryFolder()
+        let listener = try UnixSocket.listen(at: directory("s"), mode: mode)
         #expect(isCloseOnExec(listener.rawValue))
         var status = stat()
-        #expect(lstat(directory.file("s"), &status) == 0)
+        #expect(lstat(directory("s"), &status) == 0)
         #expect(status.st_mode & 0o7777 == mode)
     }
 
     @Test("a path is absent, answering, then abandoned; a used path is not bound again")
     func probe() throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.file("s")
+        let directory = try TemporaryFolder()
+        let path = directory("s")
         #expect(try UnixSocket.probe(path) == .absent)
         #expect(try !UnixSocket.remove(path))
         do {
@@ -191,8 +192,8 @@ import Testing
 
     @Test("only a socket is removed")
     func removeOnlySockets() throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.file("precious")
+        let directory = try TemporaryFolder()
+        let path = directory("precious")
         close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600))
         #expect(throws: SystemError(errno: ENOTSOCK, operation: "unlink", path: path)) {
             try UnixSocket.remove(path)
@@ -202,8 +203,8 @@ import Testing
 
     @Test("a passed descriptor is taken over if it listens, and refused otherwise")
     func adopt() throws {
-        let directory = try TemporaryDirectory()
-        let number = try UnixSocket.listen(at: directory.file("s"), mode: 0o600).relinquish()
+        let directory = try TemporaryFolder()
+        let number = try UnixSocket.listen(at: directory("s"), mode: 0o600).relinquish()
         _ = fcntl(number, F_SETFD, 0)
         let adopted = try UnixSocket.adoptListening(number)
         #expect(isCloseOnExec(adopted.rawValue))
@@ -223,8 +224,8 @@ import Testing
 
     @Test("a lock is held by one at a time, and goes with its holder")
     func lockFile() throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.file("lock")
+        let directory = try TemporaryFolder()
+        let path = directory("lock")
         do {
             let first = try LockFile.acquire(path)
             let isHeld = first != nil
@@ -235,16 +236,16 @@ import Testing
         }
         try eventually { try LockFile.acquire(path) != nil }
         #expect(access(path, F_OK) == 0)
-        #expect(symlink(path, directory.file("link")) == 0)
+        #expect(symlink(path, directory("link")) == 0)
         #expect(
-            throws: SystemError(errno: ELOOP, operation: "open", path: directory.file("link"))
-        ) { _ = try LockFile.acquire(directory.file("link")) }
+            throws: SystemError(errno: ELOOP, operation: "open", path: directory("link"))
+        ) { _ = try LockFile.acquire(directory("link")) }
     }
 
     @Test("the service manager gets the message, at a path and in the abstract space")
     func notify() throws {
-        let directory = try TemporaryDirectory()
-        for name in [directory.file("n"), "@eventloop-notify-\(getpid())"] {
+        let directory = try TemporaryFolder()
+        for name in [directory("n"), "@eventloop-notify-\(getpid())"] {
             let receiver = OwnedDescriptor(
                 adopting: socket(
                     AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
@@ -261,19 +262,19 @@ import Testing
                 _ = try NotifySocket(wrong)
             }
         }
-        #expect(throws: SystemError.self) { try NotifySocket(directory.file("gone")).send("X=1") }
+        #expect(throws: SystemError.self) { try NotifySocket(directory("gone")).send("X=1") }
     }
 
     @Test("a manager that does not read costs an error and no wait")
     func notifyFull() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         let receiver = OwnedDescriptor(
             adopting: socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
-        let address = try UnixAddress(path: directory.file("n"))
+        let address = try UnixAddress(path: directory("n"))
         #expect(address.withSockaddr { bind(receiver.rawValue, $0, $1) } == 0)
-        let notify = try NotifySocket(directory.file("n"))
+        let notify = try NotifySocket(directory("n"))
         #expect(
-            throws: SystemError(errno: EAGAIN, operation: "sendto", path: directory.file("n"))
+            throws: SystemError(errno: EAGAIN, operation: "sendto", path: directory("n"))
         ) { for _ in 0..<100_000 { try notify.send("WATCHDOG=1") } }
         #expect(receiver.rawValue >= 0)
     }
@@ -282,8 +283,8 @@ import Testing
 @Suite struct PeerTests {
     @Test("the kernel says who connected")
     func credentials() throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.file("s")
+        let directory = try TemporaryFolder()
+        let path = directory("s")
         var peer: PeerCredentials?
         var groups: [UInt32]?
         try withTestLoop { loop in

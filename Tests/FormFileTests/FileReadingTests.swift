@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 @testable import FormFile
@@ -15,8 +16,8 @@ import Testing
 
     @Test("a file is read whole, up to the bound")
     func whole() throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: file) }
+        let folder = try TemporaryFolder()
+        let file = folder.url.appending(path: "file")
         let content = [UInt8](repeating: 7, count: 200_000)
         try Data(content).write(to: file)
         #expect(try FileReading.bytes(ofFile: file.path, bytesMax: 200_000) == content)

@@ -1,20 +1,20 @@
 import Foundation
 import SyncCore
+import TestKit
 
 @testable import FormFile
 
 /// The form files that the tests read.
 ///
 /// A file of `Forms/broken` opens with what it is for: `# KIND at LINE:COLUMN PATH: FRAGMENT`. KIND
-/// is who refuses it: `syntax` is no YAML that we take; `structure` is refused by the JSON Schema and
-/// by the model; `meaning` is refused by the model alone. LINE, COLUMN and PATH are those of the
-/// first issue, and FRAGMENT is part of its message.
+/// is who refuses it: `syntax` is no YAML that we take; `structure` is refused by the JSON Schema
+/// and by the model; `meaning` is refused by the model alone. LINE, COLUMN and PATH are those of
+/// the first issue, and FRAGMENT is part of its message.
 enum FormFolder {
     static let tests = URL(filePath: #filePath).deletingLastPathComponent()
-    static let root = tests.deletingLastPathComponent().deletingLastPathComponent()
-    static let schema = root.appending(path: "docs/schema/form.schema.json")
+    static let schema = sourceTree.appending(path: "docs/schema/form.schema.json")
 
-    static let examples = files(root.appending(path: "Examples/forms"))
+    static let examples = files(sourceTree.appending(path: "Examples/forms"))
     static let valid = files(tests.appending(path: "Forms/valid"))
     static let broken = files(tests.appending(path: "Forms/broken"))
 

@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 @testable import FormFile
@@ -131,9 +132,9 @@ import Testing
                 "f.yaml: a file of \(large.utf8.count) bytes; expected at most 16384"
             ])
         #expect(issues(large).isEmpty)
-        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        let folder = try TemporaryFolder()
+        let file = folder.url.appending(path: "file")
         try Data(large.utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
         guard case .failure(let refused) = FormFile.load(path: file.path, limits: limits) else {
             Issue.record("too large a file was loaded")
             return

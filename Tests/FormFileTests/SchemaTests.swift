@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 @testable import FormFile
@@ -7,37 +8,29 @@ import Testing
 @Suite("The JSON Schema of form files") struct SchemaTests {
     /// What the schema says of each file: `nil` where it accepts it, else the first reason.
     private func verdicts(_ files: [URL]) throws -> [String: String?] {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
         for file in files {
             let name = file.lastPathComponent
             let tree = try YAMLDocument.parse(FormFolder.bytes(file), name: name)
-            try Data(tree.json.encoded).write(to: folder.appending(path: name + ".json"))
+            try Data(tree.json.encoded).write(to: folder.url.appending(path: name + ".json"))
         }
-        let checker = Process()
-        checker.executableURL = URL(filePath: "/usr/bin/env")
-        checker.arguments = [
-            "python3", FormFolder.tests.appending(path: "check_schema.py").path,
-            FormFolder.schema.path, folder.path,
-        ]
-        let output = Pipe()
-        checker.standardOutput = output
-        try checker.run()
-        let text = String(
-            decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        checker.waitUntilExit()
+        let checker = try ChildProcess(
+            [
+                "python3", FormFolder.tests.appending(path: "check_schema.py").path,
+                FormFolder.schema.path, folder.path,
+            ]
+        ).outcome()
         try #require(
-            checker.terminationStatus != 3,
+            checker.status != 3,
             "python3 has no jsonschema: pip install jsonschema, or Debian's python3-jsonschema")
         // env(1) says so of a command that is not there.
         try #require(
-            checker.terminationStatus != 127, "python3 is missing: Debian's python3-jsonschema")
-        try #require(checker.terminationStatus == 0, "check_schema.py failed")
+            checker.status != 127, "python3 is missing: Debian's python3-jsonschema")
+        try #require(checker.status == 0, "check_schema.py failed")
         var verdicts: [String: String?] = [:]
-        for line in text.split(separator: "\n") {
-            let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(
-                String.init)
+        for line in checker.lines {
+            let parts = line.split(separator: "\t", omittingEmptySubsequences: false)
+                .map(String.init)
             verdicts.updateValue(parts[1] == "accepted" ? nil : parts[2], forKey: parts[0])
         }
         #expect(verdicts.count == files.count)

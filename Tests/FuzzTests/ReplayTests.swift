@@ -1,11 +1,11 @@
 import Foundation
 import FuzzTargets
+import TestKit
 import Testing
 
 /// What the fuzzers know: small inputs that reach far, and every failure that was ever found.
 @Suite struct FuzzReplayTests {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fuzz")
+    private static let folder = sourceTree.appending(path: "Fuzz")
 
     private static func inputs(_ kind: String, _ target: FuzzTarget) throws -> [(String, [UInt8])] {
         let place = folder.appending(path: "\(kind)/\(target.rawValue)")

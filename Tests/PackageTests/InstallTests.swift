@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 // What `make install` puts where, and that it can be taken away again.
@@ -7,9 +8,9 @@ import Testing
 struct InstallTests {
     @Test("what is installed is uninstalled, to the last file")
     func roundTrip() throws {
-        let stage = try Folder()
+        let stage = try TemporaryFolder()
         let installed = try make("install", into: stage, "PREFIX=/usr/local")
-        try #require(installed.status == 0, "\(installed.text)")
+        try #require(installed.status == 0, "\(installed.out)")
         let found = files(below: stage.url)
         for path in [
             "usr/local/bin/pickersyncd", "usr/local/bin/pickerctl",
@@ -31,13 +32,13 @@ struct InstallTests {
             encoding: .utf8)
         #expect(unit.contains("ExecStart=/usr/local/bin/pickersyncd "))
         let removed = try make("uninstall", into: stage, "PREFIX=/usr/local")
-        #expect(removed.status == 0, "\(removed.text)")
+        #expect(removed.status == 0, "\(removed.out)")
         #expect(files(below: stage.url) == [])
     }
 
     @Test("a configuration that somebody wrote is neither overwritten nor removed")
     func configuration() throws {
-        let stage = try Folder()
+        let stage = try TemporaryFolder()
         try FileManager.default.createDirectory(
             atPath: stage("etc/pickersync"), withIntermediateDirectories: true)
         let path = stage("etc/pickersync/pickersyncd.yaml")
@@ -50,9 +51,9 @@ struct InstallTests {
 
     @Test("each key that the shipped configuration shows is what holds without it")
     func shippedConfiguration() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let shipped = try String(
-            contentsOf: house.appending(path: "packaging/pickersyncd.yaml"), encoding: .utf8)
+            contentsOf: sourceTree.appending(path: "packaging/pickersyncd.yaml"), encoding: .utf8)
         let shown = shipped.split(separator: "\n").filter {
             $0.hasPrefix("#") && !$0.hasPrefix("# ")
         }.map { $0.dropFirst() }
@@ -62,11 +63,11 @@ struct InstallTests {
         try "".write(toFile: folder("empty.yaml"), atomically: false, encoding: .utf8)
         func plan(_ name: String) throws -> String {
             let said = try run([
-                products.appending(path: "pickersyncd").path, "--check", "--config", folder(name),
+                builtProgram("pickersyncd"), "--check", "--config", folder(name),
                 "--socket", folder("sock"), "--state-directory", folder("state"),
             ])
-            #expect(said.status == 0, "\(said.text)")
-            return said.text.replacing(name, with: "FILE")
+            #expect(said.status == 0, "\(said.out)")
+            return said.out.replacing(name, with: "FILE")
         }
         #expect(try plan("file.yaml") == plan("empty.yaml"))
     }
@@ -74,12 +75,12 @@ struct InstallTests {
 
 @Suite("completions where each shell looks for them", .serialized)
 struct CompletionPlaceTests {
-    let stage: Folder
+    let stage: TemporaryFolder
 
     init() throws {
-        stage = try Folder()
+        stage = try TemporaryFolder()
         let done = try make("install-completions", into: stage, "PREFIX=/usr")
-        try #require(done.status == 0, "\(done.text)")
+        try #require(done.status == 0, "\(done.out)")
     }
 
     @Test(
@@ -91,7 +92,7 @@ struct CompletionPlaceTests {
                 "bash", "--norc", "-c",
                 """
                 . \(loader)
-                PATH=\(products.path):$PATH
+                PATH=\(builtProducts.path):$PATH
                 _completion_loader pickerctl
                 complete -p pickerctl
                 COMP_WORDS=(pickerctl desc) COMP_CWORD=1 COMP_LINE='pickerctl desc' COMP_POINT=14
@@ -100,10 +101,10 @@ struct CompletionPlaceTests {
                 printf '<%s>' "${COMPREPLY[@]}"
                 """,
             ], environment: ["XDG_DATA_DIRS": stage("usr/share"), "HOME": stage.url.path])
-        #expect(said.text.contains("<describe"), "\(said.text)")
+        #expect(said.out.contains("<describe"), "\(said.out)")
     }
 
-    @Test("zsh finds the function in its folders", .enabled(if: tool("zsh")))
+    @Test("zsh finds the function in its folders", .enabled(if: installedProgram("zsh") != nil))
     func zsh() throws {
         let folder = stage("usr/share/zsh/vendor-completions")
         let said = try run(
@@ -116,21 +117,21 @@ struct CompletionPlaceTests {
                 """,
             ], environment: ["HOME": stage.url.path])
         // Debian's zsh has these two by itself, for packages and for what is installed by hand.
-        #expect(said.lines.contains("/usr/share/zsh/vendor-completions"), "\(said.text)")
-        #expect(said.lines.contains("/usr/local/share/zsh/site-functions"), "\(said.text)")
-        #expect(said.text.contains("found _pickerctl\nloaded"), "\(said.text)")
+        #expect(said.lines.contains("/usr/share/zsh/vendor-completions"), "\(said.out)")
+        #expect(said.lines.contains("/usr/local/share/zsh/site-functions"), "\(said.out)")
+        #expect(said.out.contains("found _pickerctl\nloaded"), "\(said.out)")
     }
 
-    @Test("fish loads them by itself", .enabled(if: tool("fish")))
+    @Test("fish loads them by itself", .enabled(if: installedProgram("fish") != nil))
     func fish() throws {
         let said = try run(
             ["fish", "-c", "complete -C 'pickerctl desc'"],
             environment: [
                 "XDG_DATA_DIRS": stage("usr/share") + ":/usr/share", "HOME": stage.url.path,
                 "XDG_CONFIG_HOME": stage("config"),
-                "PATH": "\(products.path):/usr/bin:/bin",
+                "PATH": "\(builtProducts.path):/usr/bin:/bin",
             ])
-        #expect(said.text.contains("describe"), "\(said.text)")
+        #expect(said.out.contains("describe"), "\(said.out)")
     }
 }
 

@@ -1,15 +1,16 @@
 import DaemonCore
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 // The manual pages as `make install` writes them.
 
 /// The pages, written once for all tests.
-private let manual = Result { () throws -> Folder in
-    let folder = try Folder()
-    let written = try run(["scripts/generate-manual", products.path, folder.url.path])
-    guard written.status == 0 else { throw Unwritten(description: written.text) }
+private let manual = Result { () throws -> TemporaryFolder in
+    let folder = try TemporaryFolder()
+    let written = try run(["scripts/generate-manual", builtProducts.path, folder.path])
+    guard written.status == 0 else { throw Unwritten(description: written.out) }
     return folder
 }
 
@@ -50,8 +51,8 @@ private struct HelpCommand: Decodable {
 
 private func help(_ program: String) throws -> HelpCommand {
     struct Dump: Decodable { var command: HelpCommand }
-    let said = try run([products.appending(path: program).path, "--experimental-dump-help"])
-    return try JSONDecoder().decode(Dump.self, from: Data(said.text.utf8)).command
+    let said = try run([builtProgram(program), "--experimental-dump-help"])
+    return try JSONDecoder().decode(Dump.self, from: Data(said.out.utf8)).command
 }
 
 /// Whether a page lists an option: a tagged item, or one of a synopsis.
@@ -133,7 +134,9 @@ struct ManualTests {
         }
     }
 
-    @Test("mandoc and man find nothing to say", .enabled(if: tool("mandoc") && tool("man")))
+    @Test(
+        "mandoc and man find nothing to say",
+        .enabled(if: installedProgram("mandoc") != nil && installedProgram("man") != nil))
     func lint() throws {
         let folder = try manual.get()
         let pages = files(below: folder.url).map { folder($0) }
@@ -147,7 +150,7 @@ struct ManualTests {
             let shown = try run(
                 ["sh", "-c", "man --warnings -l \"$0\" 2>&1 >/dev/null", page],
                 environment: ["MANWIDTH": "80", "LC_ALL": "C.UTF-8"])
-            #expect(shown.text.isEmpty, "\(page): \(shown.text)")
+            #expect(shown.out.isEmpty, "\(page): \(shown.out)")
         }
     }
 }

@@ -22,7 +22,7 @@ private let own = "/run/user/1000/pickersync/sock"
 private let store = "/home/ann/.local/state/pickersync/pickersync.db"
 private let system = "/run/pickersync/sock"
 
-@Suite("PROTOCOL.md, the wire: which socket")
+@Suite("PROTOCOL.md, Where the daemon is")
 struct SocketResolutionTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String

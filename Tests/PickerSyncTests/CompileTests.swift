@@ -1,23 +1,19 @@
 // Code that must compile, and code that must not: a tag of the wrong type, an option without one.
 
 import Foundation
+import TestKit
 import Testing
 
 /// What the compiler says of a file of that name.
 private func compilerSays(of source: String, _ name: String) throws -> (status: Int32, said: String)
 {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "psc-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appending(path: name)
-    try source.write(to: file, atomically: true, encoding: .utf8)
-    let program = try Program(
-        "/usr/bin/env",
-        [
-            "swiftc", "-typecheck", "-swift-version", "6", "-enable-upcoming-feature",
-            "MemberImportVisibility", "-I", products.appending(path: "Modules").path, file.path,
-        ])
-    return program.end()
+    let folder = try TemporaryFolder()
+    let outcome = try ChildProcess.run([
+        "swiftc", "-typecheck", "-swift-version", "6", "-enable-upcoming-feature",
+        "MemberImportVisibility", "-I", builtProducts.appending(path: "Modules").path,
+        try folder.write(name, source),
+    ])
+    return (outcome.status, outcome.out)
 }
 
 /// What the compiler says of a snippet that stands behind a few declarations.
@@ -99,7 +95,7 @@ private let everyPicker = #"""
 
 /// The Swift code of an article, one block behind the other.
 private func code(of article: String) throws -> String {
-    let file = repository.appending(path: "Sources/PickerSync/PickerSync.docc/\(article).md")
+    let file = sourceTree.appending(path: "Sources/PickerSync/PickerSync.docc/\(article).md")
     var code: [Substring] = []
     var isInBlock = false
     for line in try String(contentsOf: file, encoding: .utf8)

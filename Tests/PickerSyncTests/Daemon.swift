@@ -1,96 +1,31 @@
-// A private daemon for a test, programs against it, and the compiler for code that must not compile.
+// A private daemon for a test, programs against it, and the compiler for code that must not
+// compile.
 
 import Foundation
 import PickerSync
+import TestKit
 import Testing
-
-/// The folder of the built products, where the test bundle lies too.
-let products: URL = {
-    let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
-    let folders = [
-        bundle?.bundleURL.deletingLastPathComponent(),
-        URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent(),
-    ]
-    return folders.compactMap { $0 }.first {
-        FileManager.default.isExecutableFile(atPath: $0.appending(path: "pickersyncd").path)
-    }
-        ?? repository.appending(path: ".build/debug")
-}()
-
-let repository = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
-/// A program that is run, and what it says on both streams together.
-final class Program {
-    private let process = Process()
-    private let pipe = Pipe()
-    private var taken = ""
-
-    init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
-        process.executableURL = URL(filePath: path)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-    }
-
-    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-
-    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
-
-    /// Reads up to what contains a text; everything that it said so far.
-    @discardableResult func read(until text: String) -> String {
-        while !taken.contains(text) {
-            let data = pipe.fileHandleForReading.availableData
-            if data.isEmpty { break }
-            taken += String(decoding: data, as: UTF8.self)
-        }
-        return taken
-    }
-
-    /// Waits for its end: the exit status and everything that it said.
-    func end() -> (status: Int32, said: String) {
-        taken += String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, taken)
-    }
-}
 
 /// A daemon of its own, gone with the last reference.
 final class Daemon {
-    let folder: URL
-    private var program: Program?
+    private let folder: TemporaryFolder
+    private var process: DaemonProcess?
 
-    var socket: String { folder.appending(path: "sock").path }
+    var socket: String { folder("sock") }
 
     init(starting: Bool = true) throws {
-        folder = URL(filePath: "/tmp").appending(path: "psl-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        folder = try TemporaryFolder()
         if starting { try start() }
     }
 
-    deinit {
-        program?.signal(SIGKILL)
-        _ = program?.end()
-        try? FileManager.default.removeItem(at: folder)
-    }
+    func start() throws { process = try DaemonProcess(folder).ready() }
 
-    func start() throws {
-        let program = try Program(
-            products.appending(path: "pickersyncd").path,
-            ["--socket", socket, "--state-directory", folder.appending(path: "state").path])
-        try #require(program.read(until: "ready: ").contains("ready: "))
-        self.program = program
-    }
+    func signal(_ number: Int32) { process?.signal(number) }
 
-    func signal(_ number: Int32) { program?.signal(number) }
-
-    func stop(_ signal: Int32 = SIGKILL) {
-        program?.signal(signal)
-        _ = program?.end()
-        program = nil
+    func stop(_ signal: Int32 = SIGKILL) throws {
+        process?.signal(signal)
+        try process?.wait()
+        process = nil
     }
 
     func options(_ client: String = "test") -> ConnectionOptions {
@@ -98,20 +33,18 @@ final class Daemon {
     }
 
     /// Runs an example against it; stdbuf(1), since it writes to a pipe and not to a terminal.
-    func launch(_ name: String, _ arguments: String...) throws -> Program {
-        try Program(
-            "/usr/bin/env", ["stdbuf", "-oL", products.appending(path: name).path] + arguments,
-            environment: ["PICKERSYNC_SOCKET": socket])
+    func launch(_ name: String, _ arguments: String...) throws -> ChildProcess {
+        try ChildProcess(
+            ["stdbuf", "-oL", builtProgram(name)] + arguments,
+            environment: ["PICKERSYNC_SOCKET": socket], errorsApart: false)
     }
 
     /// Runs `pickerctl` to its end.
     @discardableResult func pickerctl(_ arguments: String...) throws -> String {
-        let program = try Program(
-            products.appending(path: "pickerctl").path, arguments,
-            environment: ["PICKERSYNC_SOCKET": socket])
-        let (status, said) = program.end()
-        try #require(status == 0, "pickerctl \(arguments): \(said)")
-        return said
+        let outcome = try ChildProcess.run(
+            [builtProgram("pickerctl")] + arguments, environment: ["PICKERSYNC_SOCKET": socket])
+        try #require(outcome.status == 0, "pickerctl \(arguments): \(outcome.out)")
+        return outcome.out
     }
 }
 

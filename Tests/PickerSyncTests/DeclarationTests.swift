@@ -2,14 +2,12 @@ import FormFile
 import Foundation
 import PickerSync
 import SyncCore
+import TestKit
 import Testing
-
-private let root = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
 
 /// A form as FormFile reads it from the examples.
 private func example(_ name: String) throws -> FormDefinition {
-    let path = root.appending(path: "Examples/forms/\(name).yaml").path
+    let path = sourceTree.appending(path: "Examples/forms/\(name).yaml").path
     return try FormFile.load(path: path).get().0
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import PickerSync
+import TestKit
 import Testing
 
 // The four examples, run as people run them, against a daemon.
@@ -16,11 +17,11 @@ struct ExampleTests {
         try daemon.pickerctl("set", "scoops+=1")
         try daemon.pickerctl("toggle", "cone")
         try daemon.pickerctl("press", "orders")
-        let (status, said) = program.end()
-        #expect(status == 0)
+        let outcome = program.outcome()
+        #expect(outcome.status == 0)
         let user = NSUserName()
         #expect(
-            said == """
+            outcome.out == """
                 open: Chocolate with Nuts, 2 scoops
                 \(user) picked Vanilla
                 \(user) wants Blueberries on it
@@ -45,10 +46,10 @@ struct ExampleTests {
         try daemon.pickerctl("set", "received=2026-12-24")
         program.read(until: "24.\n")
         try daemon.pickerctl("press", "saves")
-        let (status, said) = program.end()
-        #expect(status == 0)
+        let outcome = program.outcome()
+        #expect(outcome.status == 0)
         #expect(
-            said == """
+            outcome.out == """
                 open: 3 types
                 Income type is Passive.
                 Income source is Capital Gains.
@@ -68,19 +69,19 @@ struct ExampleTests {
         program.read(until: "logging")
         try daemon.pickerctl("set", "workers=32")
         program.read(until: "32 workers")
-        daemon.stop()
+        try daemon.stop()
         try daemon.start()
         try daemon.pickerctl("set", "log-level=debug")
         program.read(until: "debug on")
         #expect(try daemon.pickerctl("get", "load") == "0.5\n")
         try daemon.pickerctl("set", "running=false")
-        let (status, said) = program.end()
-        #expect(status == 0)
+        let outcome = program.outcome()
+        #expect(outcome.status == 0)
         #expect(
-            said.split(separator: "\n").sorted() == [
+            outcome.out.split(separator: "\n").sorted() == [
                 "32 workers", "4 workers", "logging from debug on", "logging from info on",
                 "stopped",
-            ], "\(said)")
+            ], "\(outcome.out)")
     }
 
     @Test("the live poll loses no vote of many at once, and takes none when it is closed")
@@ -91,15 +92,16 @@ struct ExampleTests {
         let voters = try (0..<8).map { number in
             try daemon.launch("LivePoll", "vote", number % 2 == 0 ? "tea" : "coffee")
         }
-        for voter in voters { #expect(voter.end().status == 0) }
+        for voter in voters { #expect(voter.outcome().status == 0) }
         #expect(
             show.read(until: "coffee ████4  tea ████4").contains("coffee ████4  tea ████4  water 0")
         )
-        #expect(try daemon.launch("LivePoll", "close").end().said == "closed\n")
-        #expect(show.end().said.hasSuffix("closed\n"))
-        #expect(try daemon.launch("LivePoll", "vote", "tea").end().said == "the poll is closed\n")
+        #expect(try daemon.launch("LivePoll", "close").outcome().out == "closed\n")
+        #expect(show.outcome().out.hasSuffix("closed\n"))
         #expect(
-            try daemon.launch("LivePoll", "vote", "milk").end().said
+            try daemon.launch("LivePoll", "vote", "tea").outcome().out == "the poll is closed\n")
+        #expect(
+            try daemon.launch("LivePoll", "vote", "milk").outcome().out
                 == "vote for one of: coffee, tea, water\n")
     }
 }

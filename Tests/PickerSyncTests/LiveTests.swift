@@ -179,7 +179,7 @@ struct LiveTests {
     func offline() async throws {
         let (client, order, session) = try await programs.open(IceCream())
         var events = session.events.makeAsyncIterator()
-        daemon.stop()
+        try daemon.stop()
         guard case .disconnected? = await events.next() else {
             Issue.record("not told that the daemon is gone")
             return
@@ -252,7 +252,7 @@ struct LiveTests {
 
     @Test("without a daemon opening says so, and the next attempt finds one that came")
     func unreachable() async throws {
-        daemon.stop()
+        try daemon.stop()
         let client = programs.client()
         let order = IceCream()
         let error = await #expect(throws: FormError.self) { try await client.open(order) }

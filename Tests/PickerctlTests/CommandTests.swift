@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 @Suite("every command as a process, against a daemon of its own")
@@ -222,7 +223,7 @@ struct CommandTests {
         #expect(try bench.run("status", "-o", "prometheus").out.contains("pickersync_"))
         #expect(try bench.run("doctor").status == 0)
         #expect(try bench.run("who").status == 0)
-        bench.stop()
+        try bench.stop()
         let doctor = try bench.run("doctor")
         #expect(doctor.status == 69)
         #expect(doctor.out.contains("BAD"))
@@ -247,7 +248,7 @@ struct CommandTests {
             ).outcome()
         }
         #expect(try complete().out.contains("flavor=vanilla"))
-        bench.stop()
+        try bench.stop()
         let silent = try complete()
         #expect(!silent.out.contains("flavor"))
         #expect(silent.err == "")

@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 @testable import pickerctl
@@ -23,7 +24,7 @@ struct DoctorTests {
         #expect(missing.status == 69)
         #expect(missing.out.contains("start it: pickersyncd --socket \(bench.socket)"))
         try bench.start()
-        bench.stop(SIGKILL)
+        try bench.stop(SIGKILL)
         let stale = try bench.run("doctor")
         #expect(stale.status == 69)
         #expect(stale.out.contains("is stale: its daemon is gone"), "\(stale.out)")

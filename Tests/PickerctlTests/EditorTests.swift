@@ -1,10 +1,9 @@
 import FormFile
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
-private let root = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
 private let modeline = "# yaml-language-server: $schema="
 
 @Suite("Form files in editors and hooks")
@@ -25,18 +24,11 @@ struct EditorTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let json = try YAMLDocument.parse(Array(text.utf8), name: "lunch.yaml").json
         try Data(json.encodedText.utf8).write(to: folder.appending(path: "lunch.json"))
-        let checker = Process()
-        checker.executableURL = URL(filePath: "/usr/bin/env")
-        checker.arguments = [
-            "python3", root.appending(path: "Tests/FormFileTests/check_schema.py").path,
-            root.appending(path: "docs/schema/form.schema.json").path, folder.path,
-        ]
-        let output = Pipe()
-        checker.standardOutput = output
-        try checker.run()
-        let verdict = try output.fileHandleForReading.readToEnd() ?? Data()
-        checker.waitUntilExit()
-        #expect(String(decoding: verdict, as: UTF8.self) == "lunch\taccepted\t\n")
+        let verdict = try ChildProcess([
+            "python3", "Tests/FormFileTests/check_schema.py", "docs/schema/form.schema.json",
+            folder.path,
+        ]).outcome()
+        #expect(verdict.out == "lunch\taccepted\t\n")
     }
 
     @Test("every commented attribute of a new form is one that a form takes")
@@ -64,7 +56,7 @@ struct EditorTests {
 
     @Test("the schema that each example names in its first line is there")
     func modelines() throws {
-        let folder = root.appending(path: "Examples/forms")
+        let folder = sourceTree.appending(path: "Examples/forms")
         let files = try FileManager.default.contentsOfDirectory(
             at: folder, includingPropertiesForKeys: nil)
         #expect(files.count >= 4)
@@ -91,7 +83,7 @@ struct EditorTests {
     @Test("the hook for pre-commit says every mistake of every file with its place")
     func hook() throws {
         let hooks = try YAMLDocument.parse(
-            [UInt8](Data(contentsOf: root.appending(path: ".pre-commit-hooks.yaml"))),
+            [UInt8](Data(contentsOf: sourceTree.appending(path: ".pre-commit-hooks.yaml"))),
             name: "hooks"
         ).json
         let entry = try #require(hooks.arrayValue?.first?["entry"]?.stringValue)

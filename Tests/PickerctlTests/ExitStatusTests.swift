@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 /// Another user of this machine, where we may become one.
@@ -13,16 +14,8 @@ enum SecondUser {
         guard getuid() == 0, FileManager.default.isExecutableFile(atPath: prefix[0]) else {
             return false
         }
-        let process = Process()
-        process.executableURL = URL(filePath: prefix[0])
-        process.arguments =
-            Array(prefix.dropFirst()) + [Bench.products.appending(path: "pickerctl").path]
-            + ["--version"]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        let outcome = try? ChildProcess.run(prefix + [builtProgram("pickerctl"), "--version"])
+        return outcome?.status == 0
     }()
 }
 
@@ -132,14 +125,15 @@ struct ExitStatusTests {
         let bench = try Bench(starting: false)
         try bench.start(fileBlocksMax: 700)
         try bench.apply(Self.form)
-        let client = try RawClient(bench.socket)
+        let client = try WireClient(bench.socket)
         var last = try bench.run("get", "n")
         for round in 0..<40 where last.status == 0 {
             let text = String(repeating: "\(round % 10)", count: 4_000)
             for _ in 0..<8 {
-                let change = #"{"field":"note","value":"\#(text)"}"#
-                client.send("state.set", #"{"form":"f","changes":[\#(change)]}"#)
-                client.send("state.set", #"{"form":"f","changes":[{"field":"note","value":""}]}"#)
+                for note in [text, ""] {
+                    let changes = [["field": "note", "value": note]]
+                    try client.send("state.set", ["form": "f", "changes": changes], id: 1)
+                }
             }
             last = try bench.run("set", "note=\(round)")
         }

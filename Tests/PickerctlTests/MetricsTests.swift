@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 @testable import pickerctl

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import pickerctl
@@ -44,7 +45,7 @@ struct PlainWordsTests {
         "---completion", "--generate-completion-script", "\u{301}", "-\u{301}", "=", "--=x",
     ]
 
-    private static func line(_ random: inout SplitMix) -> [String] {
+    private static func line(_ random: inout SplitMix64) -> [String] {
         func one<T>(_ all: [T]) -> T { all[Int(random.next() % UInt64(all.count))] }
         let verb = one(verbs)
         var line = verb.words
@@ -70,7 +71,7 @@ struct PlainWordsTests {
 
     @Test("whatever plain words read, ArgumentParser reads alike")
     func readAlike() throws {
-        var random = SplitMix(seed: seed(variable: "PLAIN_SEED"))
+        var random = SplitMix64(seed: SplitMix64.seed(from: "PLAIN_SEED"))
         var plain = 0
         for _ in 0..<1_500 {
             let line = Self.line(&random)
@@ -89,7 +90,7 @@ struct PlainWordsTests {
 
     @Test("a command that reads its words itself reads what the whole tree reads")
     func leavesReadAlike() throws {
-        var random = SplitMix(seed: seed(variable: "PLAIN_SEED"))
+        var random = SplitMix64(seed: SplitMix64.seed(from: "PLAIN_SEED"))
         var direct = 0
         for _ in 0..<300 {
             let line = Self.line(&random)

@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 @testable import pickerctl
@@ -42,12 +43,12 @@ struct ReadingTests {
     @Test("who tells everybody who has the form open, where, and on which field; not itself")
     func who() throws {
         #expect(try bench.run("who").err.contains("nobody has form ice-cream open"))
-        let client = try RawClient(bench.socket)
-        _ = try client.call("hello", #"{"protocol":1,"client":"raw/1","tty":"pts/77"}"#)
-        _ = try client.call("state.subscribe", #"{"form":"ice-cream","presence":true}"#)
-        _ = try client.call("presence.update", #"{"form":"ice-cream","focus":"flavor"}"#)
-        let bystander = try RawClient(bench.socket)
-        _ = try bystander.call("state.subscribe", #"{"form":"ice-cream"}"#)
+        let client = try WireClient(bench.socket)
+        try client.call("hello", ["protocol": 1, "client": "raw/1", "tty": "pts/77"])
+        try client.call("state.subscribe", ["form": "ice-cream", "presence": true])
+        try client.call("presence.update", ["form": "ice-cream", "focus": "flavor"])
+        let bystander = try WireClient(bench.socket)
+        try bystander.call("state.subscribe", ["form": "ice-cream"])
         for _ in 0..<5 {
             let lines = try bench.run("who").lines
             #expect(lines.count == 2, "\(lines)")
@@ -61,13 +62,14 @@ struct ReadingTests {
 
     @Test("a subscription of no fields is told of nobody's edits, and of everybody's presence")
     func noFields() throws {
-        let client = try RawClient(bench.socket)
+        let client = try WireClient(bench.socket)
         let answer = try client.call(
-            "state.subscribe", #"{"form":"ice-cream","fields":[],"presence":true}"#)
-        #expect(answer["fields"] == [:])
+            "state.subscribe",
+            ["form": "ice-cream", "fields": [String](), "presence": true])
+        #expect((answer["fields"] as? Object)?.isEmpty == true)
         try bench.run("set", "flavor=vanilla")
-        _ = try client.call("ping", "{}")
-        #expect(!client.notifications.contains { $0["method"] == "state.changed" })
+        try client.call("ping")
+        #expect(!client.notifications.contains { $0["method"] as? String == "state.changed" })
     }
 
     @Test("an apply of what was applied last says so, and before the fact too")
@@ -115,9 +117,8 @@ struct ReadingTests {
     @Test("every example form dumps and loads again, in both formats")
     func roundTrips() throws {
         try bench.run("form", "delete", "--yes", "ice-cream")
-        let forms = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(
-                path: "Examples/forms")
+        let forms = sourceTree.appending(
+            path: "Examples/forms")
         let files = try FileManager.default.contentsOfDirectory(atPath: forms.path).sorted()
         #expect(!files.isEmpty)
         for file in files where file.hasSuffix(".yaml") {

@@ -1,18 +1,10 @@
 import Foundation
+import TestKit
 import Testing
-
-/// Programs of the machine that some tests drive.
-enum Tool {
-    static func path(_ name: String) -> String? {
-        ["/usr/bin/", "/bin/", "/usr/local/bin/"].map { $0 + name }.first {
-            FileManager.default.isExecutableFile(atPath: $0)
-        }
-    }
-}
 
 @Suite(
     "at a terminal",
-    .enabled(if: Tool.path("script") != nil, "needs script of util-linux"))
+    .enabled(if: installedProgram("script") != nil, "needs script of util-linux"))
 struct TerminalTests {
     let bench: Bench
 
@@ -26,34 +18,18 @@ struct TerminalTests {
         _ line: String, environment: [String: String] = [:],
         typing: [(after: String, keys: String)] = []
     ) throws -> Bench.Outcome {
-        let process = Process()
-        // A conversation that goes wrong ends all the same.
-        process.executableURL = URL(filePath: "/usr/bin/timeout")
-        process.arguments = ["60", try #require(Tool.path("script")), "-qec", line, "/dev/null"]
-        var variables = ["PATH": Bench.products.path + ":/usr/bin:/bin", "TERM": "xterm"]
+        var variables = ["PATH": builtProducts.path + ":/usr/bin:/bin", "TERM": "xterm"]
         variables["PICKERSYNC_SOCKET"] = bench.socket
         variables["HOME"] = bench.folder.path
-        process.environment = variables.merging(environment) { $1 }
-        let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        var text = ""
+        let script = try #require(installedProgram("script"))
+        let process = try ChildProcess(
+            [script, "-qec", line, "/dev/null"], environment: variables.merging(environment) { $1 },
+            isEnvironmentWhole: true, input: .open, errorsApart: false)
         for (after, keys) in typing {
-            while !text.contains(after) {
-                let data = output.fileHandleForReading.availableData
-                if data.isEmpty { break }
-                text += String(decoding: data, as: UTF8.self)
-            }
-            input.fileHandleForWriting.write(Data(keys.utf8))
+            process.read(until: after)
+            process.type(keys)
         }
-        let rest = output.fileHandleForReading.readDataToEndOfFile()
-        try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
-        return Bench.Outcome(
-            status: process.terminationStatus, out: text + String(decoding: rest, as: UTF8.self),
-            err: "")
+        return process.outcome()
     }
 
     @Test("headings are bold, unless the environment or the terminal says no")
@@ -130,7 +106,7 @@ struct TerminalTests {
 
     @Test(
         "fish offers options of the running daemon",
-        .enabled(if: Tool.path("fish") != nil, "needs fish"))
+        .enabled(if: installedProgram("fish") != nil, "needs fish"))
     func fish() throws {
         let script = try bench.file("fish", try bench.run("completions", "fish").out)
         let outcome = try atTerminal(
@@ -144,7 +120,7 @@ struct TerminalTests {
 
     @Test(
         "zsh offers options of the running daemon",
-        .enabled(if: Tool.path("zsh") != nil, "needs zsh"))
+        .enabled(if: installedProgram("zsh") != nil, "needs zsh"))
     func zsh() throws {
         let script = try bench.file("zsh", try bench.run("completions", "zsh").out)
         let setUp =

@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 @Suite("watch, wait and run against a daemon that comes and goes")
@@ -16,7 +17,7 @@ struct WatchCommandTests {
         let watch = try bench.launch(["watch", "-o", "json", "--initial", "scoops"])
         _ = watch.read(until: "\n")
         for scoops in [3, 4] { try bench.run("set", "scoops=\(scoops)") }
-        bench.stop(SIGKILL)
+        try bench.stop(SIGKILL)
         #expect(try bench.run("get", "scoops").status == 69)
         try bench.start()
         for scoops in [5, 1] {
@@ -147,13 +148,15 @@ struct WatchCommandTests {
             ]),
         ]
         for watch in running.dropFirst() { _ = watch.read(until: "2\n") }
-        let client = try RawClient(bench.socket)
+        let client = try WireClient(bench.socket)
         // The wait is there once the form has its third subscriber.
-        while try client.call("form.list", "{}")["forms"]?.arrayValue?.first?["subscribers"] != 3 {}
+        try eventually("three subscribers") {
+            let forms = try client.call("form.list")["forms"] as? [Object]
+            return forms?.first?["subscribers"] as? Int == 3
+        }
         for scoops in [3, 4, 5, 1] {
-            client.send(
-                "state.set",
-                #"{"form":"ice-cream","changes":[{"field":"scoops","value":\#(scoops)}]}"#)
+            let change: Object = ["field": "scoops", "value": scoops]
+            try client.send("state.set", ["form": "ice-cream", "changes": [change]], id: 1)
         }
         let outcomes = running.map { $0.outcome() }
         #expect(outcomes.map(\.status) == [0, 0, 0])

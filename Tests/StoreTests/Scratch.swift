@@ -2,22 +2,17 @@
 
 import Foundation
 import SyncCore
+import TestKit
 
 @testable import Store
 
 /// A directory that goes away with the test.
 final class Scratch {
-    let path: String
+    private let folder: TemporaryFolder
 
-    init() throws {
-        var template = Array((NSTemporaryDirectory() + "/pickersync-store-XXXXXX").utf8CString)
-        guard let made = mkdtemp(&template) else { throw CocoaError(.fileWriteUnknown) }
-        path = String(cString: made)
-    }
+    init() throws { folder = try TemporaryFolder() }
 
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
+    var path: String { folder.path }
 
     var database: String { path + "/pickersync.db" }
     var wal: String { database + "-wal" }

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 // Copies of the store of a daemon in use, and putting one back: as an administrator does it.
@@ -7,18 +8,11 @@ import Testing
 struct BackupSystemTests {
     /// A command to its end: its status, and what it said on both streams.
     private func run(_ name: String, _ arguments: [String]) throws -> (Int32, String) {
-        let process = Process()
-        process.executableURL = URL(filePath: builtExecutables + "/" + name)
-        process.arguments = arguments
-        process.environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let said = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: said, as: UTF8.self))
+        let outcome = try ChildProcess.run(
+            [builtProgram(name)] + arguments,
+            environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"],
+            isEnvironmentWhole: true)
+        return (outcome.status, outcome.out)
     }
 
     @Test("a backup taken under work is put back whole, and clients begin anew with it")

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 /// A daemon that is killed at a chosen system call: strace(1) sends SIGKILL as the call begins.
@@ -15,7 +16,7 @@ struct KillTests {
         strace.arguments =
             ["-f", "-qqq", "-o", "/dev/null", "-e", "trace=\(Self.calls)"]
             + ["-e", "inject=\(Self.calls):signal=SIGKILL:when=\(count)"]
-            + [builtExecutables + "/pickersyncd"] + DaemonProcess.standardArguments(folder)
+            + [builtProgram("pickersyncd")] + DaemonProcess.standardArguments(folder)
         strace.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path]
         strace.standardError = FileHandle.nullDevice
         try strace.run()

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 // How the daemon starts, reloads and ends.
@@ -178,7 +179,7 @@ struct LifeTests {
     @Test("the service manager hears READY, STATUS, WATCHDOG, RELOADING and STOPPING")
     func notifications() throws {
         let folder = try TemporaryFolder()
-        let socket = try ListeningSocket(folder("notify"), datagrams: true)
+        let socket = try ListeningSocket(folder("notify"), .datagrams)
         let daemon = try DaemonProcess(
             folder,
             environment: ["NOTIFY_SOCKET": folder("notify"), "WATCHDOG_USEC": "20000"])
@@ -258,35 +259,5 @@ struct LifeTests {
         try #require(mkfifo(folder("state/key"), 0o600) == 0)
         let daemon = try DaemonProcess(folder).ready()
         #expect(daemon.said.contains("no regular file"), "\(daemon.said)")
-    }
-}
-
-/// A socket as the service manager has it.
-final class ListeningSocket {
-    let descriptor: Int32
-
-    init(_ path: String, datagrams: Bool = false) throws {
-        let kind = datagrams ? SOCK_DGRAM : SOCK_STREAM
-        descriptor = socket(AF_UNIX, Int32(kind.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { field in
-            for (index, byte) in path.utf8.enumerated() { field[index] = byte }
-        }
-        let status = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        try #require(status == 0)
-        if !datagrams { try #require(listen(descriptor, 64) == 0) }
-    }
-
-    deinit { close(descriptor) }
-
-    func datagram() -> String? {
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-        return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
     }
 }

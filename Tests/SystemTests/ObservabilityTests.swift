@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 @Suite("Metrics, dashboard, alert rules")
@@ -9,19 +10,17 @@ struct ObservabilityTests {
         let daemon = try DaemonProcess(folder).ready()
         let writer = try WireClient(daemon.socket)
         try writer.apply()
-        let metrics = try said(
-            builtExecutables + "/pickerctl",
-            ["--socket", daemon.socket, "status", "-o", "prometheus"])
+        let metrics = try ChildProcess.run(
+            [builtProgram("pickerctl"), "--socket", daemon.socket, "status", "-o", "prometheus"])
         #expect(metrics.status == 0)
         // scripts/dependencies puts it there.
         let tools = ProcessInfo.processInfo.environment["PICKERSYNC_TOOLS"] ?? ".build/tools"
-        let run = try said(
-            "/usr/bin/env",
+        let run = try ChildProcess.run(
             [
                 "python3", "Tests/SystemTests/check_observability.py", "docs/observability",
-                try folder.write("metrics", metrics.text), tools + "/promtool",
+                try folder.write("metrics", metrics.out), tools + "/promtool",
             ])
-        #expect(run.status == 0, "\(run.text)")
+        #expect(run.status == 0, "\(run.out)")
     }
 
     @Test("a Prometheus that reads the daemon's metrics answers every query of the dashboard")
@@ -31,22 +30,20 @@ struct ObservabilityTests {
         let writer = try WireClient(daemon.socket)
         try writer.apply()
         let tools = ProcessInfo.processInfo.environment["PICKERSYNC_TOOLS"] ?? ".build/tools"
-        let run = try said(
-            "/usr/bin/env",
+        let run = try ChildProcess.run(
             [
                 "python3", "Tests/SystemTests/check_dashboard.py",
                 "docs/observability/grafana-dashboard.json", tools + "/prometheus",
-                builtExecutables + "/pickerctl", daemon.socket,
+                builtProgram("pickerctl"), daemon.socket,
             ])
-        #expect(run.status == 0, "\(run.text)")
+        #expect(run.status == 0, "\(run.out)")
     }
 
     @Test("each alert rule fires when what it is about is so, and none while all is well")
     func alerts() throws {
         let tools = ProcessInfo.processInfo.environment["PICKERSYNC_TOOLS"] ?? ".build/tools"
-        let run = try said(
-            "/usr/bin/env",
+        let run = try ChildProcess.run(
             [tools + "/promtool", "test", "rules", "Tests/SystemTests/alerts.test.yaml"])
-        #expect(run.status == 0, "\(run.text)")
+        #expect(run.status == 0, "\(run.out)")
     }
 }

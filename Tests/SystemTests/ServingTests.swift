@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 // The main job over a real socket: several clients, one form, and a daemon that dies and comes

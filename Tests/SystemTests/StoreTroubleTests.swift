@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 // What people see when the disk fails the daemon.

@@ -1,5 +1,6 @@
 import Foundation
 import PickerSync
+import TestKit
 import Testing
 
 /// A process of another user that listens where a client looks for its daemon, and keeps what it
@@ -89,7 +90,7 @@ struct TrustTests {
         process.executableURL = URL(filePath: "/usr/bin/setpriv")
         process.arguments =
             ["--reuid", "\(uid)", "--regid", "\(uid)", "--clear-groups"]
-            + [builtExecutables + "/pickerctl"] + arguments
+            + [builtProgram("pickerctl")] + arguments
         process.environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
             .merging(environment) { $1 }
         let pipe = Pipe()
@@ -175,7 +176,7 @@ struct TrustTests {
         chown(folder, 61_500, 61_500)
         let impostor = try Impostor(61_500, at: folder + "/sock")
         let ping = Process()
-        ping.executableURL = URL(filePath: builtExecutables + "/pickerctl")
+        ping.executableURL = URL(filePath: builtProgram("pickerctl"))
         ping.arguments = ["status", "--socket", folder + "/sock"]
         try ping.run()
         try eventually("the first request of a client that trusts it") {

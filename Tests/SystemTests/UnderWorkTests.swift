@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 // Work under way while clients come and go and the daemon stops.

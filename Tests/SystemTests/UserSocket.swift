@@ -1,21 +1,14 @@
 import Foundation
+import TestKit
 
 // Sockets of several real users, for a test that runs as root: the kernel says who is there.
 
 /// A listening socket that everybody may reach, as a socket unit with SocketMode=0666 has it.
-func openListener(_ folder: TemporaryFolder) throws -> Int32 {
+func openListener(_ folder: TemporaryFolder) throws -> ListeningSocket {
     chmod(folder.path, 0o755)
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var address = WireClient.address(folder("open"))
-    let status = withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-        }
-    }
-    guard status == 0, listen(descriptor, 1024) == 0, chmod(folder("open"), 0o666) == 0 else {
-        throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-    }
-    return descriptor
+    let socket = try ListeningSocket(folder("open"))
+    chmod(folder("open"), 0o666)
+    return socket
 }
 
 /// Whether this process may become other users; says so where it may not.

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 /// Several real users and the real daemon (FORM.md, Access): it believes the kernel alone.
@@ -17,10 +18,9 @@ struct UserTests {
 
         init(_ more: [String] = []) throws {
             let listener = try openListener(folder)
-            defer { close(listener) }
             daemon = try DaemonProcess(
                 folder, arguments: ["--state-directory", folder("state")] + more,
-                passing: [listener]
+                passing: [listener.descriptor]
             ).ready()
         }
 
@@ -185,9 +185,9 @@ struct UserTests {
     func writesAtHome() throws {
         let folder = try TemporaryFolder()
         let listener = try openListener(folder)
-        defer { close(listener) }
         let daemon = try DaemonProcess(
-            folder, arguments: ["--state-directory", folder("state")], passing: [listener]
+            folder, arguments: ["--state-directory", folder("state")],
+            passing: [listener.descriptor]
         ).ready()
         let root = try WireClient(folder("open"))
         try root.apply()
@@ -258,13 +258,12 @@ struct UserTests {
         try scene.daemon.killHard()
         unlink(scene.folder("open"))
         let listener = try openListener(scene.folder)
-        defer { close(listener) }
         let daemon = try DaemonProcess(
             scene.folder,
             arguments: [
                 "--state-directory", scene.folder("state"), "--limit", "historyRevisionsMax=200",
                 "--limit", "undoDepthMax=50",
-            ], passing: [listener]
+            ], passing: [listener.descriptor]
         ).ready()
         defer { withExtendedLifetime(daemon) {} }
         alice = try scene.client(Self.alice)

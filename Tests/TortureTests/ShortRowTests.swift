@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 import TortureKit
 
@@ -6,18 +7,10 @@ import TortureKit
 
 @Suite("Promises, tried for a few seconds each", .serialized)
 struct ShortRowTests {
-    /// Where the executables lie: beside the test bundle, or in `PICKERSYNC_BIN`.
-    private static let executables: String = {
-        if let folder = ProcessInfo.processInfo.environment["PICKERSYNC_BIN"] { return folder }
-        let bundle =
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return (bundle as NSString).deletingLastPathComponent
-    }()
+    private static let sources = sourceTree.appending(path: "Torture").path
 
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Torture").path
-
-    /// What `make test` tries as a whole elsewhere: the stories of terminals, the machine's promises.
+    /// What `make check` tries as a whole elsewhere: the stories of terminals, the machine's
+    /// promises.
     private static let elsewhere = [10, 13]
 
     private static let rows = AllRows.inOrder(sources: sources).filter {
@@ -30,7 +23,7 @@ struct ShortRowTests {
         let given = ProcessInfo.processInfo.environment["TORTURE_SEED"].flatMap { UInt64($0) }
         let seed = given ?? UInt64.random(in: 1...999_999_999)
         let run = try Run(
-            executables: Self.executables, scratch: "/var/tmp", sources: Self.sources, seed: seed,
+            executables: builtProducts.path, scratch: "/var/tmp", sources: Self.sources, seed: seed,
             share: min(0.05, 2 / row.seconds), tally: WatchTally(), isTimed: false)
         let outcome = try row.run(run)
         if outcome.verdict == .skip {

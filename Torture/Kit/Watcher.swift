@@ -1,5 +1,5 @@
 /// A client that follows the form and holds the daemon to the contract of the stream (PROTOCOL.md,
-/// Promises of the stream): no gap, no repeat, no step back, over crashes and restarts too.
+/// What you can rely on): no gap, no repeat, no step back, over crashes and restarts too.
 
 import SyncCore
 

@@ -35,7 +35,7 @@ def count(whole):
 
 
 def late(findings, line):
-    """A finding by the clock. It is none where other work shares the machine, as in `make test`."""
+    """A finding by the clock. It is none where other work shares the machine, as in `make check`."""
     if TIMED:
         findings.append(line)
 

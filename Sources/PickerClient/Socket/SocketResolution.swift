@@ -1,4 +1,4 @@
-// Which socket a client speaks to (PROTOCOL.md, the wire).
+// Which socket a client speaks to (PROTOCOL.md, Where the daemon is).
 //
 // `--socket`, else `$PICKERSYNC_SOCKET`, else the user's own where a daemon answers or the user has
 // a store, else the system's where it exists, else the user's own, whose daemon is started; without

@@ -12,7 +12,7 @@ public protocol SharedValue: Equatable, Sendable {
     /// The value that JSON stands for; `nil` where it stands for none.
     init?(fieldValue: JSON)
 
-    /// The value as the daemon keeps it (docs/PROTOCOL.md, values by type of control).
+    /// The value as the daemon keeps it (docs/PROTOCOL.md, Reading).
     var fieldValue: JSON { get }
 
     /// The value that a field shows; `nil` where it shows none of this type.

@@ -1,7 +1,7 @@
 /// The answers of one connection, in the order of its requests.
 ///
 /// An answer may have to wait (for a commit, for the store); those behind it wait with it, so that
-/// requests are answered in order (PROTOCOL.md, Promises of the stream, 5). Bytes that may leave
+/// requests are answered in order (PROTOCOL.md, What you can rely on, 5). Bytes that may leave
 /// stand in chunks that are taken when the connection is written to and given back to nobody: an
 /// idle connection holds no buffer.
 struct AnswerQueue {

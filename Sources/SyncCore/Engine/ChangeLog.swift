@@ -2,8 +2,8 @@
 ///
 /// A subscriber is a cursor (the next revision that it is to see), not a queue: it costs the same
 /// whether it is up to date or has stopped reading. The log is a ring of chunks bounded in bytes;
-/// whoever falls off its end is brought up to date by one coalesced change (PROTOCOL.md, Promises
-/// of the stream, 2).
+/// whoever falls off its end is brought up to date by one coalesced change (PROTOCOL.md, What
+/// you can rely on, 2).
 ///
 /// Always: revisions are contiguous from `first` to `next - 1`, one frame each; frames of one
 /// chunk stand one behind the other.

@@ -69,12 +69,12 @@ public enum Effect: Sendable {
     case drained
 }
 
-/// Why the daemon says goodbye (PROTOCOL.md, Notifications).
+/// Why the daemon says goodbye (PROTOCOL.md, All notifications).
 public enum GoodbyeReason: String, Sendable, Hashable {
     case restart, shutdown, slow, policy
 }
 
-/// How durable an edit is before anybody hears of it (PROTOCOL.md, Promises of the stream, 4).
+/// How durable an edit is before anybody hears of it (PROTOCOL.md, What you can rely on, 4).
 public enum Durability: String, Sendable, Hashable, CaseIterable {
     /// Answered and broadcast after fsync.
     case commit

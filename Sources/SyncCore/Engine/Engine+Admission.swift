@@ -17,7 +17,7 @@ enum Verdict {
     case replay([UInt8], KeyIndex.Pending?)
     case refuse(WireError)
     /// The daemon is on its way out. It is neither done nor answered: the client sends it again, to
-    /// the daemon that comes next (PROTOCOL.md, Promises of the stream, 6).
+    /// the daemon that comes next (PROTOCOL.md, What you can rely on, 6).
     case unanswered(GoodbyeReason)
 }
 

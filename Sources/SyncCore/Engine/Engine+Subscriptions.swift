@@ -145,7 +145,7 @@ extension Engine {
     }
 
     /// One notification that brings a subscriber up to date: the newest of each field that changed
-    /// (PROTOCOL.md, Promises of the stream, 2).
+    /// (PROTOCOL.md, What you can rely on, 2).
     private func coalesce(
         _ subscription: Subscription, from: UInt64, into output: inout Output
     ) {

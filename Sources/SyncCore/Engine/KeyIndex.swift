@@ -1,4 +1,4 @@
-/// Which idempotency keys are known, and what was answered under them (PROTOCOL.md, Methods).
+/// Which idempotency keys are known, and what was answered under them (PROTOCOL.md, All methods).
 ///
 /// A retry that follows its request closely finds the answer in memory; an older one is found by a
 /// filter to be perhaps in the store, and fetched from there. Bounds: `recentMax` answers of

@@ -17,7 +17,7 @@ public struct FormRow: Sendable, Hashable {
     public var key: FormKey
     /// The form's name, unique in the store (compared by bytes).
     public var name: String
-    /// Names one unbroken line of revisions (PROTOCOL.md, Promises of the stream, 3).
+    /// Names one unbroken line of revisions (PROTOCOL.md, What you can rely on, 3).
     public var log: String
     /// The uid that created the form.
     public var owner: UInt32

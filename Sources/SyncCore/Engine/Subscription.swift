@@ -23,7 +23,7 @@ final class Subscription {
     /// Where it stands in its audience.
     var index: UInt32 = 0
     /// The place of the answer to `state.subscribe`: nothing is told before it (PROTOCOL.md,
-    /// Promises of the stream, 2).
+    /// What you can rely on).
     let answer: AnswerQueue.Slot
     /// The fields asked for; `nil` for all.
     private let selection: Selection?

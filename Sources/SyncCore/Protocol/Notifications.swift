@@ -1,5 +1,5 @@
-// What the daemon tells without being asked (PROTOCOL.md, Notifications): encoders of the params
-// for the engine, decoders for clients.
+// What the daemon tells without being asked (PROTOCOL.md, All notifications): encoders of the
+// params for the engine, decoders for clients.
 
 /// A notification, typed.
 public enum ServerNotification: Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// The methods of protocol 1 (PROTOCOL.md, Methods). The raw value is the name on the wire.
+/// The methods of protocol 1 (PROTOCOL.md, All methods). The raw value is the name on the wire.
 public enum Method: String, CaseIterable, Hashable, Sendable {
     case hello
     case ping

@@ -2,6 +2,7 @@ import FormFile
 import Foundation
 import SyncCore
 import TerminalUI
+import TestKit
 
 @testable import PickerClient
 @testable import pickerctl
@@ -34,9 +35,7 @@ struct LiveBench {
     }
 
     init(example: String, columns: Int, lines: Int) throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let path = root.appending(path: "Examples/forms/\(example).yaml").path
+        let path = sourceTree.appending(path: "Examples/forms/\(example).yaml").path
         try self.init(
             try FormFile.load(path: path).get().0, columns: columns, lines: lines, mode: .form,
             keys: KeyMap())

@@ -1,6 +1,7 @@
 import PickerClient
 import SyncCore
 import TerminalUI
+import TestKit
 import Testing
 
 @testable import pickerctl
@@ -33,7 +34,7 @@ struct LiveFuzzTests {
     ]
 
     private func step(
-        _ bench: inout LiveBench, _ random: inout SplitMix, _ fields: [String]
+        _ bench: inout LiveBench, _ random: inout SplitMix64, _ fields: [String]
     ) {
         func pick<T>(_ list: [T]) -> T { list[Int(random.next() % UInt64(list.count))] }
         switch random.next() % 16 {
@@ -54,7 +55,7 @@ struct LiveFuzzTests {
         "any bytes and any news leave a form that can be drawn, its cursor within the screen",
         arguments: ["controls", "deploy", "ice-cream", "income"])
     func forms(_ name: String) throws {
-        var random = SplitMix(seed: seed(variable: "LIVE_SEED"))
+        var random = SplitMix64(seed: SplitMix64.seed(from: "LIVE_SEED"))
         for _ in 0..<3 {
             var bench = try LiveBench(example: name, columns: 80, lines: 24)
             let fields = bench.model.mirror.definition.controls.map(\.id)
@@ -80,7 +81,7 @@ struct LiveFuzzTests {
 
     @Test("what was pasted is held, kept as a draft, or sent, however the text is left")
     func pastes() throws {
-        var random = SplitMix(seed: seed(variable: "LIVE_SEED"))
+        var random = SplitMix64(seed: SplitMix64.seed(from: "LIVE_SEED"))
         let ways = [
             "\u{1B}", "\t", "\u{1B}[Z", "\r", "\u{1B}[<0;30;9M", "\u{1B}[<0;2;1M", "\u{1B}[B",
             "\u{1B}[5~", "\u{1B}[I", "日", "\u{1B}[200~more\u{1B}[201~",

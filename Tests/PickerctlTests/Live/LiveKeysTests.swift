@@ -1,6 +1,7 @@
 import PickerClient
 import SyncCore
 import TerminalUI
+import TestKit
 import Testing
 
 @testable import pickerctl
@@ -362,7 +363,7 @@ struct LiveKeysTests {
 
     @Test("any bytes at all leave a form that can be drawn at any size")
     func fuzz() throws {
-        var random = SplitMix(seed: seed(variable: "LIVE_SEED"))
+        var random = SplitMix64(seed: SplitMix64.seed(from: "LIVE_SEED"))
         for _ in 0..<12 {
             var bench = try LiveBench(
                 form, columns: Int(random.next() % 100), lines: Int(random.next() % 30))

@@ -2,6 +2,7 @@ import FormFile
 import Foundation
 import SyncCore
 import TerminalUI
+import TestKit
 import Testing
 
 @testable import pickerctl
@@ -14,11 +15,8 @@ private func preferences(_ yaml: String) throws -> Preferences {
 struct PreferencesTests {
     private var document: String {
         get throws {
-            let root = URL(filePath: #filePath).deletingLastPathComponent()
-                .deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent()
             return try String(
-                contentsOf: root.appending(path: "docs/live-form.md"), encoding: .utf8)
+                contentsOf: sourceTree.appending(path: "docs/live-form.md"), encoding: .utf8)
         }
     }
 

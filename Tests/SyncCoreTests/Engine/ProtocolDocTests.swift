@@ -1,14 +1,15 @@
 import EngineTestKit
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
-/// `docs/PROTOCOL.md` is true: its examples are sent to an engine, in order, and the frames that come
-/// are those that it shows.
+/// `docs/PROTOCOL.md` is true: its examples are sent to an engine, in order, and the frames that
+/// come are those that it shows.
 ///
-/// A fenced block is `json request`, `json answer` or `json notification`, with the name of the client
-/// where it is not alice. Values of `at`, `log`, `replica` and `pid` are the engine's own; `"…": "…"`
-/// stands for members that are left out.
+/// A fenced block is `json request`, `json answer` or `json notification`, with the name of the
+/// client where it is not alice. Values of `at`, `log`, `replica` and `pid` are the engine's own;
+/// `"…": "…"` stands for members that are left out.
 @Suite struct EngineProtocolDocTests {
     struct Block {
         let kind: String
@@ -17,13 +18,7 @@ import Testing
         let line: Int
     }
 
-    /// The folder of the project, or of a package that borrows its sources.
-    private static var page: URL {
-        URL(filePath: #filePath).resolvingSymlinksInPath()
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "docs/PROTOCOL.md")
-    }
+    private static var page: URL { sourceTree.appending(path: "docs/PROTOCOL.md") }
 
     static func blocks(of text: String) -> [Block] {
         var blocks: [Block] = []

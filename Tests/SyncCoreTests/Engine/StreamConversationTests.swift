@@ -2,7 +2,7 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-// Promises of the stream, as conversations.
+// What docs/PROTOCOL.md promises of the stream, as conversations.
 
 @Suite struct EngineStreamTests {
     @Test("every subscriber sees every revision once, in order, the author too")

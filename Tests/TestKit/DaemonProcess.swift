@@ -1,64 +1,20 @@
 import Foundation
-import Testing
+public import Glibc
 
-// The real daemon as a process, and what it says on standard error.
-
-/// Where the executables lie: beside the test bundle, or in `PICKERSYNC_BIN`, as a release build or
-/// one with sanitizers.
-let builtExecutables: String = {
-    if let folder = ProcessInfo.processInfo.environment["PICKERSYNC_BIN"] { return folder }
-    let bundle =
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    return (bundle as NSString).deletingLastPathComponent
-}()
-
-/// A folder of its own for a test, removed with the last reference.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/pss-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
-        path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func callAsFunction(_ name: String) -> String { path + "/" + name }
-
-    @discardableResult
-    func write(_ name: String, _ text: String) throws -> String {
-        try text.write(toFile: self(name), atomically: false, encoding: .utf8)
-        return self(name)
-    }
-}
-
-/// What a test waits for and does not come; how long it waits is no promise of the product.
-struct GaveUp: Error, CustomStringConvertible {
-    let description: String
-}
-
-/// Asks again and again until the answer is true, for at most 30 seconds.
-func eventually(_ what: String, _ condition: () throws -> Bool) throws {
-    for _ in 0..<6_000 {
-        if try condition() { return }
-        usleep(5_000)
-    }
-    throw GaveUp(description: "gave up waiting: \(what)")
-}
-
-/// One run of pickersyncd.
-final class DaemonProcess {
-    let folder: TemporaryFolder
-    let pid: pid_t
+/// One run of pickersyncd as a process; killed with the last reference.
+public final class DaemonProcess {
+    /// Where its log lies, and with `standardArguments` its socket and its store.
+    public let folder: TemporaryFolder
+    /// Its number.
+    public let pid: pid_t
     private let log: String
     private var status: Int32?
 
     /// The socket of a daemon that was started with `standardArguments`.
-    var socket: String { folder("sock") }
+    public var socket: String { folder("sock") }
 
     /// Socket and store in the folder.
-    static func standardArguments(_ folder: TemporaryFolder) -> [String] {
+    public static func standardArguments(_ folder: TemporaryFolder) -> [String] {
         ["--socket", folder("sock"), "--state-directory", folder("state")]
     }
 
@@ -66,13 +22,17 @@ final class DaemonProcess {
     /// - Parameters:
     ///   - passing: descriptors that become 3 and upwards, with LISTEN_FDS as systemd sets it.
     ///   - limits: what the shell's `ulimit` takes.
-    init(
+    public init(
         _ folder: TemporaryFolder, arguments: [String]? = nil, more: [String] = [],
         environment: [String: String] = [:], passing: [Int32] = [], limits: String? = nil
     ) throws {
         self.folder = folder
         log = folder("log-\(UUID().uuidString)")
-        var variables = ["PATH": "/usr/bin:/bin", "HOME": folder.path]
+        var variables = ProcessInfo.processInfo.environment.filter {
+            $0.key.hasSuffix("SAN_OPTIONS")
+        }
+        variables["PATH"] = "/usr/bin:/bin"
+        variables["HOME"] = folder.path
         variables.merge(environment) { $1 }
         // A shell says its own pid, which the daemon keeps, and sets what only a process can.
         var script = "exec \"$0\" \"$@\""
@@ -81,7 +41,7 @@ final class DaemonProcess {
         }
         if let limits { script = "ulimit \(limits); " + script }
         let words =
-            ["/bin/sh", "-c", script, builtExecutables + "/pickersyncd"]
+            ["/bin/sh", "-c", script, builtProgram("pickersyncd")]
             + (arguments ?? Self.standardArguments(folder)) + more
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -97,7 +57,7 @@ final class DaemonProcess {
         defer { for pointer in argv + envp { free(pointer) } }
         var started: pid_t = 0
         let failure = posix_spawn(&started, "/bin/sh", &actions, nil, &argv, &envp)
-        guard failure == 0 else { throw GaveUp(description: "posix_spawn: \(failure)") }
+        guard failure == 0 else { throw GaveUp("posix_spawn: \(failure)") }
         pid = started
     }
 
@@ -109,20 +69,21 @@ final class DaemonProcess {
     }
 
     /// All that it said so far.
-    var said: String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
+    public var said: String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
 
     /// Waits until it accepts, and gives itself for chaining.
     @discardableResult
-    func ready() throws -> DaemonProcess {
+    public func ready() throws -> DaemonProcess {
         try eventually("ready, but it said: \(said)") {
             if said.contains("ready: ") { return true }
-            if try hasEnded() { throw GaveUp(description: "it ended: \(said)") }
+            if try hasEnded() { throw GaveUp("it ended: \(said)") }
             return false
         }
         return self
     }
 
-    func signal(_ number: Int32) { kill(pid, number) }
+    /// Sends a signal.
+    public func signal(_ number: Int32) { kill(pid, number) }
 
     private func hasEnded() throws -> Bool {
         if status != nil { return true }
@@ -135,13 +96,13 @@ final class DaemonProcess {
 
     /// Waits for its end: the exit status, or the negated number of the signal.
     @discardableResult
-    func wait() throws -> Int32 {
+    public func wait() throws -> Int32 {
         try eventually("the end of the daemon") { try hasEnded() }
         return status ?? -1
     }
 
     /// Kills it as a power cut would, and waits.
-    func killHard() throws {
+    public func killHard() throws {
         signal(SIGKILL)
         try wait()
     }

@@ -1,0 +1,11 @@
+import Foundation
+import TestKit
+import Testing
+
+@Test("every page, section and type that a comment or a page names exists")
+func references() throws {
+    let outcome = try ChildProcess.run([
+        "python3", "Tests/ArchitectureTests/check_references.py", sourceTree.path,
+    ])
+    #expect(outcome.status == 0, "\(outcome.out)")
+}
