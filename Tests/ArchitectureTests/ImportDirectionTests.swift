@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// The rooms and what each may import of ours and of the system (ARCHITECTURE.md, Rooms).
+/// The modules, and which modules and system libraries each may import (ARCHITECTURE.md, Modules).
 private let rooms: [String: Set<String>] = [
     "SyncCore": [],
     "EventLoop": ["CUV", "Glibc", "Synchronization"],

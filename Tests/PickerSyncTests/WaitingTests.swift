@@ -65,7 +65,7 @@ struct WaitingTests {
     func gone() async throws {
         let (client, order, session) = try await programs.open(IceCream())
         var events = session.events.makeAsyncIterator()
-        daemon.stop()
+        try daemon.stop()
         guard case .disconnected? = await events.next() else {
             Issue.record("not told that the daemon is gone")
             return
@@ -258,7 +258,7 @@ struct WaitingTests {
             }
         }
         await take()
-        daemon.stop()
+        try daemon.stop()
         await take()
         try daemon.start()
         await take()

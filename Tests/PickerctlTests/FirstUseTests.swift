@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import SyncCore
+import TestKit
 import Testing
 
 @testable import pickerctl

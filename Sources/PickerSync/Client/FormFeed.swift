@@ -2,7 +2,7 @@
 // way, who listens.
 //
 // What always holds:
-// - a field is taken only when it is newer than the one there (docs/PROTOCOL.md, What you can rely on);
+// - a field is taken only when it is newer (docs/PROTOCOL.md, What you can rely on);
 // - a write carries the token of the moment when this program last read that field; one that was
 //   never read goes over what is there;
 // - what was written shows until the daemon has answered; then what the daemon tells does;

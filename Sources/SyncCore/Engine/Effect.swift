@@ -51,7 +51,7 @@ public enum Effect: Sendable {
     /// Commit, then `Input.committed` or `.commitFailed`. At most one is under way. What one form
     /// asks for must not fail another's: a form whose part the store refuses is left out, whole.
     case persist(Batch)
-    /// Write the whole store anew under a new epoch (ARCHITECTURE.md, the one way of a change),
+    /// Write the whole store anew under a new epoch (ARCHITECTURE.md, The life of an edit),
     /// then `Input.rebuilt` or `.rebuildFailed`.
     case rebuild(StoreImage)
     /// Read, then `Input.fetched`.

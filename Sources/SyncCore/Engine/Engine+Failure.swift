@@ -42,7 +42,7 @@ extension Engine {
 
     /// A commit may or may not have happened. Nobody has been told of its edits; they are answered
     /// `unavailable`, and what is there goes to a new file under a new epoch, so that no dot of
-    /// this batch is ever issued twice (ARCHITECTURE.md, the one way of a change).
+    /// this batch is ever issued twice (ARCHITECTURE.md, The life of an edit).
     func commitFailed(_ number: UInt64, _ reason: String, _ effects: inout [Effect]) {
         guard let batch = batches.take(number) else { return }
         counters.commitFailures += 1

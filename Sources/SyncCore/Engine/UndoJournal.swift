@@ -2,8 +2,8 @@
 ///
 /// *Mine* is the same uid and the same `session` (PROTOCOL.md, All methods). Undo takes back the
 /// newest transaction of mine that was not taken back yet, and is itself a transaction that redo
-/// takes back. A new edit of mine ends redo. Bounded: where there are too many, whoever has most of them
-/// loses its oldest, so that nobody's edits push another's out.
+/// takes back. A new edit of mine ends redo. Bounded: where there are too many, whoever has most of
+/// them loses its oldest, so that nobody's edits push another's out.
 struct UndoJournal {
     /// Whose transaction it is.
     struct Owner: Hashable {

@@ -5,7 +5,7 @@
 /// is how `step`, `min` and `max` say how a value is shown; two numbers of the same value are
 /// equal whatever their exponents.
 ///
-/// Bounds (PROTOCOL.md, Framing): a number written as an integer is exact to 64 bits; any other has
+/// Bounds (PROTOCOL.md, Frames): a number written as an integer is exact to 64 bits; any other has
 /// at most 15 significant digits and an exponent within ±15. Text of 16 or 17 digits, as a double
 /// may need, is rounded to that.
 public struct DecimalNumber: Sendable {
