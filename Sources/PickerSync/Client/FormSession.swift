@@ -6,13 +6,13 @@ internal import Synchronization
 /// An open form.
 ///
 /// Each call of ``FormClient/open(_:applying:presence:timeout:)`` gives a session of its own,
-/// also for a form that the program has open already: the form is followed until the last of them is
-/// closed. A session holds its ``FormClient``; the properties of the form do not, so keep one of
+/// also for a form that the program has open already: the form is followed until the last of them
+/// is closed. A session holds its ``FormClient``; the properties of the form do not, so keep one of
 /// the two. It stays open until ``close()`` or the end of its client.
 ///
 /// After that every method of the session and every edit that can be awaited throws
-/// ``FormError/closed``. Properties keep what they showed last; an assignment to one of them changes
-/// nothing and is reported to the client's log.
+/// ``FormError/closed``. Properties keep what they showed last; an assignment to one of them
+/// changes nothing and is reported to the client's log.
 public final class FormSession: Sendable {
     let attachment: FormAttachment
     /// Keeps the client while somebody holds the session.
