@@ -18,12 +18,7 @@ private final class Impostor: @unchecked Sendable {
             defer { umask(0o022) }
             if let folder, mkdir(folder, 0o755) != 0 { throw POSIXError(.EACCES) }
             let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-            var address = WireClient.address(path)
-            let status = withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
+            let status = withSocketAddress(path) { bind(descriptor, $0, $1) }
             guard status == 0, listen(descriptor, 8) == 0 else { throw POSIXError(.EIO) }
             return descriptor
         }
