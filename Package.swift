@@ -34,6 +34,7 @@ let package = Package(
         .executable(name: "pickersyncd", targets: ["pickersyncd"]),
         .executable(name: "pickerctl", targets: ["pickerctl"]),
         .library(name: "PickerSync", targets: ["PickerSync"]),
+        .library(name: "PickerSyncTesting", targets: ["PickerSyncTesting"]),
         .library(name: "TerminalUI", targets: ["TerminalUI"]),
     ],
     dependencies: [
@@ -66,7 +67,12 @@ let package = Package(
             swiftSettings: strictMemory),
         .target(name: "PickerClient", dependencies: ["SyncCore"], swiftSettings: strict),
         .target(
-            name: "PickerSync", dependencies: ["SyncCore", "PickerClient"], swiftSettings: strict),
+            name: "PickerSync", dependencies: ["SyncCore", "PickerClient", "TerminalUI"],
+            swiftSettings: strict),
+        .target(
+            name: "PickerSyncTesting",
+            dependencies: ["PickerSync", "PickerClient", "SyncCore", "EngineTestKit"],
+            swiftSettings: strict),
         .target(name: "TerminalUI", dependencies: ["SyncCore"], swiftSettings: strict),
         .target(
             name: "DaemonCore",
@@ -175,7 +181,8 @@ let package = Package(
         .testTarget(
             name: "PickerSyncTests",
             dependencies: [
-                "PickerSync", "PickerClient", "SyncCore", "FormFile", "EventLoop", "TestKit",
+                "PickerSync", "PickerSyncTesting", "PickerClient", "SyncCore", "FormFile",
+                "EventLoop", "TestKit",
                 "pickersyncd", "pickerctl", "IceCreamOrder", "IncomeForm", "FollowingService",
                 "LivePoll",
             ],

@@ -9,7 +9,10 @@ private let rooms: [String: Set<String>] = [
     "FormFile": ["SyncCore", "CYAML", "CPCRE2", "Glibc"],
     "Store": ["SyncCore", "CSQLite", "CSodium", "Glibc", "Synchronization"],
     "PickerClient": ["SyncCore", "Glibc", "Synchronization"],
-    "PickerSync": ["SyncCore", "PickerClient", "Glibc", "Synchronization"],
+    "PickerSync": ["SyncCore", "PickerClient", "TerminalUI", "Glibc", "Synchronization"],
+    "PickerSyncTesting": [
+        "PickerSync", "PickerClient", "SyncCore", "EngineTestKit", "Glibc", "Synchronization",
+    ],
     "TerminalUI": ["SyncCore", "Synchronization"],
     "DaemonCore": [
         "SyncCore", "EventLoop", "FormFile", "Store", "CSystem", "CWipe", "Glibc",

@@ -172,6 +172,9 @@ struct CompileTests {
             #"DatePicker("D", selection: $date, in: CivilTime(hour: 7, minute: 0)!...)"#,
             #"Section { Text("x") } header: { "words" }"#,
             #"Text("x").pickerStyle(.checkbox)"#,
+            #"Text(verbatim: "count is \($count)")"#,
+            #"Stepper("N \($count)", value: $count)"#,
+            #"SecureField("N", text: .constant("x"))"#,
             #"Text("x").toggleStyle(.wheel)"#,
             #"Text("x").paletteSelectionEffect(.symbolVariant(.rectangle))"#,
             #"Text("x").onChange(of: $count) { (old: String, new: String) in }"#,
@@ -185,7 +188,7 @@ struct CompileTests {
 
     @Test(
         "the code of an article is a program",
-        arguments: ["GettingStarted", "ComingFromSwiftUI", "OtherLoops"])
+        arguments: ["GettingStarted", "ComingFromSwiftUI", "OtherLoops", "Services", "Testing"])
     func articles(article: String) throws {
         let source = try code(of: article)
         #expect(source.contains("import PickerSync"), "the article has no code any more")

@@ -22,6 +22,11 @@ public struct Binding<Value: SharedValue>: Sendable {
         self.field = field
     }
 
+    /// A binding to a value that never changes: a control with it shows the value, read-only.
+    public static func constant(_ value: Value) -> Binding<Value> {
+        Binding(field: SharedField(id: nil, initial: value, isConstant: true))
+    }
+
     /// A binding to the same property, for a view that is handed `$flavor`.
     public init(projectedValue: Binding<Value>) {
         self = projectedValue

@@ -10,6 +10,8 @@ protocol FieldIdentity: AnyObject, Sendable {
     var id: String? { get }
     /// The control's default, where one was declared.
     var declaredDefault: JSON? { get }
+    /// Whether it is no property but a value that never changes.
+    var isConstant: Bool { get }
     /// Takes the property's name for an id, unless it was given one.
     func take(name: String)
     /// The form was opened.
@@ -29,8 +31,10 @@ final class SharedField<Value: SharedValue>: FieldIdentity {
     }
 
     private let state: Mutex<State>
+    let isConstant: Bool
 
-    init(id: String?, initial: Value?) {
+    init(id: String?, initial: Value?, isConstant: Bool = false) {
+        self.isConstant = isConstant
         state = Mutex(State(id: id, attachment: nil, last: initial, initial: initial))
     }
 
@@ -53,6 +57,7 @@ final class SharedField<Value: SharedValue>: FieldIdentity {
     }
 
     var value: Value {
+        if let reads = BodyReads.current { reads.add(id ?? "a property") }
         let (attachment, id) = state.withLock { ($0.attachment, $0.id) }
         if let attachment, let id {
             if let draft = attachment.draft(of: id), let value = Value(fieldValue: draft) {
@@ -71,6 +76,7 @@ final class SharedField<Value: SharedValue>: FieldIdentity {
     }
 
     func set(_ value: Value) {
+        if isConstant { return }
         let (attachment, id) = state.withLock { state in
             // Before the form is open this is an ordinary variable.
             if state.attachment == nil {

@@ -60,6 +60,38 @@ final class Waker: Sendable {
     }
 }
 
+/// What drives the machine of a ``FormClient``.
+package struct ClientTransport: Sendable {
+    /// There is something to pump.
+    package let wake: @Sendable () -> Void
+    /// Begins to drive a machine, once, when it is first asked for something.
+    package let begin: @Sendable (FormMachine) -> Void
+    /// Ends it.
+    package let stop: @Sendable () -> Void
+    /// Monotonic nanoseconds.
+    package let clock: @Sendable () -> UInt64
+
+    /// A transport of these.
+    package init(
+        wake: @escaping @Sendable () -> Void, begin: @escaping @Sendable (FormMachine) -> Void,
+        stop: @escaping @Sendable () -> Void, clock: @escaping @Sendable () -> UInt64
+    ) {
+        self.wake = wake
+        self.begin = begin
+        self.stop = stop
+        self.clock = clock
+    }
+
+    /// A thread of its own, with a socket.
+    static func thread(_ options: ConnectionOptions) -> ClientTransport {
+        let waker = Waker()
+        return ClientTransport(
+            wake: { waker.wake() },
+            begin: { Driver(machine: $0, waker: waker, options: options).detach() },
+            stop: { waker.stop() }, clock: { MonotonicClock.now() })
+    }
+}
+
 /// What the thread does: sleep, hand events in, hand requests out.
 struct Driver: Sendable {
     let machine: FormMachine

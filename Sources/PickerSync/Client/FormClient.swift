@@ -22,9 +22,8 @@ internal import Synchronization
 /// ``close()`` or until nobody holds it.
 public final class FormClient: Sendable {
     private let machine: FormMachine
-    private let waker: Waker
-    private let options: ConnectionOptions
-    private let thread: Mutex<Bool>
+    private let transport: ClientTransport
+    private let isBegun = Mutex(false)
     private let actions: AsyncStream<@Sendable () -> Void>.Continuation
 
     /// A client that connects when it is first asked for something.
@@ -32,16 +31,20 @@ public final class FormClient: Sendable {
     /// - Parameters:
     ///   - options: how it finds the daemon, and how long calls wait.
     ///   - log: told what no answer tells, such as a lost connection; on any thread.
-    public init(_ options: ConnectionOptions = ConnectionOptions(), log: ClientLog? = nil) {
-        let waker = Waker()
+    public convenience init(
+        _ options: ConnectionOptions = ConnectionOptions(), log: ClientLog? = nil
+    ) {
+        self.init(.thread(options), answerSeconds: options.answerSeconds, log: log)
+    }
+
+    /// A client that something else drives.
+    package init(_ transport: ClientTransport, answerSeconds: Double?, log: ClientLog?) {
         let (stream, actions) = AsyncStream.makeStream(of: (@Sendable () -> Void).self)
-        self.options = options
-        self.waker = waker
+        self.transport = transport
         self.actions = actions
-        thread = Mutex(false)
         machine = FormMachine(
-            wake: { waker.wake() }, perform: { actions.yield($0) },
-            answerSeconds: options.answerSeconds, log: log)
+            wake: transport.wake, perform: { actions.yield($0) }, answerSeconds: answerSeconds,
+            clock: transport.clock, log: log)
         Task { for await action in stream { action() } }
     }
 
@@ -56,7 +59,7 @@ public final class FormClient: Sendable {
     /// After that every method throws ``FormError/closed``.
     public func close() {
         machine.stop(.closed)
-        waker.stop()
+        transport.stop()
     }
 
     /// Waits until everything that was written is answered, but no longer than `limit`, and closes
@@ -221,13 +224,11 @@ public final class FormClient: Sendable {
     // MARK: The thread
 
     private func start() {
-        let isFirst = thread.withLock { isStarted in
-            defer { isStarted = true }
-            return !isStarted
+        let isFirst = isBegun.withLock { isBegun in
+            defer { isBegun = true }
+            return !isBegun
         }
-        guard isFirst else { return }
-        let driver = Driver(machine: machine, waker: waker, options: options)
-        driver.detach()
+        if isFirst { transport.begin(machine) }
     }
 }
 

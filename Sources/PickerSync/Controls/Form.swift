@@ -1,6 +1,7 @@
 // The containers: a form, and its sections.
 
 internal import SyncCore
+public import TerminalUI
 
 /// A container of controls that people fill in together.
 ///
@@ -72,6 +73,8 @@ public struct Section<Content> {
     let isExpanded: Bool
     let content: Content
 }
+
+extension Section: StyleBody where Content: View {}
 
 extension Section: View where Content: View {
     /// Primitive.
@@ -145,6 +148,15 @@ extension Section where Content: View {
         self.footer = LabelParts(footer())
         isExpanded = true
         self.content = content()
+    }
+}
+
+extension Section where Content: View {
+    /// A section with views above and below, as SwiftUI's older initializers name them.
+    public init(
+        header: some View, footer: some View = EmptyView(), @ViewBuilder content: () -> Content
+    ) {
+        self.init(content: content, header: { header }, footer: { footer })
     }
 }
 

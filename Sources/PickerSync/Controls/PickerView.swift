@@ -134,6 +134,11 @@ public final class PickerView: PrimitiveView, Sendable {
     }
 
     func lower(into form: inout FormLowering, _ environment: ViewEnvironment) {
+        // A data source is asked again at each reload: what it reads, it may read.
+        BodyReads.$current.withValue(nil) { lowerRows(into: &form, environment) }
+    }
+
+    private func lowerRows(into form: inout FormLowering, _ environment: ViewEnvironment) {
         let (source, delegate) = state.withLock { ($0.dataSource, $0.delegate) }
         guard let source, let delegate else {
             form.issue("\(id) has lost its data source or delegate", expected: "who keeps them")

@@ -67,6 +67,16 @@ public struct Stepper<Value: NumberValue>: PrimitiveView {
         self.init(value, bounds, step, LabelParts(label()), onEditingChanged)
     }
 
+    /// A stepper for a range labelled by a string, with its value shown in words:
+    /// `format: Text("\($count) scoops")`.
+    public init(
+        _ title: String, value: Binding<Value>, in bounds: ClosedRange<Value>,
+        step: Value? = nil, format: Text
+    ) {
+        self.init(value, bounds, step, LabelParts(title), nil)
+        shown = format.phrase
+    }
+
     /// The stepper that goes on at the other end of its range, as SwiftUI's page on Stepper wraps
     /// by hand.
     public func wraps(_ isWrapping: Bool = true) -> Self {

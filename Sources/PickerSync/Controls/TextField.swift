@@ -113,3 +113,39 @@ public struct SecureField: PrimitiveView {
         form.add(control, environment)
     }
 }
+
+/// A text of several lines, without a label.
+public struct TextEditor: PrimitiveView {
+    private let text: Binding<String>
+
+    /// A text of several lines.
+    public init(text: Binding<String>) {
+        self.text = text
+    }
+
+    func lower(into form: inout FormLowering, _ environment: ViewEnvironment) {
+        form.add(TextField("", text: text, axis: .vertical), environment)
+    }
+}
+
+extension SecureField {
+    /// A string would show the secret to everybody.
+    @available(
+        *, unavailable,
+        message: "a String would be shown to everybody: declare @Shared var password: Secret"
+    )
+    public init(_ title: String, text: Binding<String>, prompt: Text? = nil) {
+        preconditionFailure("unavailable")
+    }
+
+    /// A string would show the secret to everybody.
+    @available(
+        *, unavailable,
+        message: "a String would be shown to everybody: declare @Shared var password: Secret"
+    )
+    public init(
+        text: Binding<String>, prompt: Text? = nil, @ViewBuilder label: () -> some View
+    ) {
+        preconditionFailure("unavailable")
+    }
+}

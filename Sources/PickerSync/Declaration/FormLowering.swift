@@ -5,6 +5,8 @@
 // made here is then judged by the rules of forms, which tell every breach with its place.
 
 internal import SyncCore
+internal import Synchronization
+internal import TerminalUI
 
 /// A control on its way into the definition.
 struct ControlDraft {
@@ -47,6 +49,8 @@ struct FormLowering {
     private var isInForm = false
     private var isInSection = false
     private(set) var listeners: [FieldListener] = []
+    /// The styles of each control, for a program that shows the form itself.
+    private(set) var styles: [String: [@Sendable (inout StyleEnvironment) -> Void]] = [:]
     /// What a terminal does not show, each once.
     private(set) var notes: [String] = []
     var attachments: [@Sendable (FormAttachment) -> Void] = []
@@ -55,8 +59,30 @@ struct FormLowering {
         self.name = name
     }
 
+    /// An issue at the control or section that is being made.
     mutating func issue(_ message: String, expected: String) {
-        issues.append(FormIssue(path: [], message: message, expected: expected))
+        issues.append(FormIssue(path: place, message: message, expected: expected))
+    }
+
+    /// Where the next control will stand: its section and its number there.
+    private var place: [PathStep] {
+        guard let part = parts.last else { return [.key("fields"), .index(0)] }
+        let isNew = !isInSection && part.members != nil
+        let field: [PathStep] = [.key("fields"), .index(isNew ? 0 : part.fields.count)]
+        if parts.count == 1, part.members == nil { return field }
+        return [.key("sections"), .index(isNew ? parts.count : parts.count - 1)] + field
+    }
+
+    /// What a body is, made while reads of shared values are noticed.
+    mutating func body<Body>(of owner: Any.Type, _ make: () -> Body) -> Body {
+        let reads = BodyReads()
+        let body = BodyReads.$current.withValue(reads, operation: make)
+        for name in reads.names {
+            issue(
+                "the body of \(owner) read \"\(name)\"; it will not follow",
+                expected: "$\(name), or .visible(when:)")
+        }
+        return body
     }
 
     /// Says once that something of the declaration is not shown.
@@ -68,7 +94,11 @@ struct FormLowering {
         if let primitive = view as? any PrimitiveView {
             primitive.lower(into: &self, environment)
         } else {
-            add(view.body, environment)
+            let values = EnvironmentValues(environment)
+            let made = EnvironmentValues.$current.withValue(values) {
+                body(of: type(of: view)) { view.body }
+            }
+            add(made, environment)
         }
     }
 
@@ -81,11 +111,17 @@ struct FormLowering {
     // MARK: Containers
 
     mutating func addForm(_ members: [(String, JSON)], _ body: (inout FormLowering) -> Void) {
-        if isInForm { issue("a form stands in a form", expected: "one form") }
+        if isInForm {
+            issue("a form stands in a form", expected: "one form")
+            return body(&self)
+        }
         isInForm = true
         form = members
         body(&self)
     }
+
+    /// Whether what comes next stands in a section.
+    var standsInSection: Bool { isInSection }
 
     mutating func addSection(_ members: [(String, JSON)], _ body: (inout FormLowering) -> Void) {
         if isInSection { issue("a section stands in a section", expected: "sections side by side") }
@@ -98,6 +134,12 @@ struct FormLowering {
     // MARK: Controls
 
     mutating func add(_ draft: ControlDraft, _ environment: ViewEnvironment) {
+        var draft = draft
+        if let constant = draft.binding, constant.isConstant {
+            draft.binding = nil
+            draft.set("default", constant.declaredDefault)
+            draft.set("readOnly", true)
+        }
         let (id, binds) = identity(of: draft, environment)
         ids.insert(id)
         var members: [(String, JSON)] = [
@@ -116,7 +158,11 @@ struct FormLowering {
         }
         addEnvironment(environment, draft.type, to: &members)
         append(.object(JSONObject(members)))
+        if !environment.styleChanges.isEmpty { styles[id] = environment.styleChanges }
         for listener in draft.listeners { listeners.append(listener(id)) }
+        if let submit = environment.submit, draft.type == .text || draft.type == .secure {
+            listeners.append(FieldListener(field: id, kind: .change { _, _ in submit() }))
+        }
     }
 
     private static func takesDefault(_ type: ControlType) -> Bool {
@@ -145,15 +191,14 @@ struct FormLowering {
         of draft: ControlDraft, _ environment: ViewEnvironment
     ) -> (id: String, binds: String?) {
         guard let binding = draft.binding else {
-            return (
-                environment.id ?? unused(draft.id ?? Self.slug(draft) ?? draft.type.rawValue), nil
-            )
+            if let id = environment.id ?? draft.id { return (id, nil) }
+            return (unused(slug(draft) ?? draft.type.rawValue), nil)
         }
         let own = idOf(binding)
         if environment.id == nil || environment.id == own, owned.insert(own).inserted {
             return (own, nil)
         }
-        return (environment.id ?? unused(Self.slug(draft) ?? own), own)
+        return (environment.id ?? unused(slug(draft) ?? own), own)
     }
 
     private func unused(_ id: String) -> String {
@@ -163,7 +208,19 @@ struct FormLowering {
         return "\(id)\(number)"
     }
 
-    /// `All fruit` is `allFruit`; `nil` where no letter of ASCII is left to make an id of.
+    /// `All fruit` is `allFruit`. Where a title has no letter of ASCII to make an id of, an id has
+    /// to be given: one made of the place would move when a control is put before it.
+    private mutating func slug(_ draft: ControlDraft) -> String? {
+        let title = draft.label.texts.first?.words ?? ""
+        let id = Self.slug(draft)
+        if id == nil, !title.isEmpty {
+            issue(
+                "no id can be made of the label \"\(title)\"",
+                expected: ".id(\"...\") on the control")
+        }
+        return id
+    }
+
     private static func slug(_ draft: ControlDraft) -> String? {
         guard let title = draft.label.texts.first?.words else { return nil }
         var id = ""
@@ -212,9 +269,23 @@ struct FormLowering {
 
     // MARK: The end
 
-    /// The definition, judged by the rules of forms.
+    /// The definition, judged by the rules of forms. What is wrong with the declaration and what
+    /// is wrong with the form that it makes are told together.
     func finished() throws(FormIssues) -> JSON {
+        let json = definition
+        do throws(FormIssues) {
+            // The daemon compiles patterns; here any will do.
+            _ = try FormDefinition.parse(json, limits: FormLimits()) { _ in
+                .success(PatternMatcher { _ in true })
+            }
+        } catch {
+            throw FormIssues(issues + error.issues)
+        }
         guard issues.isEmpty else { throw FormIssues(issues) }
+        return json
+    }
+
+    private var definition: JSON {
         var members = [("form", JSON.string(name))] + form
         if parts.count == 1, parts[0].members == nil {
             members.append(("fields", .array(parts[0].fields)))
@@ -225,11 +296,19 @@ struct FormLowering {
             }
             members.append(("sections", .array(sections)))
         }
-        let json = JSON.object(JSONObject(members))
-        // The daemon compiles patterns; here any will do.
-        _ = try FormDefinition.parse(json, limits: FormLimits()) { _ in
-            .success(PatternMatcher { _ in true })
-        }
-        return json
+        return .object(JSONObject(members))
+    }
+}
+
+/// The shared values that a body reads while it is made.
+final class BodyReads: Sendable {
+    @TaskLocal static var current: BodyReads?
+
+    private let read = Mutex<[String]>([])
+
+    var names: [String] { read.withLock { $0 } }
+
+    func add(_ name: String) {
+        read.withLock { if !$0.contains(name) { $0.append(name) } }
     }
 }

@@ -1,6 +1,7 @@
 // What a program declares: shared values, and the form that people fill them in with.
 
 internal import SyncCore
+internal import TerminalUI
 
 /// A set of ``Shared`` properties of one form, whoever declared that form.
 ///
@@ -96,6 +97,7 @@ struct FormDeclaration: Sendable {
     let listeners: [FieldListener]
     /// What of the declaration a terminal does not show.
     let notes: [String]
+    let styles: [String: [@Sendable (inout StyleEnvironment) -> Void]]
     let attachments: [@Sendable (FormAttachment) -> Void]
     /// Makes the definition anew, since a data source may say something else by now.
     let redeclare: @Sendable () throws(FormIssues) -> JSON
@@ -104,12 +106,14 @@ struct FormDeclaration: Sendable {
         let name = type(of: form).formName
         properties = form.sharedProperties
         var lowering = FormLowering(name: name)
-        lowering.add(form.body, ViewEnvironment())
+        let body = lowering.body(of: type(of: form)) { form.body }
+        lowering.add(body, ViewEnvironment())
         json = try lowering.finished()
         self.name = name
         listeners = lowering.listeners
         attachments = lowering.attachments
         notes = lowering.notes
+        styles = lowering.styles
         redeclare = { () throws(FormIssues) in try FormDeclaration(form).json }
     }
 }

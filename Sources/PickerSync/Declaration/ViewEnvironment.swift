@@ -1,11 +1,14 @@
 // What modifiers set on a view reaches every control inside, as in SwiftUI; the innermost wins.
 
 internal import SyncCore
+internal import TerminalUI
 
 /// Everything that modifiers around a control have set.
 struct ViewEnvironment {
     /// Styles by the control's type.
     var styles: [String: String] = [:]
+    /// The same for a program that shows the form itself, styles of its own among them.
+    var styleChanges: [@Sendable (inout StyleEnvironment) -> Void] = []
     var selectionEffect: JSON?
     var isHorizontal: Bool?
     var wheelItemHeight: Int?
@@ -15,6 +18,8 @@ struct ViewEnvironment {
     var visibleWhen: [FieldCondition] = []
     /// The id that `.id` gives, for one control.
     var id: String?
+    /// What is done when a text was entered.
+    var submit: (@Sendable () -> Void)?
     /// Attributes that all controls have, by name, as a form file writes them.
     var attributes: [(name: String, value: JSON)] = []
 
@@ -48,6 +53,7 @@ struct LabelParts {
     var texts: [Phrase] = []
     var symbol: Symbol?
     var color: Color?
+    var isBold = false
     var isDisabled = false
     /// Views that say nothing where a label is expected.
     var strangers: [String] = []
@@ -88,6 +94,7 @@ struct LabelParts {
             }
         }
         if let symbol {
+            if let issue = symbol.issue { form.issue(issue.message, expected: issue.expected) }
             members.append(("symbol", .string(symbol.glyph)))
             if let name = symbol.name { members.append(("symbolName", .string(name))) }
         }
@@ -116,4 +123,31 @@ struct LabelParts {
         }
         return texts.first.map { .string($0.template) }
     }
+}
+
+/// What the containers around a view have set, as its body may read it.
+public struct EnvironmentValues: Sendable {
+    @TaskLocal static var current = EnvironmentValues(ViewEnvironment())
+
+    /// The height of a row of wheels, in lines of the terminal.
+    public let defaultWheelPickerItemHeight: Int
+
+    init(_ environment: ViewEnvironment) {
+        defaultWheelPickerItemHeight = environment.wheelItemHeight ?? 1
+    }
+}
+
+/// A value that a container around the view has set:
+/// `@Environment(\.defaultWheelPickerItemHeight)`.
+@propertyWrapper
+public struct Environment<Value> {
+    private let path: KeyPath<EnvironmentValues, Value>
+
+    /// A value by its name.
+    public init(_ path: KeyPath<EnvironmentValues, Value>) {
+        self.path = path
+    }
+
+    /// The value around the view whose body is asked for.
+    public var wrappedValue: Value { EnvironmentValues.current[keyPath: path] }
 }

@@ -1,74 +1,7 @@
 // Styles, by SwiftUI's names. Set on a container they reach every control of the kind inside.
 
 internal import SyncCore
-
-/// How pickers look.
-public enum PickerStyle: String, Hashable, Sendable {
-    /// What suits the number of options.
-    case automatic
-    /// Each option in a line of its own.
-    case inline
-    /// A menu that opens.
-    case menu
-    /// A page of its own.
-    case navigationLink
-    /// A row of pictures.
-    case palette
-    /// Round buttons.
-    case radioGroup
-    /// Segments side by side.
-    case segmented
-    /// A wheel that turns.
-    case wheel
-}
-
-/// How toggles look.
-public enum ToggleStyle: String, Hashable, Sendable {
-    /// What suits the place.
-    case automatic
-    /// A switch.
-    case `switch`
-    /// A button that stays down.
-    case button
-    /// A box with a mark.
-    case checkbox
-}
-
-/// How buttons look.
-public enum ButtonStyle: String, Hashable, Sendable {
-    /// What suits the place.
-    case automatic
-    /// A border.
-    case bordered
-    /// A border that stands out.
-    case borderedProminent
-    /// No border.
-    case borderless
-    /// The label alone.
-    case plain
-}
-
-/// How date pickers look.
-public enum DatePickerStyle: String, Hashable, Sendable {
-    /// What suits the place.
-    case automatic
-    /// One line.
-    case compact
-    /// The calendar of a month.
-    case graphical
-    /// Wheels that turn.
-    case wheel
-}
-
-/// How gauges look.
-public enum GaugeStyle: String, Hashable, Sendable {
-    /// What suits the place.
-    case automatic
-    /// A bar.
-    case linear
-    /// A ring.
-    case circular
-}
+public import TerminalUI
 
 /// How a palette shows what is selected.
 public enum PaletteSelectionEffect: Hashable, Sendable {
@@ -101,33 +34,56 @@ public enum SymbolVariants: String, Hashable, Sendable, CaseIterable {
 }
 
 extension View {
-    /// The style of pickers.
-    public func pickerStyle(_ style: PickerStyle) -> ModifiedView<Self> {
-        setting(style: style.rawValue, of: "picker")
+    /// The style of pickers: a built-in one, which every terminal shows, or one of your own, which
+    /// programs show that have it.
+    public func pickerStyle<S: PickerStyle>(_ style: S) -> ModifiedView<Self> {
+        setting("picker", builtInName(of: style)) { $0.pickerStyle = AnyPickerStyle(style) }
     }
 
     /// The style of toggles.
-    public func toggleStyle(_ style: ToggleStyle) -> ModifiedView<Self> {
-        setting(style: style.rawValue, of: "toggle")
+    public func toggleStyle<S: ToggleStyle>(_ style: S) -> ModifiedView<Self> {
+        setting("toggle", builtInName(of: style)) { $0.toggleStyle = AnyToggleStyle(style) }
     }
 
-    /// The style of buttons.
-    public func buttonStyle(_ style: ButtonStyle) -> ModifiedView<Self> {
-        setting(style: style.rawValue, of: "button")
+    /// The look of buttons; they act as buttons do.
+    public func buttonStyle<S: ButtonStyle>(_ style: S) -> ModifiedView<Self> {
+        setting("button", builtInName(of: style)) {
+            $0.buttonStyle = AnyPrimitiveButtonStyle(DefaultButtonStyle(style))
+        }
+    }
+
+    /// The look and the behaviour of buttons.
+    public func buttonStyle<S: PrimitiveButtonStyle>(_ style: S) -> ModifiedView<Self> {
+        setting("button", builtInName(of: style)) {
+            $0.buttonStyle = AnyPrimitiveButtonStyle(style)
+        }
+    }
+
+    /// The style of sliders.
+    public func sliderStyle<S: SliderStyle>(_ style: S) -> ModifiedView<Self> {
+        setting("slider", nil) { $0.sliderStyle = AnySliderStyle(style) }
     }
 
     /// The style of date pickers.
-    public func datePickerStyle(_ style: DatePickerStyle) -> ModifiedView<Self> {
-        setting(style: style.rawValue, of: "date")
+    public func datePickerStyle<S: DatePickerStyle>(_ style: S) -> ModifiedView<Self> {
+        setting("date", builtInName(of: style)) { $0.datePickerStyle = AnyDatePickerStyle(style) }
     }
 
     /// The style of gauges.
-    public func gaugeStyle(_ style: GaugeStyle) -> ModifiedView<Self> {
-        setting(style: style.rawValue, of: "gauge")
+    public func gaugeStyle<S: GaugeStyle>(_ style: S) -> ModifiedView<Self> {
+        setting("gauge", builtInName(of: style)) { $0.gaugeStyle = AnyGaugeStyle(style) }
     }
 
-    private func setting(style: String, of type: String) -> ModifiedView<Self> {
-        ModifiedView(content: self, modify: { $0.styles[type] = style })
+    private func setting(
+        _ type: String, _ name: String?,
+        _ change: @escaping @Sendable (inout StyleEnvironment) -> Void
+    ) -> ModifiedView<Self> {
+        ModifiedView(
+            content: self,
+            modify: { environment in
+                environment.styles[type] = name
+                environment.styleChanges.append(change)
+            })
     }
 
     /// How palettes show what is selected.
@@ -143,5 +99,29 @@ extension View {
     /// The height of a row of wheels, in lines of the terminal.
     public func defaultWheelPickerItemHeight(_ height: Int) -> ModifiedView<Self> {
         ModifiedView(content: self, modify: { $0.wheelItemHeight = height })
+    }
+}
+
+/// The name that a form file has for a style; `nil` for one of a program's own.
+private func builtInName(of style: Any) -> String? {
+    switch style {
+    case is AutomaticPickerStyle, is DefaultButtonStyle: "automatic"
+    case is InlinePickerStyle: "inline"
+    case is MenuPickerStyle: "menu"
+    case is NavigationLinkPickerStyle: "navigationLink"
+    case is PalettePickerStyle: "palette"
+    case is RadioGroupPickerStyle: "radioGroup"
+    case is SegmentedPickerStyle: "segmented"
+    case is WheelPickerStyle, is WheelDatePickerStyle: "wheel"
+    case is SwitchToggleStyle: "switch"
+    case is ButtonToggleStyle: "button"
+    case is CheckboxToggleStyle: "checkbox"
+    case let style as BorderedButtonStyle: style.isProminent ? "borderedProminent" : "bordered"
+    case let style as BorderlessButtonStyle: style.isPlain ? "plain" : "borderless"
+    case is CompactDatePickerStyle: "compact"
+    case is GraphicalDatePickerStyle: "graphical"
+    case is LinearGaugeStyle: "linear"
+    case is CircularGaugeStyle: "circular"
+    default: nil
     }
 }

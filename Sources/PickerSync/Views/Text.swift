@@ -90,6 +90,13 @@ public struct Phrase: Sendable, ExpressibleByStringInterpolation {
         }
     }
 
+    /// One phrase behind the other.
+    public static func + (left: Phrase, right: Phrase) -> Phrase {
+        var both = left
+        both.pieces += right.pieces
+        return both
+    }
+
     /// The words alone; `nil` where a binding stands among them.
     var words: String? {
         var text = ""
@@ -117,53 +124,19 @@ public struct Phrase: Sendable, ExpressibleByStringInterpolation {
     }
 }
 
-/// A picture of a control or an option: one character of a terminal, with a name for those who
-/// listen.
-public struct Symbol: Hashable, Sendable, ExpressibleByStringLiteral {
-    /// One grapheme cluster that takes one or two columns.
-    public let glyph: String
-    /// What it shows, in words.
-    public let name: String?
+extension DefaultStringInterpolation {
+    /// A string is made once and would not follow the value.
+    @available(
+        *, unavailable,
+        message: "a string does not follow the value: write Text(\"\\($x)\"), or read x"
+    )
+    public mutating func appendInterpolation<Value>(_ binding: Binding<Value>) {}
 
-    /// A picture of one character.
-    public init(_ glyph: String, name: String? = nil) {
-        self.glyph = glyph
-        self.name = name
-    }
-
-    /// A picture of one character.
-    public init(stringLiteral value: String) {
-        self.init(value)
-    }
-
-    /// The character nearest to a picture that SwiftUI programs know by its name, such as
-    /// `hand.thumbsup`; a bullet with the name in words where there is none.
-    public init(systemName: String) {
-        let words = systemName.split(separator: ".").filter { $0 != "fill" }
-        let base = words.joined(separator: ".")
-        let glyph = Self.systemSymbols.first { $0.name == base }?.glyph
-        self.init(glyph ?? "•", name: words.joined(separator: " "))
-    }
-
-    /// Names of pictures that programs use most, each with its character.
-    private static let systemSymbols: [(name: String, glyph: String)] = [
-        ("hand.thumbsup", "👍"), ("hand.thumbsdown", "👎"), ("heart", "❤️"), ("questionmark", "❓"),
-        ("exclamationmark", "❗"), ("star", "★"), ("flag", "⚑"), ("circle", "●"),
-        ("circle.dashed.inset", "◌"), ("square", "■"), ("triangle", "▲"), ("diamond", "◆"),
-        ("checkmark", "✓"), ("xmark", "✗"), ("plus", "+"), ("minus", "−"), ("gear", "⚙"),
-        ("gearshape", "⚙"), ("trash", "🗑"), ("pencil", "✎"), ("lock", "🔒"), ("lock.open", "🔓"),
-        ("key", "🔑"), ("bell", "🔔"), ("bell.slash", "🔕"), ("calendar", "📅"), ("clock", "🕒"),
-        ("timer", "⏲"), ("alarm", "⏰"), ("envelope", "✉"), ("paperplane", "➤"), ("phone", "☎"),
-        ("house", "⌂"), ("person", "👤"), ("person.2", "👥"), ("cart", "🛒"), ("gift", "🎁"),
-        ("sun.max", "☀"), ("moon", "☾"), ("cloud", "☁"), ("cloud.rain", "🌧"), ("snowflake", "❄"),
-        ("bolt", "⚡"), ("flame", "🔥"), ("drop", "💧"), ("leaf", "🍃"), ("wifi", "📶"),
-        ("dot.radiowaves.left.and.right", "📡"), ("magnifyingglass", "🔍"), ("book", "📖"),
-        ("doc", "📄"), ("folder", "📁"), ("folder.badge.plus", "📁"), ("link", "🔗"),
-        ("arrow.up", "↑"), ("arrow.down", "↓"), ("arrow.left", "←"), ("arrow.right", "→"),
-        ("arrow.clockwise", "↻"), ("arrow.uturn.backward", "↶"), ("play", "▶"), ("pause", "⏸"),
-        ("stop", "⏹"), ("speaker", "🔈"), ("speaker.slash", "🔇"), ("music.note", "♪"),
-        ("cup.and.saucer", "☕"), ("fork.knife", "🍴"), ("airplane", "✈"), ("car", "🚗"),
-    ]
+    /// A string is made once and would not follow the wheel.
+    @available(
+        *, unavailable, message: "a string does not follow the wheel: write Text(\"\\($x.wheel)\")"
+    )
+    public mutating func appendInterpolation(_ wheel: WheelReference) {}
 }
 
 /// A text with a picture before it.

@@ -2,6 +2,8 @@
 // views; unlike there it is looked at once, when the form is opened, and becomes a definition that
 // every terminal shows in its own way.
 
+public import TerminalUI
+
 /// A part of a form's declaration.
 ///
 /// Make your own of others, with a ``Binding`` for what they share:
@@ -14,7 +16,7 @@
 ///             }
 ///         }
 ///     }
-public protocol View {
+public protocol View: StyleBody {
     /// What the view is made of.
     associatedtype Body: View
 
@@ -116,10 +118,6 @@ public struct Group<Content: View>: PrimitiveView {
 
 /// SwiftUI's list of rows: the controls themselves, since a form is a list already.
 public typealias List = Group
-
-/// SwiftUI's stack of views: the controls themselves, since those of a form stand one below the
-/// other.
-public typealias VStack = Group
 
 /// Builds the content of forms, sections and labels.
 @resultBuilder

@@ -4,7 +4,7 @@
 // only on the block and the width, so the drawing has the measured size.
 
 /// Something that can be laid out and drawn.
-public protocol Block {
+public protocol Block: StyleBody {
     /// Its size if `width` columns are available.
     func measure(width: Int) -> Size
     /// Draws it; `rect` has at least the measured lines for its columns, unless there is not enough

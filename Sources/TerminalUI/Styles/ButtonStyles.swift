@@ -124,7 +124,9 @@ public struct DefaultButtonStyle: PrimitiveButtonStyle {
     private let make: @Sendable (ButtonStyleConfiguration) -> any Block
 
     /// Buttons that look like `style`.
-    public init(_ style: some ButtonStyle) { make = { style.makeBody(configuration: $0) } }
+    public init(_ style: some ButtonStyle) {
+        make = { style.makeBody(configuration: $0).styleBlock(in: $0.environment) }
+    }
 
     public func makeBody(configuration: Configuration) -> Column {
         let roles = configuration.environment.roles

@@ -5,9 +5,20 @@
 
 public import SyncCore
 
+/// What a style makes: a block, or something that a module above makes one of.
+public protocol StyleBody {
+    /// The block that is drawn.
+    func styleBlock(in environment: StyleEnvironment) -> any Block
+}
+
+extension Block {
+    /// A block is drawn as it is.
+    public func styleBlock(in environment: StyleEnvironment) -> any Block { self }
+}
+
 /// How pickers look.
 public protocol PickerStyle: Sendable {
-    associatedtype Body: Block
+    associatedtype Body: StyleBody
     typealias Configuration = PickerStyleConfiguration
     /// The picker as a block, its label included.
     func makeBody(configuration: Configuration) -> Body
@@ -15,7 +26,7 @@ public protocol PickerStyle: Sendable {
 
 /// How toggles look.
 public protocol ToggleStyle: Sendable {
-    associatedtype Body: Block
+    associatedtype Body: StyleBody
     typealias Configuration = ToggleStyleConfiguration
     /// The toggle as a block, its label included.
     func makeBody(configuration: Configuration) -> Body
@@ -23,7 +34,7 @@ public protocol ToggleStyle: Sendable {
 
 /// How buttons look; they act as buttons do.
 public protocol ButtonStyle: Sendable {
-    associatedtype Body: Block
+    associatedtype Body: StyleBody
     typealias Configuration = ButtonStyleConfiguration
     /// The button as a block.
     func makeBody(configuration: Configuration) -> Body
@@ -31,7 +42,7 @@ public protocol ButtonStyle: Sendable {
 
 /// How buttons look and act: when they trigger, and how they ask before they do.
 public protocol PrimitiveButtonStyle: Sendable {
-    associatedtype Body: Block
+    associatedtype Body: StyleBody
     typealias Configuration = PrimitiveButtonStyleConfiguration
     /// The button as a block whose regions do what the button does.
     func makeBody(configuration: Configuration) -> Body
@@ -39,7 +50,7 @@ public protocol PrimitiveButtonStyle: Sendable {
 
 /// How sliders look.
 public protocol SliderStyle: Sendable {
-    associatedtype Body: Block
+    associatedtype Body: StyleBody
     typealias Configuration = SliderStyleConfiguration
     /// The slider as a block, its label included.
     func makeBody(configuration: Configuration) -> Body
@@ -47,7 +58,7 @@ public protocol SliderStyle: Sendable {
 
 /// How gauges look.
 public protocol GaugeStyle: Sendable {
-    associatedtype Body: Block
+    associatedtype Body: StyleBody
     typealias Configuration = GaugeStyleConfiguration
     /// The gauge as a block, its label included.
     func makeBody(configuration: Configuration) -> Body
@@ -55,7 +66,7 @@ public protocol GaugeStyle: Sendable {
 
 /// How date pickers look.
 public protocol DatePickerStyle: Sendable {
-    associatedtype Body: Block
+    associatedtype Body: StyleBody
     typealias Configuration = DatePickerStyleConfiguration
     /// The date picker as a block, its label included.
     func makeBody(configuration: Configuration) -> Body
@@ -66,7 +77,9 @@ public struct AnyPickerStyle: Sendable {
     private let make: @Sendable (PickerStyleConfiguration) -> any Block
 
     /// Forgets the type of a style.
-    public init(_ style: some PickerStyle) { make = { style.makeBody(configuration: $0) } }
+    public init(_ style: some PickerStyle) {
+        make = { style.makeBody(configuration: $0).styleBlock(in: $0.environment) }
+    }
 
     /// The built-in style of that name; `nil` for `automatic` and for styles of other controls.
     public init?(builtIn style: ControlStyle) {
@@ -93,7 +106,9 @@ public struct AnyToggleStyle: Sendable {
     private let make: @Sendable (ToggleStyleConfiguration) -> any Block
 
     /// Forgets the type of a style.
-    public init(_ style: some ToggleStyle) { make = { style.makeBody(configuration: $0) } }
+    public init(_ style: some ToggleStyle) {
+        make = { style.makeBody(configuration: $0).styleBlock(in: $0.environment) }
+    }
 
     /// The built-in style of that name; `nil` for `automatic` and for styles of other controls.
     public init?(builtIn style: ControlStyle) {
@@ -116,7 +131,9 @@ public struct AnyPrimitiveButtonStyle: Sendable {
     private let make: @Sendable (PrimitiveButtonStyleConfiguration) -> any Block
 
     /// Forgets the type of a style.
-    public init(_ style: some PrimitiveButtonStyle) { make = { style.makeBody(configuration: $0) } }
+    public init(_ style: some PrimitiveButtonStyle) {
+        make = { style.makeBody(configuration: $0).styleBlock(in: $0.environment) }
+    }
 
     /// The built-in style of that name; `nil` for `automatic` and for styles of other controls.
     public init?(builtIn style: ControlStyle) {
@@ -140,7 +157,9 @@ public struct AnySliderStyle: Sendable {
     private let make: @Sendable (SliderStyleConfiguration) -> any Block
 
     /// Forgets the type of a style.
-    public init(_ style: some SliderStyle) { make = { style.makeBody(configuration: $0) } }
+    public init(_ style: some SliderStyle) {
+        make = { style.makeBody(configuration: $0).styleBlock(in: $0.environment) }
+    }
 
     /// The body that the style makes.
     public func makeBody(configuration: SliderStyleConfiguration) -> any Block {
@@ -153,7 +172,9 @@ public struct AnyGaugeStyle: Sendable {
     private let make: @Sendable (GaugeStyleConfiguration) -> any Block
 
     /// Forgets the type of a style.
-    public init(_ style: some GaugeStyle) { make = { style.makeBody(configuration: $0) } }
+    public init(_ style: some GaugeStyle) {
+        make = { style.makeBody(configuration: $0).styleBlock(in: $0.environment) }
+    }
 
     /// The built-in style of that name; `nil` for `automatic` and for styles of other controls.
     public init?(builtIn style: ControlStyle) {
@@ -175,7 +196,9 @@ public struct AnyDatePickerStyle: Sendable {
     private let make: @Sendable (DatePickerStyleConfiguration) -> any Block
 
     /// Forgets the type of a style.
-    public init(_ style: some DatePickerStyle) { make = { style.makeBody(configuration: $0) } }
+    public init(_ style: some DatePickerStyle) {
+        make = { style.makeBody(configuration: $0).styleBlock(in: $0.environment) }
+    }
 
     /// The built-in style of that name; `nil` for `automatic` and for styles of other controls.
     public init?(builtIn style: ControlStyle) {

@@ -1,0 +1,129 @@
+// Presses of a button as a sequence that loses none.
+
+public import SyncCore
+internal import Synchronization
+
+/// One press of a ``Button``.
+public struct Press: Sendable, Hashable {
+    /// How often the button had been pressed with this one: each press has the next number.
+    public let number: Int64
+    /// Who pressed it; `nil` where the history does not reach back to it.
+    public let by: WireAuthor?
+    /// When the daemon had it; `nil` where the history does not reach back to it.
+    public let at: Timestamp?
+}
+
+extension Binding where Value == Presses {
+    /// Each press from now on, once and in order, whoever made it.
+    ///
+    /// None is lost: one that a slow reader or a lost connection left out is taken from the
+    /// history, which says who made it and when.
+    public var presses: ButtonPresses { ButtonPresses(self) }
+}
+
+/// The presses of a button: see ``Binding/presses``.
+public struct ButtonPresses: AsyncSequence, Sendable {
+    /// A press.
+    public typealias Element = Press
+    /// It ends, it does not fail.
+    public typealias Failure = Never
+
+    private let attachment: FormAttachment?
+    private let field: String?
+    /// What had been counted when the sequence was made.
+    private let seen: Int64
+
+    init(_ binding: Binding<Presses>) {
+        attachment = binding.field.attachment
+        field = binding.id
+        seen = Self.count(attachment, field) ?? 0
+    }
+
+    /// A reader who is told of each press since the sequence was made.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(attachment, field, seen: seen)
+    }
+
+    private static func count(_ attachment: FormAttachment?, _ field: String?) -> Int64? {
+        guard let attachment, let field else { return nil }
+        return attachment.feed.state.withLock { $0.told[field] }
+            .flatMap { Presses(field: $0) }?.count
+    }
+
+    /// One reader.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let attachment: FormAttachment?
+        private let field: String?
+        private var events: FormEvents.Iterator?
+        private var seen: Int64
+        private var waiting: ArraySlice<Press> = []
+        private var isFirst = true
+
+        init(_ attachment: FormAttachment?, _ field: String?, seen: Int64) {
+            self.attachment = attachment
+            self.field = field
+            self.seen = seen
+            events = attachment.map { FormEvents(attachment: $0).makeAsyncIterator() }
+        }
+
+        /// The next press; `nil` when the form or the client is gone.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(Never) -> Press? {
+            if isFirst {
+                isFirst = false
+                if let count = ButtonPresses.count(attachment, field), count > seen {
+                    waiting += await attachment?.presses(of: field, after: seen, upTo: count) ?? []
+                    seen = count
+                }
+            }
+            while waiting.isEmpty {
+                guard let field, let event = await events?.next(isolation: actor) else {
+                    return nil
+                }
+                guard case .changed(let change) = event,
+                    let state = change.fields.first(where: { $0.field == field })?.state,
+                    let count = Presses(field: state)?.count, count > seen
+                else { continue }
+                if count == seen + 1 {
+                    seen = count
+                    return Press(number: count, by: state.by, at: state.at)
+                }
+                waiting += await attachment?.presses(of: field, after: seen, upTo: count) ?? []
+                seen = count
+            }
+            return waiting.popFirst()
+        }
+    }
+}
+
+extension FormAttachment {
+    /// The presses behind one number and up to another, from the history, in order. Presses of one
+    /// transaction share a revision.
+    fileprivate func presses(
+        of field: String?, after seen: Int64, upTo count: Int64
+    ) async -> [Press] {
+        var found: [Int64: Press] = [:]
+        var before: Int64?
+        pages: while let field, found[seen + 1] == nil {
+            let request = StateHistory(form: name, field: field, before: before, limit: 200)
+            guard let answer = try? await machine.ask(.stateHistory(request), timeout: nil),
+                let page = try? HistoryPage(decoding: answer), !page.entries.isEmpty
+            else { break }
+            for entry in page.entries {
+                before = entry.revision
+                for change in entry.changes where change.field == field {
+                    guard let value = change.value, let number = Presses(fieldValue: value)?.count
+                    else { continue }
+                    if number <= seen { break pages }
+                    let first = change.was.flatMap { Presses(fieldValue: $0) }?.count
+                    for each in max(seen, first ?? number - 1)..<number {
+                        found[each + 1] = Press(number: each + 1, by: entry.by, at: entry.at)
+                    }
+                }
+            }
+            if !page.more { break }
+        }
+        return (seen + 1...count).map { found[$0] ?? Press(number: $0, by: nil, at: nil) }
+    }
+}

@@ -1,0 +1,139 @@
+// Forms without a daemon: the engine inside the test.
+
+import PickerSync
+import PickerSyncTesting
+import Testing
+
+private struct Desk: SharedForm {
+    @Shared var flavor = Flavor.chocolate
+    @Shared var scoops = 0
+    @Shared var orders: Presses
+    var body: some View {
+        Form {
+            Picker("Flavor", selection: $flavor) { ForEach(Flavor.self) { Text($0.rawValue) } }
+                .onConflict(.ask)
+            Stepper("Scoops", value: $scoops, in: 0...1_000)
+            Button("Order", presses: $orders) {}
+        }
+    }
+}
+
+@Suite("A daemon in memory")
+struct InMemoryTests {
+    @Test("several users share a form, and what one wrote is there at once")
+    func users() async throws {
+        let daemon = try InMemoryDaemon()
+        let (mine, theirs) = (Desk(), Desk())
+        let session = try await daemon.client().open(mine)
+        let other = try await daemon.client(as: .bob).open(theirs)
+        mine.flavor = .vanilla
+        #expect(theirs.flavor == .vanilla)
+        try await theirs.$scoops.increment()
+        #expect(mine.scoops == 1)
+        #expect(try await session.history().entries.first?.by?.user == "bob")
+        #expect(try await session.undo() == [])
+        #expect(theirs.flavor == .chocolate && theirs.scoops == 1)
+        #expect(other.isOnline)
+    }
+
+    @Test("who was offline comes back with what they wrote, and crossed picks are a conflict")
+    func offline() async throws {
+        let daemon = try InMemoryDaemon()
+        let (mine, theirs) = (Desk(), Desk())
+        let session = try await daemon.client().open(mine)
+        let other = try await daemon.client(as: .bob).open(theirs)
+        #expect(mine.flavor == .chocolate && theirs.flavor == .chocolate)
+        daemon.goOffline(.bob)
+        #expect(!other.isOnline && session.isOnline)
+        theirs.flavor = .strawberry
+        mine.flavor = .vanilla
+        daemon.comeBack(.bob)
+        #expect(session.conflicts.map(\.field) == ["flavor"])
+        try await mine.$flavor.set(.chocolate)
+        #expect(session.conflicts.isEmpty && theirs.flavor == .chocolate)
+    }
+
+    @Test("a call ends when the test lets its time pass")
+    func time() async throws {
+        let daemon = try InMemoryDaemon()
+        let desk = Desk()
+        let client = daemon.client(answerSeconds: 10)
+        let session = try await client.open(desk)
+        daemon.goOffline()
+        let call = Task { try await desk.$flavor.set(.vanilla) }
+        while !desk.$flavor.isPending { await Task.yield() }
+        daemon.advance(by: .seconds(9))
+        #expect(desk.$flavor.isPending)
+        daemon.advance(by: .seconds(1))
+        guard case .failure(let error as FormError) = await call.result,
+            case .timedOut(.notSent) = error
+        else {
+            Issue.record("it did not end")
+            return
+        }
+        daemon.comeBack()
+        #expect(session.isOnline && desk.flavor == .chocolate)
+    }
+
+    @Test("a daemon that is killed and started again has what it answered")
+    func restart() async throws {
+        let daemon = try InMemoryDaemon()
+        let desk = Desk()
+        let session = try await daemon.client().open(desk)
+        try await desk.$scoops.set(7)
+        daemon.kill()
+        #expect(!session.isOnline)
+        desk.flavor = .vanilla
+        try daemon.restart()
+        #expect(session.isOnline && desk.flavor == .vanilla && desk.scoops == 7)
+    }
+
+    @Test("200 of 200 presses are told, in order and with who made them, whatever is in between")
+    func presses() async throws {
+        let daemon = try InMemoryDaemon()
+        let (desk, theirs) = (Desk(), Desk())
+        let session = try await daemon.client().open(desk)
+        _ = try await daemon.client(as: .bob).open(theirs)
+        var presses = desk.$orders.presses.makeAsyncIterator()
+        for number in 1...200 {
+            if number == 50 { daemon.goOffline(.alice) }
+            if number == 100 { daemon.comeBack(.alice) }
+            try await theirs.$orders.press()
+        }
+        for number in 1...200 {
+            let press = await presses.next()
+            #expect(press?.number == Int64(number) && press?.by?.user == "bob")
+            #expect(press?.at != nil)
+        }
+        #expect(session.isOnline)
+    }
+
+    @Test("a reader that stopped gets the presses that its mailbox had no room for")
+    func pressesBehind() async throws {
+        let daemon = try InMemoryDaemon()
+        let desk = Desk()
+        let session = try await daemon.client().open(desk)
+        var presses = desk.$orders.presses.makeAsyncIterator()
+        for _ in 1...1_500 { try await session.transaction { desk.$orders.press() } }
+        var told: [Int64] = []
+        for _ in 1...1_500 { if let press = await presses.next() { told.append(press.number) } }
+        #expect(told == Array(1...1_500))
+    }
+
+    @Test("200 concurrent increments of two users are 200")
+    func increments() async throws {
+        let daemon = try InMemoryDaemon()
+        let (mine, theirs) = (Desk(), Desk())
+        let first = try await daemon.client().open(mine)
+        let second = try await daemon.client(as: .bob).open(theirs)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                let desk = number % 2 == 0 ? mine : theirs
+                group.addTask { try await desk.$scoops.increment() }
+            }
+            try await group.waitForAll()
+        }
+        #expect(mine.scoops == 200 && theirs.scoops == 200)
+        #expect(first.isOnline && second.isOnline)
+    }
+}
