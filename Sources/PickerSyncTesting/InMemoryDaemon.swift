@@ -55,26 +55,31 @@ public final class InMemoryDaemon: Sendable {
         }
     }
 
-    private struct Core {
+    private final class Core {
         let host: EngineHost
         var links: [UInt64: Link] = [:]
         var lastLink: UInt64 = 0
         var isRunning = true
         var isDirty = false
 
+        init(host: EngineHost) { self.host = host }
+
         var order: [Link] { links.sorted { $0.key < $1.key }.map(\.value) }
     }
+
+    /// Every user may create forms, as members of the daemon's group may.
+    private static let creatorsGID: UInt32 = 100
 
     private let lock = Mutex(())
     /// The thread that holds the lock, as pthread_self(3) gives it; 0 for none.
     private let owner = Atomic<UInt>(0)
     // Touched by the thread that holds the lock alone.
-    nonisolated(unsafe) private var core: Core
+    nonisolated(unsafe) private let core: Core
     private let nanoseconds = Atomic<UInt64>(1_000_000_000)
 
     /// A daemon without any form.
     public init() throws {
-        core = Core(host: try EngineHost())
+        core = Core(host: try EngineHost(creatorsGID: Self.creatorsGID))
     }
 
     // MARK: Clients
@@ -176,7 +181,8 @@ public final class InMemoryDaemon: Sendable {
 
     private func connect(_ link: Link, _ core: Core) {
         guard link.connection == nil else { return }
-        link.connection = core.host.connect(uid: link.user.uid, user: link.user.name)
+        link.connection = core.host.connect(
+            uid: link.user.uid, user: link.user.name, groups: [Self.creatorsGID])
         link.wire.connectionOpened()
     }
 
@@ -189,13 +195,13 @@ public final class InMemoryDaemon: Sendable {
 
     /// Runs with the core for this thread alone. What a client does while it is told something
     /// comes back here on the same thread.
-    private func alone<Value>(_ body: (inout Core) throws -> Value) rethrows -> Value {
+    private func alone<Value>(_ body: (Core) throws -> Value) rethrows -> Value {
         let me = UInt(pthread_self())
-        if owner.load(ordering: .relaxed) == me { return try body(&core) }
+        if owner.load(ordering: .relaxed) == me { return try body(core) }
         return try lock.withLock { _ in
             owner.store(me, ordering: .relaxed)
             defer { owner.store(0, ordering: .relaxed) }
-            return try body(&core)
+            return try body(core)
         }
     }
 
@@ -205,7 +211,7 @@ public final class InMemoryDaemon: Sendable {
             core.isDirty = true
             return
         }
-        alone { _ in
+        alone { core in
             repeat {
                 core.isDirty = false
                 for link in core.order where pass(link) { core.isDirty = true }

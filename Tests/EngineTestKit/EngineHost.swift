@@ -54,6 +54,7 @@ public final class EngineHost {
     public init(
         durability: Durability = .commit, limits: Limits = Limits(), seed: UInt64 = 1,
         replica: ReplicaID = ReplicaID(id: 0x3f9a, epoch: 1), copyOf store: ModelStore? = nil,
+        creatorsGID: UInt32? = nil,
         compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) },
         accountUID: @escaping @Sendable (UInt32) -> UInt32 = { $0 }
     ) throws {
@@ -61,6 +62,7 @@ public final class EngineHost {
         self.store = store ?? ModelStore()
         configuration = EngineConfiguration(
             durability: durability, limits: limits, serverName: "pickersyncd/test", daemonUID: 900)
+        configuration.creatorsGID = creatorsGID
         var environment = Environment.forTests(seed: seed, compile: compile, auditLog)
         environment.accountUID = accountUID
         self.environment = environment

@@ -25,7 +25,7 @@ struct InMemoryTests {
         let daemon = try InMemoryDaemon()
         let (mine, theirs) = (Desk(), Desk())
         let session = try await daemon.client().open(mine)
-        let other = try await daemon.client(as: .bob).open(theirs)
+        let other = try await daemon.client(as: .bob).follow(theirs)
         mine.flavor = .vanilla
         #expect(theirs.flavor == .vanilla)
         try await theirs.$scoops.increment()
@@ -41,7 +41,7 @@ struct InMemoryTests {
         let daemon = try InMemoryDaemon()
         let (mine, theirs) = (Desk(), Desk())
         let session = try await daemon.client().open(mine)
-        let other = try await daemon.client(as: .bob).open(theirs)
+        let other = try await daemon.client(as: .bob).follow(theirs)
         #expect(mine.flavor == .chocolate && theirs.flavor == .chocolate)
         daemon.goOffline(.bob)
         #expect(!other.isOnline && session.isOnline)
@@ -93,7 +93,7 @@ struct InMemoryTests {
         let daemon = try InMemoryDaemon()
         let (desk, theirs) = (Desk(), Desk())
         let session = try await daemon.client().open(desk)
-        _ = try await daemon.client(as: .bob).open(theirs)
+        _ = try await daemon.client(as: .bob).follow(theirs)
         var presses = desk.$orders.presses.makeAsyncIterator()
         for number in 1...200 {
             if number == 50 { daemon.goOffline(.alice) }
@@ -125,7 +125,7 @@ struct InMemoryTests {
         let daemon = try InMemoryDaemon()
         let (mine, theirs) = (Desk(), Desk())
         let first = try await daemon.client().open(mine)
-        let second = try await daemon.client(as: .bob).open(theirs)
+        let second = try await daemon.client(as: .bob).follow(theirs)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
                 let desk = number % 2 == 0 ? mine : theirs

@@ -1,4 +1,5 @@
 public import Foundation
+import Glibc
 
 /// A program under way, killed with the last reference.
 public final class ChildProcess {
@@ -94,17 +95,27 @@ public final class ChildProcess {
     @discardableResult
     public func read(until text: String) -> String {
         while !taken.contains(text) {
-            let data = output.fileHandleForReading.availableData
-            if data.isEmpty { break }
-            taken += String(decoding: data, as: UTF8.self)
+            guard let some = readSome() else { break }
+            taken += some
         }
         return taken
     }
 
+    /// The next text of standard output; `nil` at its end. Not Foundation's own reading, which ends
+    /// the test process when a signal interrupts it, such as that of a child that stops.
+    private func readSome() -> String? {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(
+                output.fileHandleForReading.fileDescriptor, &bytes, bytes.count)
+            if count > 0 { return String(decoding: bytes[..<count], as: UTF8.self) }
+            if count == 0 || errno != EINTR { return nil }
+        }
+    }
+
     /// Waits for its end.
     public func outcome() -> Outcome {
-        let rest = output.fileHandleForReading.readDataToEndOfFile()
-        taken += String(decoding: rest, as: UTF8.self)
+        while let some = readSome() { taken += some }
         process.waitUntilExit()
         var said = Data()
         if let errors {
