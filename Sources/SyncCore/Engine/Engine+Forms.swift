@@ -275,13 +275,15 @@ extension Engine {
 
     private func requireRoomForForm(_ peer: Peer) throws(WireError) {
         let limits = configuration.limits
-        guard forms.count < limits.formsMax else {
+        // A form whose deletion is on its way to the disk has given its place up already.
+        let present = forms.filter { $0.existence != .deleting }
+        guard present.count < limits.formsMax else {
             throw .limit(
                 "formsMax", max: Int64(limits.formsMax),
                 "there are \(limits.formsMax) forms already; delete one first")
         }
         let user = environment.accountUID(peer.uid)
-        let owned = forms.count { environment.accountUID($0.owner) == user }
+        let owned = present.count { environment.accountUID($0.owner) == user }
         guard owned < limits.formsPerUserMax else {
             throw .limit(
                 "formsPerUserMax", max: Int64(limits.formsPerUserMax),
