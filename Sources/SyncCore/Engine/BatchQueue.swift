@@ -8,9 +8,9 @@ struct BatchQueue {
         /// A revision becomes visible.
         case revision(LiveForm, frame: [UInt8], touched: FieldNumbers?)
         /// A definition changed: subscribers get the frame, those who watch the list another.
-        case redefined(LiveForm, frame: [UInt8], listing: [UInt8])
+        case redefined(LiveForm, frame: [UInt8], listing: Listing)
         /// A form can be read from now on.
-        case created(LiveForm, listing: [UInt8])
+        case created(LiveForm, listing: Listing)
         /// A form is gone.
         case deleted(LiveForm, frame: [UInt8])
 
@@ -22,6 +22,14 @@ struct BatchQueue {
                 form
             }
         }
+    }
+
+    /// A definition as those are told who watch the list of forms, and who may read it: another of
+    /// the same batch may say otherwise.
+    struct Listing {
+        let frame: [UInt8]
+        let readers: FormReaders
+        let revision: UInt64
     }
 
     /// A response that leaves when a batch is committed.

@@ -71,11 +71,10 @@ extension Engine {
         mayRead(readers(of: form, form.committed), peer)
     }
 
-    /// Tells those who watch the list of forms.
-    func list(_ frame: [UInt8], of form: LiveForm) {
+    /// Tells those who watch the list of forms and may read the form that is told of.
+    func list(_ frame: [UInt8], for readers: FormReaders) {
         catalog.append(
-            frame, readers: readers(of: form, form.committed),
-            bytesMax: configuration.limits.changeLogBytesMax)
+            frame, readers: readers, bytesMax: configuration.limits.changeLogBytesMax)
         for connection in catalogWatchers { markReady(connection) }
     }
 

@@ -259,23 +259,23 @@ extension Engine {
         case .redefined(let form, let frame, let listing):
             append(frame, nil, to: form)
             for subscription in form.subscriptions {
-                if mayRead(form, subscription.connection.peer) {
+                if mayRead(listing.readers, subscription.connection.peer) {
                     form.refreshFilter(of: subscription)
                 } else {
-                    revoke(subscription)
+                    revoke(subscription, at: listing.revision)
                 }
             }
-            list(listing, of: form)
+            list(listing.frame, for: listing.readers)
         case .created(let form, let listing):
             if form.existence == .creating { form.existence = .there }
             // Creation is revision 1, whatever came behind it in the same batch.
             form.changeLog.restart(next: 2)
-            list(listing, of: form)
+            list(listing.frame, for: listing.readers)
         case .deleted(let form, let frame):
             form.existence = .gone
             remove(form)
             append(frame, nil, to: form)
-            list(frame, of: form)
+            list(frame, for: readers(of: form, form.committed))
         }
     }
 
@@ -287,12 +287,11 @@ extension Engine {
     }
 
     /// To whom may not read a form any more it is gone.
-    private func revoke(_ subscription: Subscription) {
+    private func revoke(_ subscription: Subscription, at revision: UInt64) {
         let form = subscription.form
         let connection = subscription.connection
         let gone = FormChanged(
-            form: form.name, revision: Revision(clamping: form.committed.revision),
-            content: .deleted)
+            form: form.name, revision: Revision(clamping: revision), content: .deleted)
         end(subscription)
         connection.answers.append(Answer.frame(.formChanged(gone)))
         markReady(connection)

@@ -259,12 +259,14 @@ extension Engine {
 
     private func requireRoomForForm(_ peer: Peer) throws(WireError) {
         let limits = configuration.limits
-        guard forms.count < limits.formsMax else {
+        // A form whose deletion is on its way to the disk has given its place up already.
+        let present = forms.filter { $0.existence != .deleting }
+        guard present.count < limits.formsMax else {
             throw .limit(
                 "formsMax", max: Int64(limits.formsMax),
                 "there are \(limits.formsMax) forms already; delete one first")
         }
-        guard forms.count(where: { $0.owner == peer.uid }) < limits.formsPerUserMax else {
+        guard present.count(where: { $0.owner == peer.uid }) < limits.formsPerUserMax else {
             throw .limit(
                 "formsPerUserMax", max: Int64(limits.formsPerUserMax),
                 "you have \(limits.formsPerUserMax) forms already; delete one first")

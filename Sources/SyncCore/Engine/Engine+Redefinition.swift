@@ -34,7 +34,9 @@ extension Engine {
         let row = RevisionRow(
             form: form.key, revision: state.revision, at: steadyMilliseconds, frame: frame,
             record: record)
-        let listing = listing(of: form, state)
+        let listing = BatchQueue.Listing(
+            frame: listing(of: form, state), readers: readers(of: form, state),
+            revision: state.revision)
         publish(
             change.isCreation
                 ? .created(form, listing: listing)
