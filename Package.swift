@@ -139,8 +139,13 @@ let package = Package(
         .target(
             name: "Simulation", dependencies: ["SyncCore", "EngineTestKit", "TestKit"],
             path: "Tests/Simulation", swiftSettings: strict),
+        // Random stories of every method and command against a model in the test's own words.
+        .target(
+            name: "Stories",
+            dependencies: ["SyncCore", "EngineTestKit", "Simulation", "TestKit", "TortureKit"],
+            path: "Tests/Stories", exclude: ["Bugs", "README.md"], swiftSettings: strict),
         .executableTarget(
-            name: "simulate", dependencies: ["Simulation"], path: "Torture/simulate",
+            name: "simulate", dependencies: ["Simulation", "Stories"], path: "Torture/simulate",
             swiftSettings: strict),
         .testTarget(
             name: "SyncCoreTests",
@@ -149,6 +154,10 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: ["SyncCore", "EngineTestKit", "Simulation", "TestKit"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "StoriesTests",
+            dependencies: ["Stories", "SyncCore", "pickersyncd", "pickerctl"],
             swiftSettings: strict),
         .testTarget(
             name: "EventLoopTests", dependencies: ["EventLoop", "TestKit"], swiftSettings: strict),

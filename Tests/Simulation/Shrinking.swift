@@ -8,7 +8,7 @@
 /// - Parameters:
 ///   - runsMax: How many tries there are.
 ///   - fails: Runs some of the steps; whether something goes wrong.
-func shrunken<Step>(_ steps: [Step], runsMax: Int, fails: ([Step]) -> Bool) -> [Step] {
+package func shrunken<Step>(_ steps: [Step], runsMax: Int, fails: ([Step]) -> Bool) -> [Step] {
     var best = steps
     var runs = 0
     var size = max(1, best.count / 2)

@@ -5,7 +5,7 @@
 public enum AllRows {
     /// Rows in Swift.
     static let compiled: [any Row] = [
-        CrashRow(), PowerCutRow(), SimulationRow(), FullDiskRow(), SyncFailureRow(), RetryRow(),
+        CrashRow(), PowerCutRow(), SimulationRow(), StoriesRow(), FullDiskRow(), SyncFailureRow(), RetryRow(),
         MetadataRow(),
         RestartRow(), DayRow(), ClockRow(), WatchRow(),
     ]

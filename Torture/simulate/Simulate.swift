@@ -4,6 +4,8 @@
 //     simulate causality FIRST COUNT
 //     simulate engine FIRST COUNT
 //     simulate fleet FIRST COUNT
+//     simulate stories FIRST COUNT
+//     simulate commands FIRST COUNT
 //     simulate faults FIRST COUNT
 //
 // Prints a line with what was run; a life that fails is shrunk and told, and the exit status is 1.
@@ -11,6 +13,7 @@
 
 import Glibc
 import Simulation
+import Stories
 
 @main
 struct Simulate {
@@ -35,7 +38,7 @@ struct Simulate {
     }
 
     private static func usage() -> Never {
-        print("usage: simulate causality|engine|fleet|faults FIRST COUNT")
+        print("usage: simulate causality|engine|fleet|stories|commands|faults FIRST COUNT")
         exit(64)
     }
 
@@ -82,7 +85,7 @@ private struct Outcome: Sendable {
 }
 
 private enum Search: String, Sendable {
-    case causality, engine, fleet
+    case causality, engine, fleet, stories, commands
 
     /// What is searched, in the plural.
     var life: String {
@@ -90,11 +93,29 @@ private enum Search: String, Sendable {
         case .causality: "schedules of five stores"
         case .engine: "lives of a daemon"
         case .fleet: "lives of five daemons"
+        case .stories: "stories"
+        case .commands: "stories of a daemon"
         }
     }
 
     /// How many lives one piece of work has: a second's work at most.
-    var pieceSize: UInt64 { self == .causality ? 500 : 20 }
+    var pieceSize: UInt64 {
+        switch self {
+        case .causality: 500
+        case .engine, .fleet: 20
+        case .stories: 5
+        case .commands: 1
+        }
+    }
+
+    /// Where the daemon and the commands are: beside this program.
+    private static var executables: String {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        let path = String(
+            decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+    }
 
     func run(_ seeds: Range<UInt64>) -> Outcome {
         var outcome = Outcome()
@@ -112,6 +133,15 @@ private enum Search: String, Sendable {
                 let plan = FleetPlan(seed: seed)
                 outcome.steps += plan.steps.count
                 outcome.failure = FleetFailure.found(in: plan)?.description
+            case .stories:
+                let (steps, _, failure) = StoryKind.engine.search(seed: seed)
+                outcome.steps += steps
+                outcome.failure = failure?.description
+            case .commands:
+                let kind = StoryKind.daemon(executables: Self.executables)
+                let (steps, _, failure) = kind.search(seed: seed)
+                outcome.steps += steps
+                outcome.failure = failure?.description
             }
             if outcome.failure != nil { break }
         }

@@ -1,0 +1,257 @@
+// A request of each method, as somebody may send it in this state, rightly or wrongly.
+
+import SyncCore
+import TestKit
+
+/// Makes requests; knows what a person could know: what is there, and what they were told.
+struct RequestMaker {
+    var random: StoryRandom
+    let model: StoryModel
+
+    /// Names that forms are given.
+    static let names = ["ice", "desk", "trip"]
+
+    /// How often each method comes, of their sum.
+    static let weights: [(method: String, weight: Int)] = [
+        ("state.set", 300), ("form.apply", 60), ("form.delete", 16), ("form.setOptions", 24),
+        ("state.undo", 40), ("state.redo", 25), ("state.subscribe", 60), ("state.get", 20),
+        ("state.unsubscribe", 8), ("state.history", 16), ("state.reveal", 8),
+        ("presence.update", 24), ("form.list", 6), ("form.watch", 10), ("form.get", 10),
+        ("hello", 10), ("ping", 4), ("server.status", 5), ("server.backup", 4),
+    ]
+
+    /// Methods that change something: of several people at once each either edits or looks.
+    static let edits: Set<String> = [
+        "state.set", "form.apply", "form.delete", "form.setOptions", "state.undo", "state.redo",
+    ]
+
+    mutating func method(where fits: (String) -> Bool = { _ in true }) -> String {
+        let list = Self.weights.filter { fits($0.method) }
+        var place = random.below(list.reduce(0) { $0 + $1.weight })
+        for (method, weight) in list {
+            if place < weight { return method }
+            place -= weight
+        }
+        return "ping"
+    }
+
+    /// A request of a method by somebody.
+    mutating func request(_ method: String, by peer: StoryPeer) -> StoryRequest {
+        var request = make(method, by: peer)
+        if Self.edits.contains(method), request["dryRun"] == nil, random.chance(25) {
+            request["idempotencyKey"] = .string("key\(random.generator.next() % 1_000_000)")
+        }
+        if random.chance(2) { spoil(&request) }
+        return request
+    }
+
+    private mutating func form() -> StoryForm? {
+        model.forms.isEmpty ? nil : model.forms[random.below(model.forms.count)]
+    }
+
+    private mutating func name() -> String {
+        if let form = form(), random.chance(92) { return form.name }
+        return random.pick(Self.names + ["nobody"])
+    }
+
+    private mutating func field(_ form: StoryForm?) -> String {
+        guard let form, random.chance(95) else { return "nothing" }
+        return form.definition.controls[random.below(form.definition.controls.count)].id
+    }
+
+    private mutating func globs(_ form: StoryForm?) -> JSON? {
+        switch random.below(10) {
+        case 0..<5: return nil
+        case 5: return ["*o*"]
+        case 6: return ["?????", "h*"]
+        default:
+            return .array((0...random.below(2)).map { _ in .string(field(form)) })
+        }
+    }
+
+    private mutating func make(_ method: String, by peer: StoryPeer) -> StoryRequest {
+        let name = name()
+        let form = model.forms.first { $0.name == name }
+        var request = StoryRequest(method)
+        if method.hasPrefix("state.") || method == "presence.update" || method == "form.get"
+            || method == "form.delete" || method == "form.setOptions"
+        {
+            request["form"] = .string(name)
+        }
+        switch method {
+        case "state.set": set(&request, form)
+        case "form.apply": apply(&request, form)
+        case "form.setOptions": setOptions(&request, form)
+        case "state.undo", "state.redo":
+            if random.chance(30) { request["field"] = .string(field(form)) }
+            if random.chance(25) { request["scope"] = .string(random.pick(["mine", "anyone"])) }
+        case "state.subscribe": subscribe(&request, form)
+        case "state.get": request["fields"] = globs(form)
+        case "state.history":
+            if random.chance(40) { request["field"] = .string(field(form)) }
+            if random.chance(40), let form {
+                request["before"] = .integer(random.below(form.revision + 2))
+            }
+            request["limit"] = .integer(random.below(6) + 1)
+        case "state.reveal":
+            let secret = form?.definition.controls.first { $0.kind == .secure }?.id
+            request["field"] = .string(secret ?? field(form))
+        case "presence.update": present(&request, form)
+        case "hello": hello(&request)
+        case "server.backup": if random.chance(30) { request["backup"] = 99 }
+        default: break
+        }
+        return request
+    }
+
+    private mutating func hello(_ request: inout StoryRequest) {
+        request["protocol"] = 1
+        request["client"] = .string(random.pick(["story", "desk/2"]))
+        if random.chance(50) { request["session"] = .string(random.pick(["s1", "s2"])) }
+        if random.chance(30) { request["tty"] = "/dev/pts/4" }
+    }
+
+    private mutating func apply(_ request: inout StoryRequest, _ form: StoryForm?) {
+        var maker = DefinitionMaker(random: random)
+        let definition: StoryDefinition
+        if random.chance(4) {
+            definition = maker.broken(form?.name ?? random.pick(Self.names))
+        } else if let form, model.forms.count == Self.names.count || random.chance(70) {
+            definition = random.chance(15) ? form.applied : maker.change(form.applied)
+        } else {
+            definition = maker.create(random.pick(Self.names))
+        }
+        random = maker.random
+        request["definition"] = definition.json
+        if random.chance(12) { request["dryRun"] = true }
+        if random.chance(12) { request["ifVersion"] = .integer(random.below(4)) }
+    }
+
+    private mutating func setOptions(_ request: inout StoryRequest, _ form: StoryForm?) {
+        var maker = DefinitionMaker(random: random)
+        var control = StoryControl("", .picker)
+        (control.options, control.disabledOptions) = maker.options()
+        random = maker.random
+        let pickers = form?.definition.controls.filter(\.hasOptions) ?? []
+        let id =
+            pickers.isEmpty || random.chance(10) ? field(form) : random.pick(pickers).id
+        request["field"] = .string(id)
+        request["options"] = random.chance(4) ? [] : .array(control.optionsJSON)
+    }
+
+    private mutating func subscribe(_ request: inout StoryRequest, _ form: StoryForm?) {
+        request["fields"] = globs(form)
+        if random.chance(40) { request["presence"] = true }
+        guard let form, random.chance(55) else { return }
+        let log = random.chance(92) ? form.log ?? "none" : "another"
+        let seen = random.chance(95) ? random.below(form.revision + 1) : form.revision + 3
+        request["since"] = .object(
+            JSONObject([("log", .string(log)), ("revision", .integer(seen))]))
+    }
+
+    private mutating func present(_ request: inout StoryRequest, _ form: StoryForm?) {
+        let id = random.chance(20) ? nil : field(form)
+        request["focus"] = id.map { .string($0) } ?? .null
+        guard random.chance(40) else { return }
+        let control = id.flatMap { form?.definition.control($0) }
+        request["draft"] = control.map { value(of: $0) } ?? 4
+    }
+
+    // MARK: - Edits
+
+    private mutating func set(_ request: inout StoryRequest, _ form: StoryForm?) {
+        let count = random.pick([1, 1, 1, 1, 2, 3])
+        request["changes"] = .array((0..<count).map { _ in change(form) })
+        guard let form else { return }
+        if random.chance(45) { request["context"] = token(form) }
+        if random.chance(8), request["context"] != nil {
+            request["require"] = "current"
+            if random.chance(40) { request["requireFields"] = [.string(field(form))] }
+        }
+    }
+
+    private mutating func token(_ form: StoryForm) -> JSON {
+        let known = (model.tokens[form.serial] ?? [:]).keys.sorted()
+        if known.isEmpty || random.chance(15) { return "" }
+        // Newer ones more often.
+        let newest = known.sorted {
+            (model.tokens[form.serial]?[$0]?.upTo ?? 0, $0)
+                > (model.tokens[form.serial]?[$1]?.upTo ?? 0, $1)
+        }
+        return .string(
+            newest[random.below(random.chance(60) ? min(3, newest.count) : newest.count)])
+    }
+
+    private mutating func change(_ form: StoryForm?) -> JSON {
+        let id = field(form)
+        var change = JSONObject([("field", .string(id))])
+        let control = form?.definition.control(id) ?? StoryControl(id, .toggle)
+        action(of: control, into: &change)
+        if let form, random.chance(6) { change["context"] = token(form) }
+        return .object(change)
+    }
+
+    private mutating func action(of control: StoryControl, into change: inout JSONObject) {
+        if random.chance(9) {
+            change["reset"] = true
+            return
+        }
+        if random.chance(3) {
+            change[random.pick(["toggle", "press"])] = true
+            return
+        }
+        switch control.kind {
+        case .picker where random.chance(35):
+            change["move"] = .string(random.pick(["next", "previous", "first", "last"]))
+            if random.chance(40) { change["wraps"] = .bool(random.chance(60)) }
+        case .multiple where random.chance(60):
+            let tags = JSON.array(
+                control.options.filter { _ in random.chance(40) }.map { .string($0) })
+            change[random.pick(["add", "remove"])] = tags
+        case .toggle where random.chance(50): change["toggle"] = true
+        case .stepper where random.chance(60), .slider where random.chance(60),
+            .gauge where random.chance(60):
+            change["increment"] = .integer(random.pick([1, 1, -1, 2, -3, 7, 0]))
+        case .button: change["press"] = true
+        default: change["value"] = value(of: control)
+        }
+    }
+
+    /// A value that a control takes, most of the time.
+    mutating func value(of control: StoryControl) -> JSON {
+        if random.chance(5) { return random.pick([.null, "odd", 4711, true, ["odd"]]) }
+        switch control.kind {
+        case .picker:
+            if control.isOptional, random.chance(25) { return .null }
+            return .string(random.pick(control.options + ["gone"]))
+        case .multiple:
+            return .array(control.options.filter { _ in random.chance(50) }.map { .string($0) })
+        case .toggle: return .bool(random.chance(50))
+        case .stepper, .slider, .gauge:
+            let width = control.maximum - control.minimum
+            return .integer(control.minimum + random.below(width + 2))
+        case .text: return .string(random.pick(["", "Ada", "Bo", "Cleopatra", "né 👩‍👩‍👧"]))
+        case .secure: return .string("secret\(random.below(9))")
+        case .wheels:
+            var rows = JSONObject()
+            for wheel in control.wheels where random.chance(60) {
+                rows[wheel.id] = .string(random.pick(wheel.options))
+            }
+            return .object(rows)
+        case .date: return .string("2026-0\(random.below(9) + 1)-1\(random.below(9))")
+        case .button, .label: return "odd"
+        }
+    }
+
+    // MARK: - Wrong on purpose
+
+    private mutating func spoil(_ request: inout StoryRequest) {
+        switch random.below(4) {
+        case 0: request.method = request.method + "s"
+        case 1: if request.method != "hello" { request["surprise"] = true }
+        case 2: request["form"] = request["form"] == nil ? nil : "no-such-form"
+        default:
+            if let first = request.params.members.first?.name { request[first] = nil }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+// A form changes: by a transaction, or by another definition.
+
+import SyncCore
+
+extension StoryForm {
+    /// What becomes of the fields under another definition (docs: FORM, a form that is in use).
+    struct Migration {
+        enum Origin: Equatable {
+            case new
+            case carries(String)
+            case restarts(String)
+        }
+
+        var added: [String] = []
+        var kept: [String] = []
+        var invalid: [String] = []
+        var reset: [String] = []
+        var removed: [String] = []
+        var origins: [String: Origin] = [:]
+    }
+
+    func migration(to new: StoryDefinition) -> Migration {
+        var plan = Migration()
+        var taken: Set<String> = []
+        for control in new.controls {
+            var source = definition.control(control.id)
+            if source == nil, let was = control.was, !taken.contains(was) {
+                source = definition.control(was)
+            }
+            guard let source else {
+                plan.added.append(control.id)
+                plan.origins[control.id] = .new
+                continue
+            }
+            taken.insert(source.id)
+            let (value, isSet) = stored(source.id)
+            let isLost = source.store != nil && isSet
+            guard let store = control.store, store == source.store else {
+                if isLost { plan.reset.append(control.id) } else { plan.kept.append(control.id) }
+                plan.origins[control.id] = .restarts(source.id)
+                continue
+            }
+            plan.origins[control.id] = .carries(source.id)
+            if !isSet || store == .presses || store == .secret || control.accepts(value) {
+                plan.kept.append(control.id)
+            } else if store != .register || source.typeName == control.typeName
+                || control.hasShape(of: value)
+            {
+                plan.invalid.append(control.id)
+            } else {
+                plan.reset.append(control.id)
+                plan.origins[control.id] = .restarts(source.id)
+            }
+        }
+        plan.removed = definition.controls.map(\.id).filter { !taken.contains($0) }
+        return plan
+    }
+
+    /// Run-time options of a newly applied definition: those of pickers whose options are the same
+    /// in the file as before.
+    func keepingOptions(_ file: StoryDefinition) -> StoryDefinition {
+        var kept: [String: StoryControl] = [:]
+        for control in file.controls where control.kind == .picker || control.kind == .multiple {
+            let places = [control.id, control.was ?? control.id]
+            let known = places.lazy.compactMap(applied.control).first(where: \.hasOptions)
+            guard let known, let now = definition.control(known.id),
+                now.hasOptions, known.optionsJSON != now.optionsJSON,
+                known.optionsJSON == control.optionsJSON
+            else { continue }
+            kept[control.id] = now
+        }
+        if kept.isEmpty { return file }
+        for dropsDefaults in [false, true] {
+            var merged = file
+            for place in merged.controls.indices {
+                guard let now = kept[merged.controls[place].id] else { continue }
+                merged.controls[place].takeOptions(of: now)
+                if dropsDefaults { merged.controls[place].initial = nil }
+            }
+            if merged.isValid { return merged }
+        }
+        return file
+    }
+
+    /// The definition with other options for one picker; `nil` where it cannot be.
+    func settingOptions(
+        of id: String, to options: [JSON]
+    ) -> StoryDefinition? {
+        for initial in [applied.control(id)?.initial, nil] {
+            var changed = definition
+            guard let place = changed.controls.firstIndex(where: { $0.id == id }) else {
+                return nil
+            }
+            changed.controls[place].takeOptions(options)
+            changed.controls[place].initial = initial
+            if changed.isValid { return changed }
+        }
+        return nil
+    }
+
+    // MARK: - Revisions
+
+    /// Puts another definition in force.
+    mutating func redefine(
+        _ new: StoryDefinition, applied: StoryDefinition, kind: String, by author: StoryAuthor
+    ) {
+        let before = self
+        let isCreation = revision == 0
+        let plan = migration(to: new)
+        var carried: [String: StoryContent] = [:]
+        var touched: [String: (revision: Int, by: StoryAuthor)] = [:]
+        for control in new.controls {
+            carried[control.id] = StoryContent(control.store)
+            switch plan.origins[control.id] ?? .new {
+            case .carries(let source):
+                carried[control.id] = contents[source]
+                touched[control.id] = touches[source]
+            case .restarts(let source): touched[control.id] = touches[source]
+            case .new: break
+            }
+        }
+        if !isCreation { contents = carried }
+        self.applied = applied
+        definition = new
+        version += 1
+        revision += 1
+        touches = isCreation ? [:] : touched
+        var changes: [JSON] = []
+        var entries: [JSON] = []
+        for control in new.controls {
+            let old = before.definition.control(control.id)
+            let was = isCreation || old == nil ? nil : before.reading(control.id)
+            if let was, was.readsAs(reading(control.id)) { continue }
+            touches[control.id] = (revision, author)
+        }
+        for control in new.controls where touches[control.id]?.revision == revision {
+            let isKnown = !isCreation && before.definition.control(control.id) != nil
+            let was = isKnown ? before.reading(control.id).value : nil
+            let reading = reading(control.id)
+            changes.append(change(control.id, reading, was: was))
+            entries.append(historic(control.id, reading.value, was: was))
+        }
+        let notice = StoryWire.notification(
+            "form.changed",
+            [
+                ("form", .string(name)), ("version", .integer(version)),
+                ("revision", .integer(revision)), ("definition", new.json),
+                ("changes", .array(changes)),
+            ])
+        revisions.append(
+            Revision(
+                number: revision, notice: notice, touched: nil,
+                entry: entry(kind, author, entries), writes: writes))
+    }
+
+    private func change(_ id: String, _ reading: Reading, was: JSON?) -> JSON {
+        var object = JSONObject([("field", .string(id))])
+        for member in reading.json.members { object[member.name] = member.value }
+        if definition.control(id)?.kind != .secure { object["was"] = was }
+        return .object(object)
+    }
+
+    private func entry(_ kind: String, _ author: StoryAuthor, _ changes: [JSON]) -> JSON {
+        .object(
+            JSONObject([
+                ("revision", .integer(revision)), ("by", author.json), ("kind", .string(kind)),
+                ("changes", .array(changes)),
+            ]))
+    }
+
+    /// What watchers of the list of forms are told.
+    var listing: JSON {
+        StoryWire.notification(
+            "form.changed",
+            [
+                ("form", .string(name)), ("version", .integer(version)),
+                ("revision", .integer(revision)), ("definition", definition.json),
+                ("changes", []),
+            ])
+    }
+
+    /// What everybody is told of a form that is gone.
+    func deletion(at revision: Int) -> JSON {
+        StoryWire.notification(
+            "form.changed",
+            [("form", .string(name)), ("revision", .integer(revision)), ("deleted", true)])
+    }
+
+    /// Makes a transaction's outcome the form's; what its author is told of which fields.
+    mutating func take(
+        _ transaction: StoryTransaction, kind: StoryJournal.Kind, session: String?
+    ) -> JSON {
+        let told: [String]
+        var notified: [String: Reading] = [:]
+        if transaction.written.isEmpty {
+            told = definition.controls.map(\.id).filter(transaction.named.contains)
+        } else {
+            let before = self
+            self = transaction.form
+            revision += 1
+            let order = definition.withDependents(transaction.written)
+            let met = definition.withDependents(transaction.met)
+            for id in order { touches[id] = (revision, transaction.author) }
+            var changes: [JSON] = []
+            var entries: [JSON] = []
+            for id in order {
+                let isMet = !transaction.met.isEmpty && met.contains(id)
+                let reading = reading(id, notifying: isMet)
+                notified[id] = reading
+                let was = before.shown(id).value
+                changes.append(change(id, reading, was: was))
+                if transaction.written.contains(id) {
+                    entries.append(historic(id, reading.value, was: was, isConcurrent: isMet))
+                }
+            }
+            let notice = StoryWire.notification(
+                "state.changed",
+                [
+                    ("form", .string(name)), ("revision", .integer(revision)),
+                    ("changes", .array(changes)),
+                ])
+            revisions.append(
+                Revision(
+                    number: revision, notice: notice, touched: Set(order),
+                    entry: entry(kind.rawValue, transaction.author, entries), writes: writes))
+            let owner = StoryOwner(uid: transaction.author.uid, session: session)
+            journal.append(kind, revision: revision, owner: owner, steps: transaction.steps)
+            told = definition.controls.map(\.id).filter {
+                transaction.named.contains($0) || order.contains($0)
+            }
+        }
+        return .object(
+            JSONObject(told.map { ($0, .object((notified[$0] ?? reading($0)).json)) }))
+    }
+
+    private func historic(
+        _ id: String, _ value: JSON, was: JSON?, isConcurrent: Bool = false
+    ) -> JSON {
+        var object = JSONObject([("field", .string(id)), ("value", value)])
+        if definition.control(id)?.kind != .secure { object["was"] = was }
+        if isConcurrent { object["concurrent"] = true }
+        return .object(object)
+    }
+}
+
+extension StoryControl {
+    var hasOptions: Bool { kind == .picker || kind == .multiple }
+
+    /// Whether a value that the domain does not have is worth keeping all the same.
+    func hasShape(of value: JSON) -> Bool {
+        (kind == .text || kind == .picker) && value.stringValue != nil
+    }
+}

@@ -1,0 +1,155 @@
+// One form, from the time it is created until it is deleted.
+
+import SyncCore
+
+/// A form's state and all that happened to it.
+struct StoryForm {
+    /// What a reader sees of a field.
+    struct Reading: Equatable {
+        var value: JSON
+        var isSet: Bool
+        var secret: Bool?
+        var isMixed = false
+        var isInvalid = false
+        var isMissing = false
+        var conflict: [JSON] = []
+        var revision = 0
+        var by: StoryAuthor?
+
+        var json: JSONObject {
+            var object = JSONObject([
+                ("value", value), ("revision", .integer(revision)), ("set", .bool(isSet)),
+            ])
+            object["by"] = by?.json
+            if !conflict.isEmpty { object["conflict"] = .array(conflict) }
+            object["secret"] = secret.map { .object(JSONObject([("set", .bool($0))])) }
+            if isMixed { object["mixed"] = true }
+            if isInvalid { object["invalid"] = true }
+            if isMissing { object["missing"] = true }
+            return object
+        }
+
+        /// Whether a reader sees the same, whoever made it and when.
+        func readsAs(_ other: Self) -> Bool {
+            value == other.value && isSet == other.isSet && secret == other.secret
+                && isMixed == other.isMixed && isInvalid == other.isInvalid
+                && isMissing == other.isMissing && conflict.count == other.conflict.count
+        }
+    }
+
+    /// One revision: what everybody is told of it.
+    struct Revision {
+        var number: Int
+        /// The notification, normal as `StoryWire.normal` makes them.
+        var notice: JSON
+        /// The fields that it touches; `nil` for all.
+        var touched: Set<String>?
+        /// Its entry in the history.
+        var entry: JSON
+        /// How many writes there were then.
+        var writes = 0
+    }
+
+    /// Each form that was ever created has one of its own.
+    let serial: Int
+    let owner: Int
+    /// As it was applied, and with the options that programs put into it since.
+    var applied: StoryDefinition
+    var definition: StoryDefinition
+    var version = 0
+    var revision = 0
+    /// How many writes there were.
+    var writes = 0
+    var contents: [String: StoryContent] = [:]
+    /// Who touched what a control shows last, and when.
+    var touches: [String: (revision: Int, by: StoryAuthor)] = [:]
+    var revisions: [Revision] = []
+    var journal = StoryJournal()
+    /// The name of its line of revisions, once somebody was told.
+    var log: String?
+
+    var name: String { definition.name }
+
+    init(serial: Int, owner: Int, _ definition: StoryDefinition) {
+        self.serial = serial
+        self.owner = owner
+        applied = definition
+        self.definition = definition
+        for control in definition.controls { contents[control.id] = StoryContent(control.store) }
+    }
+
+    // MARK: - Reading
+
+    func stored(_ id: String) -> (value: JSON, isSet: Bool) {
+        guard let control = definition.control(id) else { return (.null, false) }
+        return (contents[id] ?? .nothing).read(control)
+    }
+
+    /// What a control shows.
+    func shown(_ id: String) -> Reading {
+        guard let control = definition.control(id) else {
+            return Reading(value: .null, isSet: false)
+        }
+        let targets = definition.targets(id)
+        let values = targets.map { stored($0) }
+        var reading = Reading(
+            value: .null, isSet: !values.isEmpty && values.allSatisfy(\.isSet))
+        switch control.kind {
+        case .label: return reading
+        case .secure:
+            reading.secret = reading.isSet
+            reading.isMissing = control.isRequired && !reading.isSet
+            return reading
+        case .button:
+            reading.value = values.first?.value ?? .null
+            return reading
+        default: break
+        }
+        reading.value = values.first?.value ?? .null
+        if values.contains(where: { $0.value != reading.value }) {
+            reading.value = .null
+            reading.isMixed = true
+            return reading
+        }
+        if control.kind == .gauge, control.binds != nil, let number = reading.value.integerValue {
+            reading.value = .integer(max(control.minimum, min(control.maximum, Int(number))))
+        }
+        if control.kind == .multiple, let tags = reading.value.arrayValue {
+            reading.value = .array(
+                StoryContent.ordered(tags.compactMap(\.stringValue), control))
+        }
+        reading.isInvalid = !control.accepts(reading.value)
+        let isEmpty = [.null, "", []].contains(reading.value)
+        reading.isMissing = control.isRequired && !reading.isInvalid && isEmpty
+        return reading
+    }
+
+    /// What a reader is told of a field; `notifying`: the edit that is told of met others, which
+    /// are listed whatever the policy.
+    func reading(_ id: String, notifying: Bool = false) -> Reading {
+        var reading = shown(id)
+        reading.revision = touches[id]?.revision ?? 0
+        reading.by = touches[id]?.by
+        for target in definition.targets(id) {
+            guard let control = definition.control(target),
+                notifying || control.conflictPolicy == "ask"
+            else { continue }
+            reading.conflict += (contents[target] ?? .nothing).siblings(control).map {
+                .object(JSONObject([("value", $0.value), ("by", $0.by.json)]))
+            }
+        }
+        return reading
+    }
+
+    func fields(_ ids: [String]) -> JSON {
+        .object(JSONObject(ids.map { ($0, .object(reading($0).json)) }))
+    }
+
+    /// Whether edits of a control are taken.
+    func isEnabled(_ id: String) -> Bool {
+        guard let control = definition.control(id), !control.isDisabled else { return false }
+        guard let condition = control.enabledWhen else { return true }
+        let reading = shown(condition.field)
+        return !reading.isMixed && !reading.isInvalid && reading.value == .bool(condition.value)
+    }
+}

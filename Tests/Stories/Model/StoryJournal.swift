@@ -1,0 +1,175 @@
+// What can be taken back, and by whom (docs/PROTOCOL.md: undo and redo).
+
+import SyncCore
+
+/// How one edit of one field is taken back, while it still stands.
+struct StoryUndo: Equatable {
+    /// A write, what it stood upon, and what stands again by it where it is an undo itself.
+    struct Trace: Equatable {
+        var write: Int
+        var over: [Int] = []
+        var restores: [Int]?
+    }
+
+    struct Row: Equatable {
+        var id: String
+        var trace: Trace
+        var was: JSON?
+    }
+
+    enum Action: Equatable {
+        case write(Trace, was: JSON?)
+        case wheels([Row])
+        case assign(Trace, was: Int?, to: Int?)
+        case increment(Int, base: Int?)
+        case tags(Trace, added: [String], removed: [String], wasSet: Bool)
+    }
+
+    /// Writes of a field, or of one component, that stand again as another write.
+    struct Restoration {
+        var field: String
+        var component: String?
+        var old: [Int]
+        var new: Int
+    }
+
+    var field: String
+    var action: Action
+
+    /// The writes that stood before.
+    func over(_ component: String?) -> [Int] {
+        switch action {
+        case .write(let trace, _), .assign(let trace, _, _), .tags(let trace, _, _, _): trace.over
+        case .wheels(let rows): rows.first { $0.id == component }?.trace.over ?? []
+        case .increment: []
+        }
+    }
+
+    var restorations: [Restoration] {
+        func one(_ trace: Trace, _ component: String?) -> [Restoration] {
+            guard let old = trace.restores else { return [] }
+            return [Restoration(field: field, component: component, old: old, new: trace.write)]
+        }
+        return switch action {
+        case .write(let trace, _), .assign(let trace, _, _), .tags(let trace, _, _, _):
+            one(trace, nil)
+        case .wheels(let rows): rows.flatMap { one($0.trace, $0.id) }
+        case .increment: []
+        }
+    }
+
+    /// This undo of `step` puts back what that stood upon.
+    mutating func restores(what step: StoryUndo) {
+        switch action {
+        case .write(var trace, let was):
+            trace.restores = step.over(nil)
+            action = .write(trace, was: was)
+        case .assign(var trace, let was, let to):
+            trace.restores = step.over(nil)
+            action = .assign(trace, was: was, to: to)
+        case .wheels(var rows):
+            for place in rows.indices { rows[place].trace.restores = step.over(rows[place].id) }
+            action = .wheels(rows)
+        case .tags(var trace, let added, let removed, let wasSet):
+            if !added.isEmpty { trace.restores = step.over(nil) }
+            action = .tags(trace, added: added, removed: removed, wasSet: wasSet)
+        case .increment: break
+        }
+    }
+
+    /// Says the new write wherever it said one that stands again by it.
+    mutating func note(_ restoration: Restoration) {
+        guard field == restoration.field else { return }
+        func renewed(_ write: Int) -> Int {
+            restoration.old.contains(write) ? restoration.new : write
+        }
+        func renewed(_ trace: Trace) -> Trace {
+            Trace(
+                write: renewed(trace.write), over: trace.over.map { renewed($0) },
+                restores: trace.restores)
+        }
+        switch action {
+        case .write(let trace, let was): action = .write(renewed(trace), was: was)
+        case .assign(let trace, let was, let to):
+            action = .assign(renewed(trace), was: was, to: to)
+        case .wheels(let rows):
+            action = .wheels(
+                rows.map { row in
+                    guard row.id == restoration.component else { return row }
+                    return Row(id: row.id, trace: renewed(row.trace), was: row.was)
+                })
+        case .increment(let amount, nil):
+            if restoration.old.isEmpty { action = .increment(amount, base: restoration.new) }
+        case .increment(let amount, let base?):
+            action = .increment(amount, base: renewed(base))
+        case .tags(let trace, let added, let removed, let wasSet):
+            action = .tags(renewed(trace), added: added, removed: removed, wasSet: wasSet)
+        }
+    }
+}
+
+/// Whose transactions are whose.
+struct StoryOwner: Equatable {
+    var uid: Int
+    var session: String?
+
+    /// Without a session all that the user did is mine; with one what that session did.
+    func includes(_ other: Self) -> Bool {
+        uid == other.uid && (session == nil || session == other.session)
+    }
+}
+
+/// The transactions of a form that can be taken back.
+struct StoryJournal {
+    enum Kind: String { case set, undo, redo }
+
+    struct Entry {
+        var revision: Int
+        var owner: StoryOwner
+        var kind: Kind
+        var steps: [StoryUndo]
+        /// Cut to one field, where others could be taken back too.
+        var isPart = false
+    }
+
+    /// Oldest first.
+    private(set) var entries: [Entry] = []
+
+    /// Notes a transaction.
+    mutating func append(
+        _ kind: Kind, revision: Int, owner: StoryOwner, steps: [StoryUndo]
+    ) {
+        for restoration in steps.flatMap(\.restorations) {
+            for place in entries.indices {
+                for step in entries[place].steps.indices {
+                    entries[place].steps[step].note(restoration)
+                }
+            }
+        }
+        if kind == .set {
+            entries.removeAll { $0.kind == .undo && owner.includes($0.owner) }
+        }
+        if steps.isEmpty { return }
+        entries.append(Entry(revision: revision, owner: owner, kind: kind, steps: steps))
+    }
+
+    /// These fields of a transaction are taken back, or cannot be any more.
+    mutating func consume(_ revision: Int, fields: [String]) {
+        guard let place = entries.lastIndex(where: { $0.revision == revision }) else { return }
+        entries[place].steps.removeAll { fields.contains($0.field) }
+        if entries[place].steps.isEmpty { entries.remove(at: place) }
+    }
+
+    /// What is taken back next: of `owner`, or of anybody.
+    func newest(isUndo: Bool, owner: StoryOwner?, field: String?) -> Entry? {
+        for entry in entries.reversed() where (entry.kind == .undo) != isUndo {
+            guard owner?.includes(entry.owner) ?? true else { continue }
+            guard let field else { return entry }
+            var cut = entry
+            cut.steps = entry.steps.filter { $0.field == field }
+            cut.isPart = cut.steps.count < entry.steps.count
+            if !cut.steps.isEmpty { return cut }
+        }
+        return nil
+    }
+}

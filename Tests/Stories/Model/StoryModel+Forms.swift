@@ -1,0 +1,279 @@
+// The methods of `form`.
+
+import SyncCore
+
+extension StoryModel {
+    func list(for user: StoryUser) -> JSON {
+        let rows = forms.filter { may(user, "read", $0) }.map { form in
+            var row = JSONObject([("form", .string(form.name))])
+            row["title"] = form.definition.title.map { .string($0) }
+            row["version"] = .integer(form.version)
+            row["revision"] = .integer(form.revision)
+            row["fields"] = .integer(form.definition.controls.count)
+            row["subscribers"] = .integer(
+                peers.values.count { $0.subscriptions[form.serial] != nil })
+            return JSON.object(row)
+        }
+        return .object(JSONObject([("forms", .array(rows))]))
+    }
+
+    func formGet(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
+        let form = forms[try readable(request, peer.user)]
+        let result = JSONObject([
+            ("form", .string(form.name)), ("version", .integer(form.version)),
+            ("revision", .integer(form.revision)), ("definition", form.definition.json),
+        ])
+        return Outcome(answer: .result(.object(result)), log: form.serial)
+    }
+
+    // MARK: - Definitions
+
+    mutating func apply(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
+        guard let json = request["definition"], json.objectValue != nil else {
+            throw StoryRefusal("invalidParams")
+        }
+        let name = json["form"]?.stringValue
+        let place = name.flatMap { self.place(of: $0) }
+        if let place {
+            try require("admin", place, peer.user)
+        } else if !peer.user.isAdmin {
+            throw StoryRefusal("forbidden", form: name)
+        }
+        guard let file = StoryDefinition(json), file.isValid else {
+            throw StoryRefusal("invalidParams", form: name)
+        }
+        let isDryRun = request["dryRun"]?.boolValue ?? false
+        let wanted = request["ifVersion"]?.integerValue.map { Int($0) }
+        if let place {
+            let form = forms[place]
+            if let wanted, wanted != form.version {
+                throw StoryRefusal("conflict", form: name)
+            }
+            if file.json == form.applied.json {
+                let plan = form.migration(to: form.keepingOptions(file))
+                return Outcome(answer: .result(applied(form, plan, isCreated: false)))
+            }
+            let new = form.keepingOptions(file)
+            let plan = form.migration(to: new)
+            if !isDryRun { redefine(place, new, applied: file, "apply", peer.author) }
+            return Outcome(
+                answer: .result(
+                    applied(isDryRun ? form : forms[place], plan, isCreated: false)))
+        }
+        guard forms.count(where: { $0.owner == peer.user.uid }) < bounds.formsPerUser else {
+            throw StoryRefusal("limit")
+        }
+        if let wanted, wanted != 0 { throw StoryRefusal("conflict", form: name) }
+        var form = StoryForm(serial: 0, owner: peer.user.uid, file)
+        var plan = StoryForm.Migration()
+        plan.added = file.controls.map(\.id)
+        if !isDryRun {
+            form = StoryForm(serial: newSerial(), owner: peer.user.uid, file)
+            form.redefine(file, applied: file, kind: "apply", by: peer.author)
+            forms.append(form)
+            tell(form.listing, of: form)
+        }
+        form.version = 1
+        return Outcome(answer: .result(applied(form, plan, isCreated: true)))
+    }
+
+    private func applied(
+        _ form: StoryForm, _ plan: StoryForm.Migration, isCreated: Bool
+    ) -> JSON {
+        func list(_ ids: [String]) -> JSON { .array(ids.map { .string($0) }) }
+        return .object(
+            JSONObject([
+                ("form", .string(form.name)), ("version", .integer(form.version)),
+                ("revision", .integer(form.revision)), ("created", .bool(isCreated)),
+                ("added", list(plan.added)), ("kept", list(plan.kept)),
+                ("invalid", list(plan.invalid)), ("reset", list(plan.reset)),
+                ("removed", list(plan.removed)),
+            ]))
+    }
+
+    mutating func setOptions(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
+        let place = try find(request)
+        try require("admin", place, peer.user)
+        let form = forms[place]
+        let id = request["field"]?.stringValue ?? ""
+        try requireField(id, place)
+        let options = request["options"]?.arrayValue ?? []
+        guard form.definition.control(id)?.hasOptions ?? false,
+            let new = form.settingOptions(of: id, to: options)
+        else { throw StoryRefusal("invalidValue", form: form.name, field: id) }
+        let plan = form.migration(to: new)
+        if new.json != form.definition.json {
+            redefine(place, new, applied: form.applied, "options", peer.author)
+        }
+        return Outcome(answer: .result(applied(forms[place], plan, isCreated: false)))
+    }
+
+    mutating func delete(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
+        let place = try find(request)
+        try require("admin", place, peer.user)
+        let form = forms.remove(at: place)
+        let notice = form.deletion(at: form.revision + 1)
+        for connection in Array(peers.keys) {
+            guard
+                var subscription = peers[connection]?.subscriptions.removeValue(
+                    forKey: form.serial)
+            else { continue }
+            subscription.due.append(
+                StoryForm.Revision(
+                    number: form.revision + 1, notice: notice, touched: nil, entry: .null))
+            peers[connection]?.endings.append(subscription.due.map(\.notice))
+        }
+        presence[form.serial] = nil
+        tell(notice, of: form)
+        return Outcome(answer: .result(.object(JSONObject())))
+    }
+
+    private mutating func redefine(
+        _ place: Int, _ new: StoryDefinition, applied: StoryDefinition, _ kind: String,
+        _ author: StoryAuthor
+    ) {
+        forms[place].redefine(new, applied: applied, kind: kind, by: author)
+        let form = forms[place]
+        publish(place)
+        for (connection, peer) in peers {
+            guard let subscription = peer.subscriptions[form.serial],
+                !may(peer.user, "read", form)
+            else { continue }
+            // What takes the right away is told to nobody who loses it; what came just before may
+            // be.
+            peers[connection]?.subscriptions[form.serial]?.due = subscription.due.dropLast()
+            end(form.serial, of: connection)
+            peers[connection]?.endings.append([form.deletion(at: form.revision)])
+        }
+        tell(form.listing, of: form)
+    }
+
+    /// Tells those who watch the list of forms and may read the form as it is now.
+    private mutating func tell(_ notice: JSON, of form: StoryForm) {
+        for (connection, peer) in peers where peer.watchesForms && may(peer.user, "read", form) {
+            peers[connection]?.listings.append(notice)
+        }
+    }
+
+    // MARK: - Watching
+
+    /// Tells every subscriber of the newest revision.
+    mutating func publish(_ place: Int) {
+        guard let revision = forms[place].revisions.last else { return }
+        let serial = forms[place].serial
+        for (connection, peer) in peers {
+            guard let subscription = peer.subscriptions[serial],
+                Self.wants(revision, subscription.globs)
+            else { continue }
+            peers[connection]?.subscriptions[serial]?.due.append(revision)
+        }
+    }
+
+    static func wants(_ revision: StoryForm.Revision, _ globs: [String]?) -> Bool {
+        guard let globs, let touched = revision.touched else { return true }
+        return touched.contains { id in globs.contains { StoryRules.matches(id, $0) } }
+    }
+
+    mutating func subscribe(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
+        let place = try readable(request, peer.user)
+        let form = forms[place]
+        let globs = request["fields"]?.arrayValue?.compactMap(\.stringValue)
+        for glob in globs ?? [] where !StoryRules.isGlob(glob) { try requireField(glob, place) }
+        if peer.subscriptions[form.serial] == nil {
+            let count = peers.values.filter { $0.user.uid == peer.user.uid }
+                .reduce(0) { $0 + $1.subscriptions.count }
+            guard count < bounds.subscriptionsPerUser else { throw StoryRefusal("limit") }
+        }
+        let presence = request["presence"]?.boolValue ?? false
+        var subscription = StoryPeer.Subscription(globs: globs, presence: presence)
+        var resumed = false
+        if let since = request["since"], let log = since["log"]?.stringValue, log == form.log,
+            let seen = since["revision"]?.integerValue, seen <= form.revision
+        {
+            resumed = true
+            subscription.due = form.revisions.filter {
+                $0.number > seen && Self.wants($0, globs)
+            }
+        }
+        end(form.serial, of: peer.connection)
+        peers[peer.connection]?.subscriptions[form.serial] = subscription
+        if presence { note(peer, at: form.serial, focus: nil, draft: nil) }
+        var result = JSONObject([
+            ("form", .string(form.name)), ("revision", .integer(form.revision)),
+            ("resumed", .bool(resumed)),
+        ])
+        if !resumed { result["fields"] = form.fields(matching(globs, form)) }
+        return Outcome(
+            answer: .result(.object(result)), token: shown(form), log: form.serial)
+    }
+
+    func matching(_ globs: [String]?, _ form: StoryForm) -> [String] {
+        form.definition.controls.map(\.id).filter { id in
+            globs?.contains { StoryRules.matches(id, $0) } ?? true
+        }
+    }
+
+    mutating func unsubscribe(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
+        let name = request["form"]?.stringValue ?? ""
+        if let place = place(of: name) {
+            end(forms[place].serial, of: peer.connection)
+        } else {
+            throw StoryRefusal("notFound", form: name)
+        }
+        return Outcome(answer: .result(.object(JSONObject())))
+    }
+
+    /// Ends a subscription, and with it that its connection is there.
+    mutating func end(_ serial: Int, of connection: Int) {
+        let due = peers[connection]?.subscriptions[serial]?.due ?? []
+        if !due.isEmpty { peers[connection]?.leftovers.append(due.map(\.notice)) }
+        peers[connection]?.subscriptions[serial] = nil
+        presence[serial]?[connection] = nil
+    }
+
+    /// A connection is gone.
+    mutating func disconnect(_ connection: Int) {
+        peers[connection] = nil
+        for serial in Array(presence.keys) { presence[serial]?[connection] = nil }
+    }
+
+    /// Says where somebody is.
+    mutating func note(_ peer: StoryPeer, at serial: Int, focus: String?, draft: JSON?) {
+        let author = peer.author
+        var object = JSONObject([
+            ("connection", .integer(author.connection)), ("user", .string(peer.user.name)),
+        ])
+        object["client"] = author.client.map { .string($0) }
+        object["tty"] = author.tty.map { .string($0) }
+        object["focus"] = focus.map { .string($0) } ?? .null
+        object["draft"] = draft
+        presence[serial, default: [:]][peer.connection] = .object(object)
+    }
+
+    mutating func presenceUpdate(
+        _ request: StoryRequest, _ peer: StoryPeer
+    ) throws -> Outcome {
+        let place = try readable(request, peer.user)
+        let form = forms[place]
+        guard peer.subscriptions[form.serial] != nil else {
+            throw StoryRefusal("invalidParams", form: form.name)
+        }
+        let focus = request["focus"]?.stringValue
+        if let focus { try requireField(focus, place) }
+        var draft = request["draft"]
+        if let proposed = draft {
+            guard let focus, let control = form.definition.control(focus) else {
+                throw StoryRefusal("invalidParams", form: form.name)
+            }
+            let invalid = StoryRefusal("invalidValue", form: form.name, field: focus)
+            if control.kind == .secure { throw invalid }
+            var change = JSONObject([("field", .string(focus))])
+            change["value"] = proposed
+            try requireEdit(.object(change), place, peer.user)
+            var trial = StoryTransaction(form, by: peer.author)
+            draft = try trial.admitted(proposed, focus)
+        }
+        note(peer, at: form.serial, focus: focus, draft: draft)
+        return Outcome(answer: .result(.object(JSONObject())))
+    }
+}

@@ -1,0 +1,231 @@
+// The methods of `state`.
+
+import SyncCore
+
+extension StoryModel {
+    /// The token that goes with what everybody is shown.
+    func shown(_ form: StoryForm) -> Token {
+        Token(form: form.serial, writes: StoryWrites(upTo: form.writes), isShown: true)
+    }
+
+    func stateGet(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
+        let place = try readable(request, peer.user)
+        let form = forms[place]
+        let globs = request["fields"]?.arrayValue?.compactMap(\.stringValue)
+        for glob in globs ?? [] where !StoryRules.isGlob(glob) { try requireField(glob, place) }
+        let result = JSONObject([
+            ("form", .string(form.name)), ("revision", .integer(form.revision)),
+            ("fields", form.fields(matching(globs, form))),
+        ])
+        return Outcome(
+            answer: .result(.object(result)), token: shown(form), log: form.serial)
+    }
+
+    // MARK: - Edits
+
+    func requireEdit(_ change: JSON, _ place: Int, _ user: StoryUser) throws {
+        let form = forms[place]
+        let id = change["field"]?.stringValue ?? ""
+        let action = change["press"] == nil ? "write" : "press"
+        for one in [id] + form.definition.targets(id).filter({ $0 != id }) {
+            try require(action, place, user, one)
+            guard form.definition.control(one)?.isLocked ?? false,
+                !may(user, "admin", form)
+            else { continue }
+            throw StoryRefusal("disabled", form: form.name, field: one)
+        }
+    }
+
+    /// What the sender of an edit had seen.
+    private func sight(
+        _ token: JSON?, _ form: StoryForm, _ peer: StoryPeer
+    ) throws -> StorySight {
+        guard var writes = try writes(token, form) else { return .everything }
+        for write in peer.own[form.serial] ?? [] { writes.insert(write) }
+        return .only(writes)
+    }
+
+    private func writes(_ token: JSON?, _ form: StoryForm) throws -> StoryWrites? {
+        guard let token else { return nil }
+        if token == "" { return StoryWrites() }
+        guard let text = token.stringValue,
+            let writes = tokens[form.serial]?[text] ?? StoryWrites(token: text)
+        else { throw StoryRefusal("invalidParams") }
+        return writes.cut(to: form.writes)
+    }
+
+    mutating func set(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
+        let place = try find(request)
+        let form = forms[place]
+        try require("read", place, peer.user)
+        let seen = try sight(request["context"], form, peer)
+        let isStrict = request["require"] != nil
+        var transaction = StoryTransaction(form, by: peer.author)
+        let changes = request["changes"]?.arrayValue ?? []
+        for change in changes {
+            let id = change["field"]?.stringValue ?? ""
+            try requireField(id, place)
+            try requireEdit(change, place, peer.user)
+            let own = try change["context"].map { try sight($0, form, peer) } ?? seen
+            if isStrict { try requireCurrent([id], own, form) }
+            try transaction.apply(change, to: id, own)
+        }
+        let more = request["requireFields"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        for id in more { try requireField(id, place) }
+        try requireCurrent(more, seen, form)
+        try requireEnabled(transaction, form)
+        let said = try self.said(request, changes, form)
+        return finish(transaction, place, .set, peer, said: said, skipped: nil)
+    }
+
+    private func requireCurrent(
+        _ ids: [String], _ sight: StorySight, _ form: StoryForm
+    ) throws {
+        let trial = StoryTransaction(
+            form,
+            by: StoryAuthor(user: "", uid: 0, client: nil, tty: nil, connection: 0))
+        let stale = ids.filter { id in
+            !form.definition.targets(id).allSatisfy { trial.isCurrent($0, sight) }
+        }
+        let first = form.definition.controls.map(\.id).first(where: stale.contains)
+        if let first { throw StoryRefusal("conflict", form: form.name, field: first) }
+    }
+
+    private func requireEnabled(_ transaction: StoryTransaction, _ form: StoryForm) throws {
+        for id in transaction.named where !transaction.form.isEnabled(id) {
+            throw StoryRefusal("disabled", form: form.name, field: id)
+        }
+    }
+
+    /// What the answer's token goes on from.
+    private func said(
+        _ request: StoryRequest, _ changes: [JSON], _ form: StoryForm
+    ) throws -> StoryWrites {
+        if let writes = try writes(request["context"], form) { return writes }
+        var shown: StoryWrites?
+        for token in changes.compactMap({ $0["context"] }) {
+            guard let one = try writes(token, form) else { continue }
+            guard let known = shown else {
+                shown = one
+                continue
+            }
+            if one.isSubset(of: known) {
+                shown = one
+            } else if !known.isSubset(of: one) {
+                return StoryWrites()
+            }
+        }
+        return shown ?? StoryWrites()
+    }
+
+    private mutating func finish(
+        _ transaction: StoryTransaction, _ place: Int, _ kind: StoryJournal.Kind,
+        _ peer: StoryPeer, said: StoryWrites, skipped: [String]?
+    ) -> Outcome {
+        let serial = forms[place].serial
+        let fields = forms[place].take(transaction, kind: kind, session: peer.session)
+        var writes = said
+        for write in transaction.newWrites {
+            writes.insert(write)
+            peers[peer.connection]?.own[serial, default: []].insert(write)
+        }
+        if !transaction.written.isEmpty { publish(place) }
+        var result = JSONObject([
+            ("form", .string(forms[place].name)),
+            ("revision", .integer(forms[place].revision)), ("fields", fields),
+        ])
+        result["skipped"] = skipped.map { .array($0.map { .string($0) }) }
+        return Outcome(
+            answer: .result(.object(result)),
+            token: Token(form: serial, writes: writes, isShown: false))
+    }
+
+    // MARK: - Taking back
+
+    mutating func takeBack(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
+        let place = try find(request)
+        try require("read", place, peer.user)
+        let field = request["field"]?.stringValue
+        if let field { try requireField(field, place) }
+        let isUndo = request.method == "state.undo"
+        let isMine = request["scope"]?.stringValue != "anyone"
+        let owner = isMine ? StoryOwner(uid: peer.user.uid, session: peer.session) : nil
+        let form = forms[place]
+        guard let entry = form.journal.newest(isUndo: isUndo, owner: owner, field: field) else {
+            throw StoryRefusal("conflict", form: form.name, field: field)
+        }
+        var transaction = StoryTransaction(form, by: peer.author)
+        var skipped: [String] = []
+        var steps = entry.steps
+        while let step = steps.popLast() {
+            guard let control = form.definition.control(step.field) else {
+                skipped.append(step.field)
+                continue
+            }
+            try requireEdit(
+                .object(JSONObject([("field", .string(step.field)), ("reset", true)])), place,
+                peer.user)
+            let count = transaction.steps.count
+            if try !transaction.takeBack(step, control) { skipped.append(step.field) }
+            for restoration in transaction.steps.dropFirst(count).flatMap(\.restorations) {
+                for place in steps.indices { steps[place].note(restoration) }
+            }
+        }
+        guard !transaction.named.isEmpty else {
+            forms[place].journal.consume(entry.revision, fields: skipped)
+            let fields = entry.steps.map(\.field)
+            let first = form.definition.controls.map(\.id).first(where: fields.contains)
+            throw StoryRefusal("conflict", form: form.name, field: first)
+        }
+        try requireEnabled(transaction, form)
+        forms[place].journal.consume(entry.revision, fields: entry.steps.map(\.field))
+        transaction.keep(forms[place].journal)
+        return finish(
+            transaction, place, isUndo ? .undo : .redo, peer, said: StoryWrites(),
+            skipped: skipped)
+    }
+
+    // MARK: - Looking back
+
+    func history(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
+        let place = try readable(request, peer.user)
+        let field = request["field"]?.stringValue
+        if let field { try requireField(field, place) }
+        let form = forms[place]
+        let limit = Int(min(request["limit"]?.integerValue ?? 50, 1000))
+        let before = request["before"]?.integerValue.map { Int($0) } ?? form.revision + 1
+        let older = form.revisions.filter { $0.number < before }.reversed()
+        let entries = older.compactMap { revision -> JSON? in
+            guard let field, var entry = revision.entry.objectValue else {
+                return revision.entry
+            }
+            let changes = (entry["changes"]?.arrayValue ?? []).filter {
+                $0["field"] == .string(field)
+            }
+            if changes.isEmpty { return nil }
+            entry["changes"] = .array(changes)
+            return .object(entry)
+        }
+        return Outcome(
+            answer: .result(
+                .object(
+                    JSONObject([
+                        ("entries", .array(Array(entries.prefix(limit)))),
+                        ("more", .bool(entries.count > limit)),
+                    ]))))
+    }
+
+    func reveal(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
+        let place = try readable(request, peer.user)
+        let id = request["field"]?.stringValue ?? ""
+        try requireField(id, place)
+        let form = forms[place]
+        guard form.definition.control(id)?.kind == .secure,
+            let target = form.definition.targets(id).first
+        else { throw StoryRefusal("invalidValue", form: form.name, field: id) }
+        try require("reveal", place, peer.user, id)
+        var value = JSON.null
+        if case .secret(let secret?, _) = form.contents[target] { value = .string(secret) }
+        return Outcome(answer: .result(.object(JSONObject([("value", value)]))))
+    }
+}

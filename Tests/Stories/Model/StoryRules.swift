@@ -1,0 +1,86 @@
+// Requests whose shape is wrong, whatever the state.
+
+import SyncCore
+
+enum StoryRules {
+    /// The members of each method's params: those that must be there, and those that may.
+    private static let members: [String: (must: [String], may: [String])] = [
+        "hello": (["protocol", "client"], ["session", "tty"]),
+        "ping": ([], []),
+        "form.list": ([], []),
+        "form.watch": ([], []),
+        "form.get": (["form"], []),
+        "form.apply": (["definition"], ["dryRun", "ifVersion", "idempotencyKey"]),
+        "form.setOptions": (["form", "field", "options"], ["idempotencyKey"]),
+        "form.delete": (["form"], ["idempotencyKey"]),
+        "state.get": (["form"], ["fields"]),
+        "state.set": (
+            ["form", "changes"], ["context", "require", "requireFields", "idempotencyKey"]
+        ),
+        "state.subscribe": (["form"], ["fields", "since", "presence"]),
+        "state.unsubscribe": (["form"], []),
+        "state.history": (["form"], ["field", "before", "limit"]),
+        "state.undo": (["form"], ["field", "scope", "idempotencyKey"]),
+        "state.redo": (["form"], ["field", "scope", "idempotencyKey"]),
+        "state.reveal": (["form", "field"], []),
+        "presence.update": (["form", "focus"], ["draft"]),
+        "server.status": ([], []),
+        "server.backup": ([], ["backup", "offset"]),
+    ]
+
+    /// The methods that the model knows.
+    static var methods: Set<String> { Set(members.keys) }
+
+    /// What each change is one of.
+    private static let actions: Set<String> = [
+        "value", "increment", "toggle", "move", "reset", "press", "add", "remove",
+    ]
+
+    /// Why a request is refused unseen; `nil` where its shape is right.
+    static func fault(of request: StoryRequest) -> StoryRefusal? {
+        guard let known = members[request.method] else { return StoryRefusal("methodNotFound") }
+        let invalid = StoryRefusal("invalidParams")
+        let names = request.params.members.map(\.name)
+        guard known.must.allSatisfy(names.contains) else { return invalid }
+        if request.method != "hello" {
+            guard names.allSatisfy({ known.must.contains($0) || known.may.contains($0) }) else {
+                return invalid
+            }
+        }
+        for change in request["changes"]?.arrayValue ?? [] {
+            let names = change.objectValue?.members.map(\.name) ?? []
+            guard names.filter(actions.contains).count == 1, names.contains("field"),
+                names.allSatisfy({
+                    actions.contains($0) || ["field", "context", "wraps"].contains($0)
+                })
+            else { return invalid }
+        }
+        if request["require"] != nil || request["requireFields"] != nil {
+            guard request["require"] == "current" else { return invalid }
+            let each = request["changes"]?.arrayValue?.allSatisfy { $0["context"] != nil } ?? false
+            guard request["context"] != nil || (each && request["requireFields"] == nil) else {
+                return invalid
+            }
+        }
+        return nil
+    }
+
+    /// Whether a name matches a glob of `*` and `?`.
+    static func matches(_ name: String, _ glob: String) -> Bool {
+        matches(Array(name)[...], Array(glob)[...])
+    }
+
+    private static func matches(
+        _ name: ArraySlice<Character>, _ glob: ArraySlice<Character>
+    ) -> Bool {
+        guard let first = glob.first else { return name.isEmpty }
+        if first == "*" {
+            return matches(name, glob.dropFirst())
+                || !name.isEmpty && matches(name.dropFirst(), glob)
+        }
+        guard let letter = name.first, first == "?" || first == letter else { return false }
+        return matches(name.dropFirst(), glob.dropFirst())
+    }
+
+    static func isGlob(_ name: String) -> Bool { name.contains("*") || name.contains("?") }
+}

@@ -1,0 +1,102 @@
+// What goes over the wire, made comparable.
+
+import SyncCore
+
+/// JSON-RPC as the stories send and compare it.
+enum StoryWire {
+    /// Members that no model can foretell: times, names of logs, tokens, replicas.
+    private static let unforeseen: Set<String> = ["at", "context", "log", "replica"]
+
+    /// The same without what cannot be foretold.
+    static func normal(_ json: JSON, isAnonymous: Bool) -> JSON {
+        switch json {
+        case .object(let object):
+            var result = JSONObject()
+            result.reserveCapacity(object.count)
+            for member in object.members where !unforeseen.contains(member.name) {
+                if isAnonymous, member.name == "client" || member.name == "tty" { continue }
+                let isNumber = isAnonymous && member.name == "connection"
+                result.append(
+                    uniqueName: member.name,
+                    isNumber ? 0 : normal(member.value, isAnonymous: isAnonymous))
+            }
+            return .object(result)
+        case .array(let elements):
+            return .array(elements.map { normal($0, isAnonymous: isAnonymous) })
+        default: return json
+        }
+    }
+
+    static func notification(_ method: String, _ params: [(String, JSON)]) -> JSON {
+        .object(
+            JSONObject([
+                ("jsonrpc", "2.0"), ("method", .string(method)),
+                ("params", .object(JSONObject(params))),
+            ]))
+    }
+}
+
+/// A request that somebody sends.
+struct StoryRequest: CustomStringConvertible {
+    var method: String
+    var params: JSONObject
+
+    init(_ method: String, _ params: [(String, JSON)] = []) {
+        self.method = method
+        self.params = JSONObject(params)
+    }
+
+    func text(id: Int) -> String {
+        JSON.object(
+            JSONObject([
+                ("jsonrpc", "2.0"), ("id", .integer(id)), ("method", .string(method)),
+                ("params", .object(params)),
+            ])
+        ).encodedText
+    }
+
+    subscript(name: String) -> JSON? {
+        get { params[name] }
+        set { params[name] = newValue }
+    }
+
+    var description: String { "\(method) \(JSON.object(params).encodedText)" }
+}
+
+/// What a request is answered with, as far as it is foretold.
+enum StoryAnswer: Equatable, CustomStringConvertible {
+    case result(JSON)
+    case refusal(StoryRefusal)
+    /// A result with at least these members.
+    case partial([String: JSON])
+
+    /// Whether an answer from the wire is this.
+    func matches(_ response: JSON) -> Bool {
+        switch self {
+        case .result(let json): response["result"] == json
+        case .partial(let members):
+            members.allSatisfy { response["result"]?[$0.key] == $0.value }
+                && response["result"] != nil
+        case .refusal(let refusal):
+            response["error"]?["data"]?["kind"]?.stringValue == refusal.kind
+                && response["error"]?["data"]?["form"]?.stringValue == refusal.form
+                && response["error"]?["data"]?["field"]?.stringValue == refusal.field
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .result(let json): json.encodedText
+        case .partial(let members):
+            "at least \(JSON.object(JSONObject(Array(members))).encodedText)"
+        case .refusal(let refusal):
+            "\(refusal.kind) at \(refusal.form ?? "-")/\(refusal.field ?? "-")"
+        }
+    }
+}
+
+extension JSONObject {
+    fileprivate init(_ members: [(key: String, value: JSON)]) {
+        self.init(members.map { ($0.key, $0.value) })
+    }
+}

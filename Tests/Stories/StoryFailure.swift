@@ -1,0 +1,100 @@
+// What is said of a story that went otherwise than the model.
+
+import Simulation
+
+package struct StoryFailure: CustomStringConvertible {
+    var plan: StoryPlan
+    var what: String
+    var story: [String]
+    var kind: StoryKind
+
+    package var description: String {
+        """
+        story \(plan.seed), \(plan.steps.count) steps: \(what)
+        \(story.suffix(60).map { "    " + $0 }.joined(separator: "\n"))
+        replay: make simulate CAUSALITY=0 ENGINE=0 FLEET=0 \(kind.replay) FIRST=\(plan.seed)
+        """
+    }
+}
+
+/// Whom stories are told to.
+package enum StoryKind: Sendable {
+    /// An engine in this process.
+    case engine
+    /// A daemon and commands, whose programs are in a folder.
+    case daemon(executables: String)
+
+    /// What `make simulate` needs to hear to tell one again.
+    fileprivate var replay: String {
+        switch self {
+        case .engine: "STORIES=100"
+        case .daemon: "STORIES=0 COMMANDS=40"
+        }
+    }
+
+    private func driver(_ plan: StoryPlan) throws -> any StoryDriver {
+        switch self {
+        case .engine:
+            try EngineDriver(
+                seed: plan.seed, bounds: plan.bounds, changeLogBytesMax: plan.changeLogBytesMax)
+        case .daemon(let executables): try DaemonDriver(executables: executables)
+        }
+    }
+
+    func plan(seed: UInt64) -> StoryPlan {
+        switch self {
+        case .engine: StoryPlan(seed: seed)
+        case .daemon: StoryPlan(seed: seed, hasCommands: true)
+        }
+    }
+
+    /// How many steps each story has.
+    package var steps: Int { plan(seed: 0).steps.count }
+
+    /// Tells the story of `seed`: how many steps it has, how often each method and command came,
+    /// and what is wrong, shrunk, or `nil`.
+    package func search(
+        seed: UInt64
+    ) -> (steps: Int, census: [String: Int], failure: StoryFailure?) {
+        let plan = plan(seed: seed)
+        let (census, found) = tell(plan)
+        guard let found else { return (plan.steps.count, census, nil) }
+        var fewest = plan
+        // A daemon takes its time.
+        let runsMax = if case .engine = self { 400 } else { 60 }
+        fewest.steps = shrunken(plan.steps, runsMax: runsMax) { steps in
+            var trial = plan
+            trial.steps = steps
+            return tell(trial).failure != nil
+        }
+        return (plan.steps.count, census, tell(fewest, tellsFrames: true).failure ?? found)
+    }
+
+    /// Tells a plan; what is wrong with it.
+    func tell(
+        _ plan: StoryPlan, tellsFrames: Bool = false
+    ) -> (census: [String: Int], failure: StoryFailure?) {
+        var world: StoryWorld?
+        do {
+            let new = StoryWorld(plan, try driver(plan))
+            new.tellsFrames = tellsFrames
+            world = new
+            try new.run()
+            return (new.census, nil)
+        } catch {
+            let failure = StoryFailure(
+                plan: plan, what: "\(error)", story: world?.story ?? [], kind: self)
+            return (world?.census ?? [:], failure)
+        }
+    }
+}
+
+/// What the stories know how to do.
+package enum StoryVocabulary {
+    /// The methods of the protocol.
+    package static var methods: Set<String> { Set(RequestMaker.weights.map(\.method)) }
+    /// Those that the model can foretell.
+    package static var modelled: Set<String> { StoryRules.methods }
+    /// The commands of pickerctl.
+    package static var commands: Set<String> { Set(CommandMaker.weights.map(\.name)) }
+}

@@ -1,0 +1,52 @@
+// Commands: exit status and output are what the model says.
+
+import SyncCore
+import TortureKit
+
+extension StoryWorld {
+    /// One command, by the daemon's own user or by somebody else.
+    func command() throws {
+        guard let daemon = driver as? DaemonDriver else { return }
+        var maker = CommandMaker(random: random, model: model, folder: daemon.folder)
+        let command = maker.command()
+        random = maker.random
+        var user = users[0]
+        if let stranger = daemon.stranger, random.chance(15), command.mayBeAnybodys {
+            user = stranger
+        }
+        tell("\(user.name)$ \(command)")
+        let (status, output, errors) = try daemon.run(command, as: user)
+        // The command's own connection: it is gone when the command ends.
+        let connection = -1
+        var after = model
+        after.peers[connection] = StoryPeer(
+            user: user, connection: connection, isAnonymous: true)
+        let expected = command.meaning(&after, connection)
+        after.disconnect(connection)
+        guard expected.status == -1 || status == expected.status else {
+            throw StoryDifference(
+                "\(command)\n  exited \(status) and not \(expected.status): \(errors)\(output)")
+        }
+        if let wanted = expected.output, wanted != output {
+            throw StoryDifference("\(command)\n  printed \(output)\n  and not \(wanted)")
+        }
+        if let wanted = expected.json, (try? JSON(parsing: output)) != wanted {
+            throw StoryDifference("\(command)\n  printed \(output)\n  and not \(wanted)")
+        }
+        if let wanted = expected.lines, output.split(separator: "\n").count != wanted {
+            throw StoryDifference("\(command)\n  printed \(output)\n  and not \(wanted) lines")
+        }
+        model = after
+        count(command.name)
+        count("\(command.name): \(status)")
+        // What came of it is told to whoever watches.
+        try ask([])
+    }
+}
+
+extension StoryCommand {
+    /// Whether what it does is judged by who asks alone: files are written by the daemon's user.
+    fileprivate var mayBeAnybodys: Bool {
+        !["backup", "form new", "doctor", "status"].contains(name)
+    }
+}
