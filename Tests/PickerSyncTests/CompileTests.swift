@@ -174,7 +174,7 @@ struct CompileTests {
             #"Text("x").pickerStyle(.checkbox)"#,
             #"Text(verbatim: "count is \($count)")"#,
             #"Stepper("N \($count)", value: $count)"#,
-            #"SecureField("N", text: .constant("x"))"#,
+            #"SecureField("N", text: .constant(String("x")))"#,
             #"Text("x").toggleStyle(.wheel)"#,
             #"Text("x").paletteSelectionEffect(.symbolVariant(.rectangle))"#,
             #"Text("x").onChange(of: $count) { (old: String, new: String) in }"#,

@@ -124,19 +124,23 @@ public struct Phrase: Sendable, ExpressibleByStringInterpolation {
     }
 }
 
-extension DefaultStringInterpolation {
-    /// A string is made once and would not follow the value.
-    @available(
-        *, unavailable,
-        message: "a string does not follow the value: write Text(\"\\($x)\"), or read x"
-    )
-    public mutating func appendInterpolation<Value>(_ binding: Binding<Value>) {}
+/// What a string with a binding in it would be, if it compiled.
+public enum NotAString {}
 
-    /// A string is made once and would not follow the wheel.
-    @available(
-        *, unavailable, message: "a string does not follow the wheel: write Text(\"\\($x.wheel)\")"
-    )
+/// A string is made once and does not follow the value, so a binding in one must not compile: write
+/// `Text("\($x)")`, or read `x`. Swift prefers its own interpolation of any value to an unavailable
+/// one, but two that differ in nothing but their result are ambiguous.
+extension DefaultStringInterpolation {
+    /// Does not compile: a string does not follow the value.
+    public mutating func appendInterpolation<Value>(_ binding: Binding<Value>) {}
+    /// Makes it ambiguous.
+    public mutating func appendInterpolation<Value>(_ binding: Binding<Value>) -> NotAString? {
+        nil
+    }
+    /// Does not compile: a string does not follow the wheel.
     public mutating func appendInterpolation(_ wheel: WheelReference) {}
+    /// Makes it ambiguous.
+    public mutating func appendInterpolation(_ wheel: WheelReference) -> NotAString? { nil }
 }
 
 /// A text with a picture before it.
