@@ -133,7 +133,10 @@ let package = Package(
             name: "LivePoll", dependencies: ["PickerSync"], path: "Examples/LivePoll",
             swiftSettings: strict),
 
-        .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: strict),
+        .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
+        .target(
+            name: "TestKit", dependencies: ["SeededRandom"], path: "Tests/TestKit",
+            swiftSettings: strict),
         // What the product promises, tried hard: Torture/README.md.
         .target(
             name: "TortureKit", dependencies: ["SyncCore", "PickerClient", "CSQLite", "TestKit"],
@@ -149,16 +152,16 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "EngineTestKit", dependencies: ["SyncCore", "TestKit"],
+            name: "EngineTestKit", dependencies: ["SyncCore", "SeededRandom"],
             path: "Tests/EngineTestKit",
             swiftSettings: strict),
         .target(
-            name: "Simulation", dependencies: ["SyncCore", "EngineTestKit", "TestKit"],
+            name: "Simulation", dependencies: ["SyncCore", "EngineTestKit", "SeededRandom"],
             path: "Tests/Simulation", swiftSettings: strict),
         // Random stories of every method and command against a model in the test's own words.
         .target(
             name: "Stories",
-            dependencies: ["SyncCore", "EngineTestKit", "Simulation", "TestKit", "TortureKit"],
+            dependencies: ["SyncCore", "EngineTestKit", "Simulation", "SeededRandom", "TortureKit"],
             path: "Tests/Stories", exclude: ["Bugs", "README.md"], swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["Simulation", "Stories"], path: "Torture/simulate",

@@ -1,5 +1,5 @@
 public import SyncCore
-import TestKit
+import SeededRandom
 
 /// An engine with a store in memory, clients whose bytes are decoded, and time as a plain number.
 ///

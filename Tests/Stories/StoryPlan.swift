@@ -3,7 +3,7 @@
 // Always holds: a step is a verb and 64 random bits and makes sense in any state, so that steps can
 // be left out of a plan and the rest still means something; the same plan gives the same story.
 
-import TestKit
+import SeededRandom
 
 /// What happens next.
 struct StoryStep {

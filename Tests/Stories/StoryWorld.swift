@@ -1,7 +1,7 @@
 // A story being told: people ask, the driver answers, and the model says whether that is right.
 
 import SyncCore
-import TestKit
+import SeededRandom
 
 final class StoryWorld {
     let plan: StoryPlan

@@ -3,7 +3,7 @@
 // Always holds: a step is a verb and 64 random bits and makes sense in any state, so that steps can
 // be left out of a schedule and the rest still means something.
 
-import TestKit
+import SeededRandom
 
 /// A bug that can be put in, to see that the oracle finds it.
 package enum CausalFault: CaseIterable, Sendable {

@@ -2,7 +2,7 @@
 // clocks, each compared with the oracle after every step that touched it.
 
 import SyncCore
-import TestKit
+import SeededRandom
 
 /// One run of a schedule.
 package final class CausalWorld {

@@ -6,7 +6,7 @@
 import EngineTestKit
 import Foundation
 import SyncCore
-import TestKit
+import SeededRandom
 
 /// What happens next.
 struct Step {

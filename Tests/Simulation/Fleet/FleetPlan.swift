@@ -4,7 +4,7 @@
 // be left out of a plan and the rest still means something.
 
 import EngineTestKit
-import TestKit
+import SeededRandom
 
 /// A bug that can be put in, to see that the oracle finds it.
 package enum FleetFault: CaseIterable, Sendable {

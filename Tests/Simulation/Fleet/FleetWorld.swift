@@ -8,7 +8,7 @@
 
 import EngineTestKit
 import SyncCore
-import TestKit
+import SeededRandom
 
 /// One run of a plan.
 package final class FleetWorld {

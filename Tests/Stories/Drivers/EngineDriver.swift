@@ -5,7 +5,7 @@
 
 import EngineTestKit
 import SyncCore
-import TestKit
+import SeededRandom
 
 final class EngineDriver: StoryDriver {
     let users = [

@@ -4,7 +4,7 @@
 // requests is foretold as a client's are.
 
 import SyncCore
-import TestKit
+import SeededRandom
 
 /// Makes commands.
 struct CommandMaker {

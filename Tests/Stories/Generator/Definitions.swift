@@ -1,7 +1,7 @@
 // Forms as people make and change them.
 
 import SyncCore
-import TestKit
+import SeededRandom
 
 /// Makes definitions; all from one source of randomness.
 struct DefinitionMaker {
