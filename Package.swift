@@ -161,7 +161,9 @@ let package = Package(
         // Random stories of every method and command against a model in the test's own words.
         .target(
             name: "Stories",
-            dependencies: ["SyncCore", "EngineTestKit", "Simulation", "SeededRandom", "TortureKit"],
+            dependencies: [
+                "SyncCore", "EngineTestKit", "Simulation", "SeededRandom", "TortureKit",
+            ],
             path: "Tests/Stories", exclude: ["Bugs", "README.md"], swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["Simulation", "Stories"], path: "Torture/simulate",
