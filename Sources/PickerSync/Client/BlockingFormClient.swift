@@ -13,7 +13,7 @@ internal import Synchronization
 ///     try client.flush()
 ///
 /// Nothing happens behind the program's back: what it writes goes, and what others wrote comes, in
-/// ``flush()``, ``wait(seconds:)``, ``transaction(_:requireCurrent:_:)`` and the like.
+/// ``flush(timeout:)``, ``wait(seconds:)``, ``transaction(_:requireCurrent:_:)`` and the like.
 public final class BlockingFormClient {
     private var client: BlockingClient
     private let machine: FormMachine

@@ -10,7 +10,7 @@ internal import TerminalUI
 ///         @Shared("log-level") var logLevel: LogLevel
 ///     }
 ///
-/// Follow it with ``FormClient/follow(_:presence:)``.
+/// Follow it with ``FormClient/follow(_:presence:timeout:)``.
 public protocol SharedState: Sendable {
     /// The form's name on the daemon: 1 to 63 of a-z, 0-9 and -. By default the type's name,
     /// `service-settings` for `ServiceSettings`.
@@ -69,7 +69,7 @@ extension SharedState {
 ///         }
 ///     }
 ///
-/// Open it with ``FormClient/open(_:applying:presence:)`` or
+/// Open it with ``FormClient/open(_:applying:presence:timeout:)`` or
 /// ``BlockingFormClient/open(_:applying:presence:)``.
 public protocol SharedForm: SharedState {
     /// What the body is made of.
