@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 import pickersync
-from pickersync.testing import Daemon, DaemonFailed, DaemonMissing
+from pickersync.testing import Daemon, DaemonFailed, DaemonMissing, find_daemon
 from tests.support import DEFINITION
 
 
@@ -66,8 +66,10 @@ class DaemonTests(unittest.TestCase):
             done = subprocess.run(
                 [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder],
                 capture_output=True, text=True, check=False, cwd=folder,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(
-                    os.path.abspath(one) for one in sys.path if one)})
+                env={**os.environ,
+                     "PICKERSYNC_BIN": os.path.dirname(os.path.abspath(find_daemon())),
+                     "PYTHONPATH": os.pathsep.join(
+                         os.path.abspath(one) for one in sys.path if one)})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("2 passed", done.stdout)
 
