@@ -66,7 +66,7 @@ run: build ## a private daemon with an example form, shown
 # Suites that take minutes, each a target of `make check`: a pattern of their names.
 TERMINALS = LiveTerminalTests
 PROMISES = TortureTests
-RUN_TESTS = $(SWIFT) test --build-path $(BUILD) --skip-build --disable-xctest
+RUN_TESTS = scripts/run-tests $(BUILD)/$@.log $(SWIFT) test --build-path $(BUILD) --skip-build --disable-xctest
 
 .PHONY: build-tests
 build-tests: test-dependencies
