@@ -10,10 +10,11 @@ private struct Story {
     private var frames = FrameDecoder()
     private var calls = MessageDecoder()
 
-    init(reconnects: Bool = true) {
+    init(reconnects: Bool = true, keepsChanges: Bool = false) {
         var configuration = ClientMachine.Configuration(
             client: "test/1", keyPrefix: "key", seed: 7)
         configuration.reconnects = reconnects
+        configuration.keepsChangesForReplica = keepsChanges
         machine = ClientMachine(configuration, at: 0)
     }
 
@@ -49,6 +50,16 @@ private struct Story {
 
     mutating func answer(_ id: RequestID, _ result: JSON) {
         receive(Frame.encode { Answer.encode(id, into: &$0) { $0.value(result) } })
+    }
+
+    /// The daemon answers `hello`.
+    mutating func greet(_ id: RequestID, replica: String) {
+        var writer = JSONWriter()
+        HelloResult(
+            server: "t", replica: replica, features: [],
+            you: .init(connection: 1, uid: 1, gid: 1, pid: 1, user: "ann"), limits: []
+        ).encode(into: &writer)
+        answer(id, (try? JSON(parsing: String(decoding: writer.take(), as: UTF8.self))) ?? .null)
     }
 
     mutating func notify(_ notification: ServerNotification) {
@@ -98,6 +109,42 @@ private let set = Request.stateSet(
         _ = story.machine.submit(.formList)
         story.connect()
         #expect(story.sent().map(\.request.method) == [.hello, .stateSubscribe, .formList])
+    }
+
+    @Test("no change reaches another replica; its own replica gets it under the same key")
+    func otherReplica() throws {
+        var story = Story(keepsChanges: true)
+        story.connect()
+        story.greet(story.sent()[0].id, replica: "a")
+        let sent = story.machine.submit(set)
+        let key = try #require(story.sent()[0].request.idempotencyKey)
+        story.lose()
+        let queued = story.machine.submit(set)
+        let list = story.machine.submit(.formList)
+        story.connect()
+        // Nothing but the greeting before it is known who answers.
+        let hello = story.sent()
+        #expect(hello.map(\.request.method) == [.hello])
+        let early = story.machine.submit(set)
+        _ = story.events()
+        story.greet(hello[0].id, replica: "b")
+        #expect(story.sent().map(\.request.method) == [.formList])
+        var keys: [String?] = []
+        var tickets: [Ticket] = []
+        for case .answered(let ids, .otherReplica(let request)) in story.events() {
+            tickets += ids
+            keys.append(request.idempotencyKey)
+        }
+        #expect(tickets == [sent, queued, early])
+        #expect(keys.first == key)
+        #expect(!tickets.contains(list))
+        // From now on it is the replica that changes are made for.
+        _ = story.machine.submit(set)
+        #expect(story.sent().map(\.request.method) == [.stateSet])
+        story.lose()
+        story.connect()
+        story.greet(story.sent()[0].id, replica: "b")
+        #expect(story.sent().map(\.request.method) == [.formList, .stateSet])
     }
 
     @Test("an edit that was not answered is sent again under its key, once and in order")

@@ -107,7 +107,7 @@ public final class BlockingClient {
                 switch answer {
                 case .result(let result): return result
                 case .refused(let error): throw .refused(error)
-                case .superseded, .lost: throw .lost
+                case .superseded, .lost, .otherReplica: throw .lost
                 }
             case .event(.greeted): break
             case .event(let event): backlog.append(event)

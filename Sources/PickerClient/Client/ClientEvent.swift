@@ -11,6 +11,10 @@ public enum RequestOutcome: Sendable {
     /// The connection was lost and the machine does not reconnect; it is unknown whether the
     /// request was executed.
     case lost
+    /// The daemon that answers now is another replica than the one that the request was made for,
+    /// so it was not sent to it. It is unknown whether the other daemon executed it; sent there
+    /// again as it is, it is executed once.
+    case otherReplica(Request)
 }
 
 /// The state of a request that was withdrawn.

@@ -41,7 +41,9 @@ extension ClientMachine {
         backoff.reset()
         switch purpose {
         case .hello:
-            events.append(.greeted(try HelloResult(decoding: result)))
+            let greeting = try HelloResult(decoding: result)
+            events.append(.greeted(greeting))
+            greeted(by: greeting.replica)
         case .watchForms:
             events.append(.forms(try FormList(decoding: result)))
         case .subscribe(let form):
@@ -82,6 +84,15 @@ extension ClientMachine {
             backoff.reset()
             if !tickets.isEmpty { events.append(.answered(tickets, .refused(error))) }
         }
+    }
+
+    private mutating func greeted(by replica: String) {
+        let isOther = self.replica.map { $0 != replica } ?? false
+        self.replica = replica
+        guard awaitsReplica else { return }
+        awaitsReplica = false
+        if isOther { giveBackChanges() }
+        sendWaiting()
     }
 
     private mutating func subscribed(_ form: String, _ result: SubscribeResult) {

@@ -11,6 +11,8 @@
 //   an edit with the same idempotency key: it is applied once, even if it is sent several times;
 // - edits made offline are merged in an OfflineQueue, other requests are queued, and no edit
 //   overtakes a request that changes something, so that an undo reverts the intended edit;
+// - where the configuration asks for it, no change reaches a daemon of another replica than the one
+//   that it was made for;
 // - every ticket is answered once;
 // - a subscription is resumed with `since`, and no revision of a log is reported twice;
 // - a Field replaces the one in a view only if it is newer.
@@ -35,6 +37,10 @@ public struct ClientMachine: Sendable {
         public var frameBytesMax = 64 << 20
         /// Whether to reconnect after a lost connection.
         public var reconnects = true
+        /// Whether changes that were not answered are given back, as
+        /// ``RequestOutcome/otherReplica(_:)``, if the next daemon is another replica. They then
+        /// wait for the answer to `hello` after each reconnect, one round trip.
+        public var keepsChangesForReplica = false
 
         /// A configuration with the given identity.
         public init(
@@ -61,6 +67,16 @@ public struct ClientMachine: Sendable {
         case subscribe(form: String)
         case watchForms
         case request(Request, [Ticket])
+
+        /// The request of a ticket, which is not answered any more; `nil` if it is another one's.
+        mutating func withdraw(_ ticket: Ticket) -> Request? {
+            guard case .request(let request, var tickets) = self,
+                let place = tickets.firstIndex(of: ticket)
+            else { return nil }
+            tickets.remove(at: place)
+            self = .request(request, tickets)
+            return request
+        }
     }
 
     /// Requests that were made without a connection and wait.
@@ -78,6 +94,12 @@ public struct ClientMachine: Sendable {
     var events: [ClientEvent] = []
     var sent: [(id: Int64, purpose: Purpose)] = []
     var waiting: [Waiting] = []
+    /// The replica that answered `hello` last.
+    var replica: String?
+    /// Whether changes wait until the new daemon has said which replica it is.
+    var awaitsReplica = false
+    /// The requests that the last connection did not answer, while `awaitsReplica`.
+    var unanswered: [Purpose] = []
     var subscriptions: [Subscription] = []
     var presences: [PresenceUpdate] = []
     var watchesForms = false
@@ -138,31 +160,17 @@ public struct ClientMachine: Sendable {
             } else {
                 events.append(.answered([ticket], .superseded))
             }
-        case (.stateSet(let edit), .waiting)
-        where !edit.requireCurrent && edit.idempotencyKey == nil:
-            queue(edit, ticket)
         case (_, .waiting):
-            waiting.append(.request(keyed(request), [ticket]))
+            wait(request, ticket)
         case (_, .online):
-            send(.request(keyed(request), [ticket]))
+            let keyed = keyed(request)
+            if awaitsReplica, keyed.idempotencyKey != nil {
+                wait(keyed, ticket)
+            } else {
+                send(.request(keyed, [ticket]))
+            }
         }
         return ticket
-    }
-
-    /// Merges an edit into the waiting ones, if no later request changes something.
-    private mutating func queue(_ edit: StateSet, _ ticket: Ticket) {
-        // A request that only reads may see a newer value, which is correct too.
-        let last = waiting.lastIndex { item in
-            if case .request(let request, _) = item { request.idempotencyKey != nil } else { true }
-        }
-        if let last, case .edits(var edits) = waiting[last] {
-            edits.append(edit, ticket: ticket)
-            waiting[last] = .edits(edits)
-            return
-        }
-        var edits = OfflineQueue()
-        edits.append(edit, ticket: ticket)
-        waiting.append(.edits(edits))
     }
 
     /// Withdraws a request: if it was not sent, it never will be.
@@ -185,12 +193,10 @@ public struct ClientMachine: Sendable {
             }
         }
         for index in sent.indices {
-            guard case .request(let request, var tickets) = sent[index].purpose,
-                let place = tickets.firstIndex(of: ticket)
-            else { continue }
-            tickets.remove(at: place)
-            sent[index].purpose = .request(request, tickets)
-            return .sent(request)
+            if let request = sent[index].purpose.withdraw(ticket) { return .sent(request) }
+        }
+        for index in unanswered.indices {
+            if let request = unanswered[index].withdraw(ticket) { return .sent(request) }
         }
         return nil
     }
@@ -235,40 +241,13 @@ public struct ClientMachine: Sendable {
         link = .online
         decoder = FrameDecoder(frameBytesMax: configuration.frameBytesMax)
         output = []
-        let unanswered = sent
+        unanswered += sent.map(\.purpose)
         sent = []
         send(.hello)
         if watchesForms { send(.watchForms) }
         for subscription in subscriptions { send(.subscribe(form: subscription.request.form)) }
-        for (_, purpose) in unanswered {
-            switch purpose {
-            // The lost connection has ended the subscription; presence is sent again below.
-            case .hello, .subscribe, .watchForms, .request(.stateUnsubscribe, _): continue
-            case .request(.presenceUpdate, let tickets):
-                if !tickets.isEmpty { events.append(.answered(tickets, .superseded)) }
-            case .request: send(purpose)
-            }
-        }
-        let waited = waiting
-        waiting = []
-        for item in waited {
-            switch item {
-            case .request(let request, let tickets): send(.request(request, tickets))
-            case .edits(var edits): send(edits.drain())
-            }
-        }
-        for update in presences { send(.request(.presenceUpdate(update), [])) }
-    }
-
-    private mutating func send(_ edits: [OfflineQueue.Transaction]) {
-        for transaction in edits {
-            guard !transaction.changes.isEmpty else {
-                events.append(.answered(transaction.tickets, .superseded))
-                continue
-            }
-            let edit = StateSet(form: transaction.form, changes: transaction.changes)
-            send(.request(keyed(.stateSet(edit)), transaction.tickets))
-        }
+        awaitsReplica = configuration.keepsChangesForReplica && replica != nil
+        if !awaitsReplica { sendWaiting() }
     }
 
     /// An attempt to connect failed.
@@ -295,7 +274,7 @@ public struct ClientMachine: Sendable {
     public mutating func stop() {
         if case .stopped = link { return }
         link = .stopped
-        for (_, purpose) in sent {
+        for purpose in unanswered + sent.map(\.purpose) {
             if case .request(_, let tickets) = purpose, !tickets.isEmpty {
                 events.append(.answered(tickets, .lost))
             }
@@ -310,6 +289,7 @@ public struct ClientMachine: Sendable {
             }
         }
         sent = []
+        unanswered = []
         waiting = []
         events.append(.disconnected(retryAt: nil))
     }

@@ -294,7 +294,7 @@ public final class FormMachine: Sendable {
             case .result(let json): .success(json)
             case .superseded: .success(.null)
             case .refused(let error): .failure(.refused(error))
-            case .lost: .failure(state.withLock { $0.end } ?? .closed)
+            case .lost, .otherReplica: .failure(state.withLock { $0.end } ?? .closed)
             }
         for asked in waiting { asked.done(result) }
         finishFlushes()

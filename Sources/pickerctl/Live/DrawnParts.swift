@@ -207,6 +207,7 @@ struct ControlLook: Equatable {
     var part: Int?
     var month: YearMonth?
     var draft: TextEditor?
+    var kept: String?
     var isPressed: Bool
     var isSecretSet: Bool?
     var hasCapsLock: Bool
@@ -279,7 +280,8 @@ extension LiveModel {
             // It is only drawn for the focused control.
             cursor: isPicker && state.isFocused ? cursor(index) : nil,
             part: parts[field], month: months[field], draft: drafts[field],
-            isPressed: pressed?.field == field, isSecretSet: mirror.isSecretSet(index),
+            kept: keptText(field), isPressed: pressed?.field == field,
+            isSecretSet: mirror.isSecretSet(index),
             hasCapsLock: hasCapsLock, today: around.today)
     }
 }

@@ -71,6 +71,8 @@ struct FormMirror {
     private(set) var others: [Other] = []
     private(set) var link = Link.connecting
     private(set) var user: String?
+    /// The replica of the daemon that answers.
+    private(set) var replica: String?
     private var connections: [Int64] = []
     /// By the number of the control.
     private var readings: [Reading] = []
@@ -251,6 +253,12 @@ extension FormMirror {
 
     mutating func greeted(_ greeting: HelloResult) {
         if link != .deleted { link = .online }
+        if let replica, replica != greeting.replica {
+            // Numbers of connections and contexts have a meaning in their own replica only.
+            connections = []
+            context = nil
+        }
+        replica = greeting.replica
         user = greeting.you.user
         connections.append(greeting.you.connection)
         others.removeAll { $0.connection == greeting.you.connection }

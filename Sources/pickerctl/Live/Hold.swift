@@ -25,9 +25,9 @@ struct Hold: Equatable {
 
     let field: String
     /// What was displayed when the edit began: the context, the value and its revision.
-    let context: String?
+    var context: String?
     let base: ShownValue
-    let revision: Revision
+    var revision: Revision
     var kind: Kind
 
     /// When the edit ends automatically.

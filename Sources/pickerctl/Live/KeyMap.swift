@@ -7,7 +7,7 @@ internal import TerminalUI
 enum KeyAction: String, CaseIterable {
     case up, down, left, right, next, previous, first, last, pageUp, pageDown
     case act, increase, decrease, edit, external, reset, undo, redo, find, help, people, fold
-    case leave, escape, suspend, redraw
+    case leave, escape, suspend, redraw, kept
 }
 
 /// The keys of each action; the user may change them.
@@ -37,7 +37,8 @@ struct KeyMap: Equatable {
         (KeyEvent(.character("/")), .find), (KeyEvent(.character("?")), .help),
         (KeyEvent(.function(1)), .help), (KeyEvent(.character("w")), .people),
         (KeyEvent(.character("c")), .fold), (KeyEvent(.character("q")), .leave),
-        (KeyEvent(.escape), .escape), (KeyEvent(.character("z"), .control), .suspend),
+        (KeyEvent(.escape), .escape), (KeyEvent(.character("K")), .kept),
+        (KeyEvent(.character("z"), .control), .suspend),
         (KeyEvent(.character("l"), .control), .redraw),
     ]
 

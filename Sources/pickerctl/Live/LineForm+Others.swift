@@ -8,8 +8,10 @@ extension LineForm {
     /// Prints changes by others as lines.
     mutating func handle(_ event: LiveEvent, at now: UInt64) -> [LiveCommand] {
         let link = model.mirror.link
+        let kept = model.kept.count
         let commands = model.handle(event, at: now)
         if model.mirror.link != link { sayLink(model.mirror.link, was: link) }
+        if model.kept.count > kept { sayKept() }
         if case .client(.changed(let change)) = event { announce(change.changes) }
         if case .client(.formChanged) = event, isPerson { sayFormChanged() }
         if case .client(.presence) = event { announcePeople() }
@@ -74,6 +76,17 @@ extension LineForm {
             let place = other.focus.map { ", at \(model.title(of: $0))" } ?? ""
             say("\(other.peer.name)\(place)")
         }
+    }
+
+    /// The edits that were made for another daemon, and what can be done with them.
+    mutating func sayKept() {
+        guard !model.kept.isEmpty else { return say("No edits wait for another daemon.") }
+        let count = LiveModel.count(model.kept.count, "edit")
+        say("* Another daemon answers now; \(count) not sent.")
+        for field in model.kept.flatMap(\.fields) {
+            if let text = model.keptText(field) { say("  \(model.title(of: field)): \(text)") }
+        }
+        say("  :kept apply sets them here, :kept discard forgets them.")
     }
 
     private mutating func sayLink(_ link: FormMirror.Link, was: FormMirror.Link) {

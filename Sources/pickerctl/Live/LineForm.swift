@@ -340,6 +340,11 @@ struct LineForm {
             let field = model.mirror.definition.controls[index].id
             model.settle(field, offered[number - 1], context: offeredContext, &commands)
             ask(after: index)
+        case "kept":
+            guard let choice = KeptChoice(rawValue: argument), !model.kept.isEmpty else {
+                return sayKept()
+            }
+            model.decide(choice, &commands)
         case "back", "b": goBack()
         case "help", "h", nil:
             say("Enter: keep. :q leave, :list all values, :N go to number N of the list,")

@@ -25,9 +25,11 @@ struct LiveLink {
         self.form = form
         var random = SystemRandomNumberGenerator()
         let session = String(random.next() as UInt64, radix: 36)
-        identity = ClientMachine.Configuration(
+        var identity = ClientMachine.Configuration(
             client: "pickerctl/\(Version.current)", session: session, tty: tty,
             keyPrefix: session, seed: random.next())
+        identity.keepsChangesForReplica = true
+        self.identity = identity
         machine = Self.following(form, identity)
     }
 

@@ -8,6 +8,8 @@ extension LiveModel {
     enum Question: Equatable {
         /// Unset a field for everybody.
         case reset(field: String)
+        /// What happens to edits that were made for another replica.
+        case kept(KeptChoice)
     }
 
     /// The question as the status line asks it.
@@ -18,6 +20,7 @@ extension LiveModel {
             guard let index = mirror.index(field) else { return nil }
             let value = mirror.text(mirror.definition.controls[index].defaultValue, of: index)
             return "Reset \(title(of: field)) to \(value) for everybody?"
+        case .kept(let choice)?: return keptQuestion(choice)
         }
     }
 
@@ -25,10 +28,12 @@ extension LiveModel {
     mutating func questionKey(_ event: KeyEvent, _ commands: inout [LiveCommand]) -> Bool {
         guard let question else { return false }
         self.question = nil
+        if case .kept(let choice) = question { return keptKey(event, choice, &commands) }
         switch event.key {
         case .enter:
             switch question {
             case .reset(let field): send(field, .reset, &commands)
+            case .kept: break
             }
             return true
         case .escape: return true

@@ -140,6 +140,11 @@ extension LiveModel {
         case (.edit(let field, let typed), .lost):
             problems[field] = "whether it was set is not known"
             keep(typed, of: field)
+        case (.kept(let fields), .refused(let error)):
+            for field in fields { refused(field, error) }
+        case (.kept, .result(let json)):
+            if let result = try? SetResult(decoding: json) { mirror.take(result.fields) }
+        case (_, .otherReplica(let request)): keep(request)
         case (.definition, .refused), (_, .superseded), (_, .lost): break
         }
     }
@@ -195,9 +200,12 @@ extension LiveModel {
                 case .lost, .refused: true
                 case .connecting, .online, .deleted: false
                 }
+            let former = mirror.replica
             mirror.greeted(greeting)
+            if let former, former != greeting.replica { otherReplica(than: former) }
             told = nil
             if wasLost { say("the daemon is back") }
+            sendKept(&commands)
         case .disconnected: mirror.lost(nil)
         case .goodbye(let goodbye): mirror.lost(goodbye.reason.text)
         case .incompatible(let error): mirror.refused(error)
@@ -207,6 +215,7 @@ extension LiveModel {
             if error.kind == .notFound { deleted(&commands) }
         case .snapshot(let result, _):
             flash(mirror.began(result))
+            rebaseHold()
             told = nil
             // The definition may have changed since it was read.
             request(.formGet(form: mirror.form), .definition, &commands)

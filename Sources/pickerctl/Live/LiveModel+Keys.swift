@@ -80,6 +80,7 @@ extension LiveModel {
         case .escape: escape(&commands)
         case .suspend: commands.append(.suspend)
         case .redraw: commands.append(.redraw)
+        case .kept: askAboutKept()
         }
     }
 
@@ -104,6 +105,10 @@ extension LiveModel {
             say(
                 "\(waiting) edits wait for the daemon; \(leaveKey) again leaves without them",
                 isError: true)
+        } else if !asksToLeave, !kept.isEmpty {
+            say(
+                "\(Self.count(kept.count, "edit")) not sent yet; \(leaveKey) again leaves without "
+                    + (kept.count == 1 ? "it" : "them"), isError: true)
         } else {
             return commands.append(.quit(.done))
         }

@@ -84,6 +84,8 @@ struct LiveModel {
         case undo
         case redo
         case definition
+        /// Kept edits of these fields.
+        case kept([String])
     }
 
     /// Nanoseconds.
@@ -158,6 +160,10 @@ struct LiveModel {
     /// The cards of the focused conflict.
     var cards: ConflictCards?
     var ownEdits = OwnEdits()
+    /// Edits that were made for another replica than the one that answers.
+    var kept: [KeptEdit] = []
+    /// The replica that the client's edits were made for before the last greeting.
+    var formerReplica: String?
     /// The result of `pick`.
     var picked: JSON?
     /// Why `pick` ended without an answer.

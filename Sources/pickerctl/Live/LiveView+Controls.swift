@@ -80,6 +80,12 @@ extension LiveModel {
             guard hasCapsLock, isTypingSecret else { return [] }
             return [StyledText("Caps Lock is on", roles.warning).truncated()]
         }
+        if let text = keptText(field) {
+            return [
+                StyledText("\(glyphs.held) not sent: ", roles.warning).appending(text, roles.text)
+                    .truncated()
+            ]
+        }
         guard let draft = drafts[field] else { return [] }
         let lines = draft.text.split(separator: "\n", omittingEmptySubsequences: false)
         let text = "\(lines.first ?? "")\(lines.count > 1 ? " " + glyphs.more : "")"

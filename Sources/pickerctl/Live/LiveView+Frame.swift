@@ -61,7 +61,9 @@ extension LiveModel {
         let style = roles.warning.adding([.bold, .reverse])
         let text: String
         switch mirror.link {
-        case .connecting, .online: return nil
+        case .connecting, .online:
+            guard let keptBanner else { return nil }
+            text = keptBanner
         case .lost(let reason):
             let waiting = mirror.waitingEdits
             let why = reason.map { " (\($0))" } ?? ""
@@ -72,7 +74,10 @@ extension LiveModel {
                     : waiting == 1
                         ? "1 edit merges when it is back"
                         : "\(waiting) edits merge when it is back")
-        case .deleted: text = "this form was deleted; it opens again when it is made anew"
+        case .deleted:
+            text =
+                keptBanner.map { "this daemon has no form \(mirror.form); \($0)" }
+                ?? "this form was deleted; it opens again when somebody creates it"
         case .refused(let reason): text = reason
         }
         return StyledText(" " + text + " ", style).truncated()
@@ -150,7 +155,11 @@ extension LiveModel {
         case .find: return [("Enter", "go there"), ("Esc", "back")]
         case .form: break
         }
-        if question != nil { return [("Enter", "reset"), ("Esc", "keep it")] }
+        switch question {
+        case .reset?: return [("Enter", "reset"), ("Esc", "keep it")]
+        case .kept?: return around.plain([("←→", "choose"), ("Enter", "do it"), ("Esc", "back")])
+        case nil: break
+        }
         if case .pick = mode { return pickHints }
         guard let hold else { return freeHints }
         switch hold.kind {
@@ -316,6 +325,7 @@ enum HelpPage {
         (
             "Else",
             [
+                (.kept, "edits that were made for another daemon"),
                 (.people, "who is here"), (.escape, "put back, close, leave a conflict"),
                 (.suspend, "suspend"), (.redraw, "draw again"), (.help, "this page"),
                 (.leave, "leave"),

@@ -99,16 +99,17 @@ struct LiveBench {
 
     // MARK: The daemon
 
-    mutating func connect() {
+    mutating func connect(replica: String = "a") {
         feed(
             .client(
                 .greeted(
                     HelloResult(
-                        server: "t", replica: "a", features: [],
+                        server: "t", replica: replica, features: [],
                         you: .init(connection: Self.me, uid: 1, gid: 1, pid: 1, user: "ann"),
                         limits: []))))
         let result = SubscribeResult(
-            form: model.mirror.form, log: "l", revision: revision, context: "a.1:\(revision)",
+            form: model.mirror.form, log: "l", revision: revision,
+            context: "\(replica).1:\(revision)",
             isResumed: false, fields: [])
         feed(.client(.snapshot(result, previous: [])))
     }

@@ -113,6 +113,71 @@ struct LiveKeptTests {
         #expect(!screen.contains("second line"))
     }
 
+    /// An edit made while the daemon was away, and another daemon that answers.
+    private func other() throws -> LiveBench {
+        var bench = try LiveBench(form)
+        bench.disconnect()
+        bench.focus("speed")
+        bench.type("70")
+        bench.press(.enter)
+        let (number, request) = try #require(bench.sent.first)
+        bench.sent = []
+        bench.connect(replica: "b")
+        bench.feed(.answered([number], .otherReplica(request)))
+        return bench
+    }
+
+    @Test("edits for another replica wait until their owner decides")
+    func anotherReplica() throws {
+        var bench = try other()
+        #expect(bench.value("speed") == 50)
+        #expect(bench.screen().contains("another daemon answers now; 1 edit not sent"))
+        #expect(bench.screen().contains("not sent: 70"))
+        #expect(bench.edits.isEmpty)
+        // Leaving asks; the question begins at the choice that does nothing.
+        bench.type("q")
+        #expect(bench.ending == nil)
+        bench.type("K")
+        #expect(bench.screen().contains("[keep]"))
+        bench.press(.enter)
+        #expect(bench.edits.isEmpty)
+        // In its own replica it is made without a question, in the context that it had.
+        bench.disconnect()
+        bench.connect(replica: "a")
+        #expect(bench.edits.map(\.action) == [.value(70)])
+        #expect(bench.edits.map(\.context) == ["a.1:1"])
+        #expect(!bench.screen().contains("another daemon"))
+    }
+
+    @Test("kept edits are applied over what is shown, or discarded", arguments: [true, false])
+    func decided(isApplied: Bool) throws {
+        var bench = try other()
+        bench.type("K")
+        bench.press(.right)
+        if !isApplied { bench.press(.right) }
+        bench.press(.enter)
+        #expect(
+            bench.edits.filter { $0.field == "speed" }.map(\.action)
+                == (isApplied ? [.value(70)] : []))
+        #expect(bench.edits.map(\.context).allSatisfy { $0 == "b.1:1" })
+        #expect(bench.value("speed") == (isApplied ? 70 : 50))
+        #expect(!bench.screen().contains("not sent"))
+    }
+
+    @Test("an edit in progress is not set by itself in another replica")
+    func heldInAnotherReplica() throws {
+        var bench = try LiveBench(form)
+        bench.focus("speed")
+        bench.press(.right)
+        bench.disconnect()
+        bench.connect(replica: "b")
+        bench.pass(milliseconds: 5_000)
+        #expect(bench.edits.isEmpty)
+        bench.press(.enter)
+        #expect(bench.edits.map(\.action) == [.value(55)])
+        #expect(bench.edits.map(\.context) == ["b.1:1"])
+    }
+
     @Test("a title of any length leaves room for who is here", arguments: [80, 40])
     func header(columns: Int) throws {
         var bench = try LiveBench(form, columns: columns, lines: 10)

@@ -110,6 +110,40 @@ def typed_text_is_kept():
         t.sees("2.0")
 
 
+def another_daemon_asks():
+    with Knobs() as (form, t):
+        first = form.state
+        t.press("/", "traf", "Enter")
+        t.sees("▌ Traffic")
+        form.kill()
+        t.sees("the daemon is away")
+        t.press("70", "Enter")
+        t.sees("1 edit merges")
+        form.state = form.folder + "/another"
+        form.start()
+        form.apply(FORM)
+        t.sees("another daemon answers now; 1 edit not sent")
+        t.sees("not sent: 70")
+        check(form.get("traffic") == "35", "another daemon got the edit")
+        t.press("K")
+        t.sees("[keep]")
+        t.press("Enter")
+        form.kill()
+        form.state = first
+        form.start()
+        form.becomes("traffic", "70")
+        t.loses("another daemon")
+        form.kill()
+        t.sees("the daemon is away")
+        t.press("20", "Enter")
+        form.state = form.folder + "/another"
+        form.start()
+        t.sees("another daemon answers now; 1 edit not sent")
+        t.press("K", "Right", "Enter")
+        form.becomes("traffic", "20")
+        t.loses("another daemon")
+
+
 def undo_says_what():
     with Knobs() as (form, t):
         t.press("/", "traf", "Enter", "70", "Enter")
@@ -121,4 +155,4 @@ def undo_says_what():
 
 
 run(a_visit_changes_nothing, no_digit_settles_a_conflict, backspace_asks, the_wheel_scrolls,
-    destructive_asks, typed_text_is_kept, undo_says_what)
+    destructive_asks, typed_text_is_kept, another_daemon_asks, undo_says_what)

@@ -48,6 +48,7 @@ class Form:
         self.programs = programs
         self.folder = tempfile.mkdtemp(prefix="pickertty-", dir="/tmp")
         self.socket = self.folder + "/sock"
+        self.state = self.folder + "/state"
         self.daemon = None
         self.terminals = []
         self.start()
@@ -65,7 +66,7 @@ class Form:
     def start(self):
         self.daemon = subprocess.Popen(
             [self.programs + "/pickersyncd", "--socket", self.socket,
-             "--state-directory", self.folder + "/state"],
+             "--state-directory", self.state],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment())
         wait_for("the daemon", lambda: self.ctl("form", "list").returncode == 0)
 

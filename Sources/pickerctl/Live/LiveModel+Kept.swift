@@ -1,0 +1,177 @@
+// Edits that were made for another replica: a daemon with another store answers on the socket.
+//
+//   unanswered ──another replica answers──▶ kept ──its replica answers again──▶ sent there
+//                                            │ ──apply──▶ sent to the daemon that answers
+//                                            └ ──discard──▶ gone
+//
+// Invariants: no kept edit reaches another replica before its owner says so; sent to its own
+// replica it has its idempotency key, so it is applied once.
+
+internal import SyncCore
+internal import TerminalUI
+
+/// An edit that was made for one replica.
+struct KeptEdit: Equatable {
+    var replica: String
+    var edit: StateSet
+
+    var fields: [String] { edit.changes.map(\.field) }
+}
+
+/// What the owner of kept edits can choose.
+enum KeptChoice: String, CaseIterable, Equatable {
+    case keep, apply, discard
+}
+
+extension LiveModel {
+    /// Another replica answered: what only had a meaning in the former one is forgotten. A value
+    /// that is being edited is not set by itself any more.
+    mutating func otherReplica(than former: String) {
+        formerReplica = former
+        ownEdits = OwnEdits()
+        settled = [:]
+        flashes = [:]
+        cards = nil
+        hold?.context = nil
+        if case .value(let value, .some)? = hold?.kind { hold?.kind = .value(value, settles: nil) }
+    }
+
+    /// The first snapshot of another replica: the edit in progress belongs to what is shown now.
+    mutating func rebaseHold() {
+        guard let hold, hold.context == nil, let state = mirror.state(hold.field) else { return }
+        self.hold?.context = mirror.context
+        self.hold?.revision = state.value == hold.base.value ? state.revision : 0
+    }
+
+    /// A request was not sent, because another replica answers.
+    mutating func keep(_ request: Request) {
+        switch request {
+        case .stateSet(let edit):
+            guard let formerReplica else { return }
+            kept.append(KeptEdit(replica: formerReplica, edit: edit))
+        default: say("nothing was done: another daemon answers now", isError: true)
+        }
+    }
+
+    /// Sends the kept edits of the replica that answers now.
+    mutating func sendKept(_ commands: inout [LiveCommand]) {
+        let own = kept.filter { $0.replica == mirror.replica }
+        guard !own.isEmpty else { return }
+        kept.removeAll { $0.replica == mirror.replica }
+        for kept in own { submit(kept.edit, kept.fields, &commands) }
+    }
+
+    private mutating func submit(
+        _ edit: StateSet, _ fields: [String], _ commands: inout [LiveCommand]
+    ) {
+        let number = lastEdit + 1
+        for change in edit.changes { try? mirror.edit(number, change) }
+        request(.stateSet(edit), .kept(fields), &commands)
+    }
+
+    // MARK: The question
+
+    /// The banner of kept edits.
+    var keptBanner: String? {
+        guard !kept.isEmpty else { return nil }
+        let key = around.keys.name(of: .kept)
+        return
+            "another daemon answers now; \(Self.count(kept.count, "edit")) not sent · \(key) to choose"
+    }
+
+    /// `1 edit`, `2 edits`.
+    static func count(_ number: Int, _ word: String) -> String {
+        "\(number) \(word)\(number == 1 ? "" : "s")"
+    }
+
+    /// The values of kept edits of a field, in words.
+    func keptText(_ field: String) -> String? {
+        guard !kept.isEmpty, let index = mirror.index(field) else { return nil }
+        if isSecret(field) {
+            return kept.contains { $0.fields.contains(field) } ? "a new secret" : nil
+        }
+        let texts = kept.flatMap(\.edit.changes).filter { $0.field == field }.map { change in
+            switch change.action {
+            case .value(let value): return mirror.text(value, of: index)
+            case .increment(let amount): return amount.description
+            case .press: return "pressed"
+            case .reset: return "the default"
+            case .add(let tags): return "+ \(mirror.text(.array(tags), of: index))"
+            case .remove(let tags): return "− \(mirror.text(.array(tags), of: index))"
+            case .toggle, .move: return "another value"
+            }
+        }
+        return texts.last
+    }
+
+    mutating func askAboutKept() {
+        if kept.isEmpty { return say("no edits wait for another daemon") }
+        question = .kept(.keep)
+    }
+
+    func keptQuestion(_ choice: KeptChoice) -> String {
+        let marks = KeptChoice.allCases.map {
+            $0 == choice ? "[\($0.rawValue)]" : " \($0.rawValue) "
+        }
+        let what = Self.count(kept.count, "edit")
+        let meaning =
+            switch choice {
+            case .keep: "wait until the other daemon answers again"
+            case .apply: "set them in this daemon, for everybody"
+            case .discard: "forget them"
+            }
+        return "\(what): \(marks.joined(separator: " "))  \(meaning)"
+    }
+
+    mutating func keptKey(
+        _ event: KeyEvent, _ choice: KeptChoice, _ commands: inout [LiveCommand]
+    ) -> Bool {
+        let all = KeptChoice.allCases
+        let here = all.firstIndex(of: choice) ?? 0
+        switch around.keys[event] {
+        case .left?, .previous?: question = .kept(all[max(0, here - 1)])
+        case .right?, .next?: question = .kept(all[min(all.count - 1, here + 1)])
+        case .act?: decide(choice, &commands)
+        case .escape?: break
+        default: return false
+        }
+        return true
+    }
+
+    /// Carries out the owner's choice.
+    mutating func decide(_ choice: KeptChoice, _ commands: inout [LiveCommand]) {
+        let what = Self.count(kept.count, "edit")
+        switch choice {
+        case .keep: say("\(what) kept for the other daemon")
+        case .discard:
+            kept = []
+            say("\(what) discarded")
+        case .apply: applyKept(&commands)
+        }
+    }
+
+    /// Makes the kept edits again in the daemon that answers, over the values that are shown.
+    private mutating func applyKept(_ commands: inout [LiveCommand]) {
+        guard mirror.link != .deleted else {
+            return say("this daemon has no form \(mirror.form); the edits are kept", isError: true)
+        }
+        let all = kept
+        kept = []
+        for old in all {
+            let missing = old.fields.filter { mirror.index($0) == nil }
+            guard missing.isEmpty else {
+                kept.append(old)
+                say(
+                    "this form has no \(missing.joined(separator: ", ")); the edit is kept",
+                    isError: true)
+                continue
+            }
+            var edit = old.edit
+            edit.idempotencyKey = nil
+            edit.context = nil
+            edit.requireCurrent = false
+            for index in edit.changes.indices { edit.changes[index].context = mirror.context }
+            submit(edit, old.fields, &commands)
+        }
+    }
+}
