@@ -72,15 +72,15 @@ public enum Daemon {
                     connectionsMax: choices.engine.limits.connectionsMax + ProcessLimits.refusals,
                     descriptorsMax: choices.descriptorsMax)
                 shell.names.begin()
-                let life = Life(
+                let lifecycle = ServiceLifecycle(
                     shell: shell, sources: sources, configuration: configuration, choices: choices,
                     reason: sockets.arePassed ? .restart : .shutdown)
-                try life.watchSignals()
+                try lifecycle.watchSignals()
                 try sockets.listen(shell)
                 shell.onEnd = { isClean = $0 }
-                life.begin(forms, readyAt: sockets.shownPath)
+                lifecycle.begin(forms, readyAt: sockets.shownPath)
                 loop.run()
-                life.end()
+                lifecycle.end()
             }
         } catch {
             throw StartFailure(.system, "cannot run the event loop: \(error)")

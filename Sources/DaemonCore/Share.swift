@@ -27,7 +27,7 @@ final class Share {
     let gate = ReadGate()
     var connections = 0
     /// Connections that became readable while the gate was closed, in order.
-    var heldBack: [Connection] = []
+    var heldBack: [ClientConnection] = []
     /// Whether the shell checks this share in each iteration.
     var isWatched = false
 
@@ -58,7 +58,7 @@ extension Shell {
     }
 
     /// One connection less.
-    func leaveShare(_ connection: Connection) {
+    func leaveShare(_ connection: ClientConnection) {
         guard let share = connection.share else { return }
         connection.share = nil
         share.connections -= 1
@@ -67,15 +67,15 @@ extension Shell {
     }
 
     /// Stops reading from a uid whose requests wait for their turn.
-    func closeGateIfBehind(_ connection: Connection) {
-        guard engine.isBehind(connection.id), let share = connection.share else { return }
+    func closeGateIfItMustWait(_ connection: ClientConnection) {
+        guard engine.mustWait(connection.id), let share = connection.share else { return }
         share.gate.isClosed = true
         share.gate.bytesMax = Share.contendedReadBytes
         watch(share)
     }
 
     /// Charges the time of a read to the uid of the sender.
-    func chargeRead(_ connection: Connection) {
+    func chargeRead(_ connection: ClientConnection) {
         guard let gate = connection.share?.gate, gate.bytesMax < .max else { return }
         engine.charge(Loop.hrtimeNanoseconds &- gate.readBegan, to: connection.id)
     }
@@ -87,7 +87,7 @@ extension Shell {
     }
 
     /// A connection became readable, but it is not the turn of its uid.
-    func heldBack(_ connection: Connection) {
+    func heldBack(_ connection: ClientConnection) {
         guard let share = connection.share, case .active = connection.reading else { return }
         connection.reading = .heldBack
         share.heldBack.append(connection)
@@ -103,7 +103,7 @@ extension Shell {
         swap(&shares, &watchedShares)
         for share in shares {
             share.isWatched = false
-            if let one = share.heldBack.first(where: { $0.isKnown }), engine.isBehind(one.id) {
+            if let one = share.heldBack.first(where: { $0.isKnown }), engine.mustWait(one.id) {
                 watch(share)
                 continue
             }

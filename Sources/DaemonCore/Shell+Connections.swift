@@ -30,7 +30,7 @@ extension Shell {
             let groups = (try? PeerCredentials.groups(of: descriptor)) ?? []
             let pipe = try Pipe(loop: loop, adopting: socket)
             lastConnection += 1
-            let connection = Connection(
+            let connection = ClientConnection(
                 id: ConnectionID(lastConnection), pipe: pipe, descriptor: descriptor, of: self)
             connections.insert(connection)
             name(connection, credentials, groups)
@@ -45,8 +45,9 @@ extension Shell {
         }
     }
 
-    private func name(_ connection: Connection, _ credentials: PeerCredentials, _ groups: [UInt32])
-    {
+    private func name(
+        _ connection: ClientConnection, _ credentials: PeerCredentials, _ groups: [UInt32]
+    ) {
         let gids = [credentials.gid] + groups.filter { $0 != credentials.gid }
         let user = NameDirectory.Number.user(credentials.uid)
         names.prepare([user] + gids.map(NameDirectory.Number.group)) { [unowned self] in
@@ -59,7 +60,7 @@ extension Shell {
         }
     }
 
-    private func open(_ connection: Connection, _ peer: Peer) {
+    private func open(_ connection: ClientConnection, _ peer: Peer) {
         connection.phase = .open
         let share = joinShare(peer.uid)
         connection.share = share
@@ -99,7 +100,7 @@ extension Shell {
     ///
     /// Its earlier requests are still executed, so the engine first receives the end of the stream.
     /// `lookAfterLingering` then finds out whether the peer has closed the connection.
-    func ended(_ connection: Connection) {
+    func ended(_ connection: ClientConnection) {
         connection.reading = .ended
         guard connection.isKnown else { return }
         lingering.append(connection)
@@ -134,7 +135,7 @@ extension Shell {
             let ready = engine.takeReady(atMost: most)
             if ready.isEmpty { break }
             for outbox in ready {
-                if let connection = outbox.owner as? Connection { write(connection, outbox) }
+                if let connection = outbox.owner as? ClientConnection { write(connection, outbox) }
             }
             // The rest is written in the next iteration, because other clients may have sent
             // requests.
@@ -144,7 +145,7 @@ extension Shell {
         finishing.removeAll(where: \.isClosed)
     }
 
-    private func write(_ connection: Connection, _ outbox: Outbox?) {
+    private func write(_ connection: ClientConnection, _ outbox: Outbox?) {
         guard let outbox, connection.isKnown, !connection.isWriting else { return }
         let began = engine.isContended ? Loop.hrtimeNanoseconds : nil
         defer {
@@ -182,7 +183,7 @@ extension Shell {
             UnsafeRawBufferPointer(start: segment.baseAddress, count: segment.count))
     }
 
-    private func wrote(_ connection: Connection, _ error: UVError?) {
+    private func wrote(_ connection: ClientConnection, _ error: UVError?) {
         connection.isWriting = false
         guard connection.isKnown else { return }
         if error != nil { close(connection) } else { tell(.wrote(connection.id)) }
@@ -202,7 +203,7 @@ extension Shell {
         if !lingerTimer.isRunning { lingerTimer.start(after: .seconds(1)) }
     }
 
-    func close(_ connection: Connection) {
+    func close(_ connection: ClientConnection) {
         let wasKnown = connection.isKnown
         if case .closed = connection.phase { return }
         leaveShare(connection)
@@ -213,7 +214,7 @@ extension Shell {
     }
 
     private func descriptorIsFree() {
-        guard life == .serving else { return }
+        guard phase == .serving else { return }
         // Resume only when several connections are free, so that a full daemon does not pause and
         // resume for each one.
         guard isFull, connections.count <= connectionsMax - max(1, connectionsMax / 64) else {

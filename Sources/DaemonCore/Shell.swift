@@ -10,7 +10,7 @@ internal import SyncCore
 // closed.
 
 /// The phases of the daemon, from the first accept to the end.
-enum ShellLife {
+enum ShellPhase {
     case serving
     /// The goodbyes and the last batch are being written.
     case draining
@@ -45,13 +45,13 @@ final class Shell {
     let store: StoreQueue
     let figures: Figures
 
-    var life = ShellLife.serving
+    var phase = ShellPhase.serving
     /// The maximum number of accepted connections, because descriptors are limited.
     var connectionsMax: Int
     let descriptorsMax: Int
     var idleExit: Duration?
 
-    var connections = ConnectionTable<Connection>()
+    var connections = ConnectionTable<ClientConnection>()
     var lastConnection: UInt64 = 0
     var listeners: [UnixListener] = []
     /// By uid.
@@ -61,7 +61,7 @@ final class Shell {
     /// Connections that close when their output is written.
     var finishing: [Finishing] = []
     /// Connections whose peer has shut down its side and may have closed the connection.
-    var lingering: [Connection] = []
+    var lingering: [ClientConnection] = []
 
     private var effects: [Effect] = []
     private var spareEffects: [Effect] = []
@@ -144,12 +144,12 @@ final class Shell {
     }
 
     /// Passes received bytes to the engine and runs its effects.
-    func received(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) {
+    func received(_ connection: ClientConnection, _ bytes: UnsafeRawBufferPointer) {
         isDirty = true
         chargeRead(connection)
         engine.received(connection.id, bytes, at: now, into: &effects)
         runEffects()
-        closeGateIfBehind(connection)
+        closeGateIfItMustWait(connection)
         if engine.keepsSecrets { Wiping.wipe(bytes) }
     }
 
@@ -183,7 +183,7 @@ final class Shell {
     }
 
     private func iterationEnded() {
-        guard life != .ended else { return }
+        guard phase != .ended else { return }
         if engine.wantsTurn { tell(.turn) }
         var turns = 0
         while isDirty, turns < Self.turnsMax {
@@ -218,7 +218,7 @@ final class Shell {
     private func settleIfIdle() {
         guard let settled = whenSettled, !isDirty, store.isIdle else { return }
         whenSettled = nil
-        if life == .serving { settled() }
+        if phase == .serving { settled() }
     }
 
     private func armDeadline() {
@@ -261,8 +261,8 @@ final class Shell {
 
     /// Sends goodbye and ends, within `drainLimit`.
     func stop(_ reason: GoodbyeReason) {
-        guard life == .serving else { return }
-        life = .draining
+        guard phase == .serving else { return }
+        phase = .draining
         manager.stopping()
         for listener in listeners { listener.close() }
         idleTimer.stop()
@@ -276,19 +276,19 @@ final class Shell {
     }
 
     private func drained() {
-        guard life == .draining else { return }
-        life = .drained
+        guard phase == .draining else { return }
+        phase = .drained
         for connection in connections.inOrder { finish(connection.id) }
         isDirty = true
     }
 
     private func endIfDone() {
-        guard life == .drained, connections.isEmpty, store.isIdle else { return }
+        guard phase == .drained, connections.isEmpty, store.isIdle else { return }
         end(isClean: !store.isSuspect)
     }
 
     private func drainLimitPassed() {
-        switch life {
+        switch phase {
         case .serving, .ended: return
         case .drained:
             for connection in connections.inOrder { close(connection) }
@@ -300,8 +300,8 @@ final class Shell {
     }
 
     private func end(isClean: Bool) {
-        guard life != .ended else { return }
-        life = .ended
+        guard phase != .ended else { return }
+        phase = .ended
         // A job that is still in progress ends after this object is freed.
         store.deliver = nil
         store.report = nil
@@ -312,7 +312,7 @@ final class Shell {
     // MARK: Idleness
 
     private func watchIdleness() {
-        guard let idleExit, life == .serving else { return idleTimer.stop() }
+        guard let idleExit, phase == .serving else { return idleTimer.stop() }
         if !connections.isEmpty {
             idleTimer.stop()
         } else if !idleTimer.isRunning {
@@ -321,7 +321,7 @@ final class Shell {
     }
 
     private func idleFired() {
-        guard connections.isEmpty, life == .serving else { return }
+        guard connections.isEmpty, phase == .serving else { return }
         log.write(.info, "no connection for a while: exiting")
         stop(.shutdown)
     }

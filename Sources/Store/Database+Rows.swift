@@ -153,7 +153,7 @@ extension Statement {
         try bind(4, row.frame)
         try bind(5, row.record)
         try bind(6, row.uid.map(Int64.init))
-        try bind(7, row.takesBack.map { Int64(clamping: $0) * (row.takesPart ? -1 : 1) })
+        try bind(7, row.undoes.map { Int64(clamping: $0) * (row.isPartialUndo ? -1 : 1) })
     }
 
     /// The present row, read as the answer under a key.
@@ -165,11 +165,11 @@ extension Statement {
 
     /// The present row, read as a revision.
     var revisionRow: RevisionRow {
-        let takesBack = optionalInteger(6)
+        let undoes = optionalInteger(6)
         return RevisionRow(
             form: integer(0), revision: count(1), at: integer(2), frame: blob(3), record: blob(4),
             uid: optionalInteger(5).map(UInt32.init(truncatingIfNeeded:)),
-            takesBack: takesBack?.magnitude, takesPart: takesBack ?? 0 < 0)
+            undoes: undoes?.magnitude, isPartialUndo: undoes ?? 0 < 0)
     }
 
     /// The present row, read as a form with its head.

@@ -47,7 +47,7 @@ extension Store {
     /// Whether `maintain` has something to do. Ask after a commit.
     public var maintenanceDue: Bool {
         exclusively {
-            guard case .open(let database) = connection else { return false }
+            guard case .open(let database) = databaseState else { return false }
             return database.walFrames >= options.checkpointPages || pagesToFree > 0
         }
     }

@@ -48,7 +48,7 @@ extension Store {
         }
         let store = Store(
             files: builder.files, options: builder.options, schema: builder.schema, lock: lock,
-            connection: .closed, unsettled: .adoption, meta: meta)
+            databaseState: .closed, unsettled: .adoption, meta: meta)
         if !builder.options.settlesLater { try store.settle() }
         let opening = Opening(
             condition: .created, replica: meta.replica, replicaChange: .created)
@@ -80,7 +80,7 @@ extension Store {
             everyEditDurable: builder.options.everyEditDurable, file: identity, machine: machine)
         let store = Store(
             files: builder.files, options: builder.options, schema: builder.schema, lock: lock,
-            connection: .open(database), unsettled: .beginning, meta: meta)
+            databaseState: .open(database), unsettled: .beginning, meta: meta)
         if change != nil {
             // Which of the two comes first: see `LockFile`.
             if !follows { try lock.write(RunMark(generation: meta.generation, closed: false)) }

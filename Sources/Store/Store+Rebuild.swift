@@ -22,7 +22,7 @@ extension Store {
                 try files.removeBuilding()
                 // A disk without room is found out before anything is written to it.
                 try files.reserve(image.leastBytes)
-                guard lacksRoom, case .open(let database) = connection else {
+                guard lacksRoom, case .open(let database) = databaseState else {
                     return try replace(with: image)
                 }
                 return try rewrite(image, in: database)
@@ -52,15 +52,15 @@ extension Store {
             try files.adoptBuilding()
         } catch {
             // Perhaps declared already: the old file may be read, and written no more.
-            if case .open(let database) = connection { connection = .suspect(database) }
+            if case .open(let database) = databaseState { databaseState = .suspect(database) }
             throw error
         }
         source?.close(checkpointing: false)
-        connection = .closed
+        databaseState = .closed
         try files.finishReplacement()
         let database = try builder.connect()
         try lock.write(RunMark(generation: built.generation, closed: false))
-        connection = .open(database)
+        databaseState = .open(database)
         unsettled = nil
         meta = built
         hasLostEdits = false
@@ -93,7 +93,7 @@ extension Store {
     /// Where history is read from: the connection that failed, else what an attempt before this
     /// one left. Not being readable is no error here.
     private func historySource(_ builder: Builder) -> Database? {
-        switch connection {
+        switch databaseState {
         case .open(let database), .suspect(let database): return database
         case .closed: break
         }

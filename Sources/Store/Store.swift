@@ -22,7 +22,7 @@ internal import Synchronization
 /// mistake and traps.
 public final class Store: @unchecked Sendable {
     /// Where the connection stands.
-    enum Connection {
+    enum DatabaseState {
         case open(Database)
         /// A commit or checkpoint failed: read, but write no more.
         case suspect(Database)
@@ -42,7 +42,7 @@ public final class Store: @unchecked Sendable {
     let options: StoreOptions
     let schema: Schema
     let lock: LockFile
-    var connection: Connection
+    var databaseState: DatabaseState
     var unsettled: Unsettled?
     /// Whether the last commit found no room: it left nothing behind, and what was there stands.
     var lacksRoom = false
@@ -61,13 +61,13 @@ public final class Store: @unchecked Sendable {
 
     init(
         files: StoreFiles, options: StoreOptions, schema: Schema, lock: LockFile,
-        connection: Connection, unsettled: Unsettled, meta: Meta
+        databaseState: DatabaseState, unsettled: Unsettled, meta: Meta
     ) {
         self.files = files
         self.options = options
         self.schema = schema
         self.lock = lock
-        self.connection = connection
+        self.databaseState = databaseState
         self.unsettled = unsettled
         self.meta = meta
     }
@@ -108,9 +108,9 @@ public final class Store: @unchecked Sendable {
             try files.finishReplacement()
             let database = try Builder(files: files, options: options, schema: schema).connect()
             try lock.write(RunMark(generation: meta.generation, closed: false))
-            connection = .open(database)
+            databaseState = .open(database)
         case .beginning:
-            guard case .open(let database) = connection else { return }
+            guard case .open(let database) = databaseState else { return }
             do throws(StoreError) {
                 try database.transaction { () throws(StoreError) in try meta.write(to: database) }
             } catch {
@@ -125,7 +125,7 @@ public final class Store: @unchecked Sendable {
     /// The connection for reading.
     func readable() throws(StoreError) -> Database {
         if case .adoption = unsettled { try settle() }
-        switch connection {
+        switch databaseState {
         case .open(let database), .suspect(let database): return database
         case .closed: throw .closed(file: files.database)
         }
@@ -133,9 +133,9 @@ public final class Store: @unchecked Sendable {
 
     /// The connection for writing.
     func writable() throws(StoreError) -> Database {
-        if case .open = connection { try settle() }
+        if case .open = databaseState { try settle() }
         if case .adoption = unsettled { try settle() }
-        switch connection {
+        switch databaseState {
         case .open(let database): return database
         case .suspect: throw .suspect(file: files.database)
         case .closed: throw .closed(file: files.database)
@@ -146,7 +146,7 @@ public final class Store: @unchecked Sendable {
     func distrust(_ database: Database, after error: StoreError) {
         lacksRoom = false
         switch error {
-        case .inputOutput, .damaged: connection = .suspect(database)
+        case .inputOutput, .damaged: databaseState = .suspect(database)
         case .full: lacksRoom = true
         default: break
         }
@@ -180,15 +180,17 @@ public final class Store: @unchecked Sendable {
             if clean {
                 do throws(StoreError) { try settle() } catch { failure = error }
             }
-            guard case .open(let database) = connection, clean, unsettled == nil, !hasLostEdits
+            guard case .open(let database) = databaseState, clean, unsettled == nil, !hasLostEdits
             else {
-                if case .suspect(let database) = connection { database.close(checkpointing: false) }
-                if case .open(let database) = connection { database.close(checkpointing: false) }
-                connection = .closed
+                if case .suspect(let database) = databaseState {
+                    database.close(checkpointing: false)
+                }
+                if case .open(let database) = databaseState { database.close(checkpointing: false) }
+                databaseState = .closed
                 if let failure { throw failure }
                 return
             }
-            connection = .closed
+            databaseState = .closed
             defer { database.close(checkpointing: false) }
             meta.clean = true
             try database.transaction { () throws(StoreError) in try meta.write(to: database) }

@@ -166,9 +166,9 @@ struct ProcessLimitsTests {
         let before = old
         old.logLevel = .debug
         old.limits.formsMax = 1
-        #expect(Life.changesForNextStart(before, old).isEmpty)
+        #expect(ServiceLifecycle.changesForNextStart(before, old).isEmpty)
         old.socket = "/c"
         old.durability = .memory
-        #expect(Life.changesForNextStart(before, old) == ["socket", "durability"])
+        #expect(ServiceLifecycle.changesForNextStart(before, old) == ["socket", "durability"])
     }
 }

@@ -80,7 +80,7 @@ public struct ModelStore {
 
     private mutating func keep(_ kept: KeptHistory, of form: FormKey, through: UInt64) {
         let pruned = (revisions[form] ?? [:]).values.filter { $0.revision <= through }
-        let takenBack = Set(pruned.compactMap(\.takesBack))
+        let takenBack = Set(pruned.compactMap(\.undoes))
         var rows = Array((older[form] ?? [:]).values)
         rows += pruned.filter { $0.uid != nil && $0.uid != kept.busy }
         rows = rows.filter { !takenBack.contains($0.revision) }
@@ -111,18 +111,18 @@ public struct ModelStore {
     private func journal(of form: FormKey, rowsMax: Int) -> [RevisionRow] {
         let rows = Array((revisions[form] ?? [:]).values) + Array((older[form] ?? [:]).values)
         var takenBack: Set<UInt64> = []
-        for new in rows where !new.takesPart {
-            var old = rows.first { $0.revision == new.takesBack && $0.uid != new.uid }
-            while let next = old, takenBack.insert(next.revision).inserted, !next.takesPart {
-                old = rows.first { $0.revision == next.takesBack }
+        for new in rows where !new.isPartialUndo {
+            var old = rows.first { $0.revision == new.undoes && $0.uid != new.uid }
+            while let next = old, takenBack.insert(next.revision).inserted, !next.isPartialUndo {
+                old = rows.first { $0.revision == next.undoes }
             }
         }
         let newest = Self.dealt(rows.filter { !takenBack.contains($0.revision) })
             .prefix(rowsMax).map(\.row)
         let revisions = Set(newest.map(\.revision))
         let parts = rows.filter { row in
-            row.takesPart && !revisions.contains(row.revision)
-                && row.takesBack.map(revisions.contains) ?? false
+            row.isPartialUndo && !revisions.contains(row.revision)
+                && row.undoes.map(revisions.contains) ?? false
         }
         return parts.sorted { $0.revision > $1.revision }
             + newest.map { row in

@@ -157,7 +157,7 @@ struct BackupTests {
         let store = try scratch.open().store
         let rows = try store.all().revisions
         #expect(rows.map(\.revision) == [1, 2, 3, 4, 5])
-        #expect(rows.allSatisfy { $0.uid == nil && $0.takesBack == nil && !$0.record.isEmpty })
+        #expect(rows.allSatisfy { $0.uid == nil && $0.undoes == nil && !$0.record.isEmpty })
         let query = StoreQuery.journal(form: 1, rowsMax: 500, bytesMax: .max)
         guard case .revisions(let journal) = store.answer(query) else {
             Issue.record("no journal")
@@ -165,7 +165,7 @@ struct BackupTests {
         }
         #expect(journal.map(\.revision) == [5, 4, 3, 2, 1])
         #expect(journal.map(\.record) == rows.reversed().map(\.record))
-        let added = RevisionRow.sample(6, uid: 1000, takesBack: 5)
+        let added = RevisionRow.sample(6, uid: 1000, undoes: 5)
         try store.put(
             .putHead(form: 1, revision: 6, context: []), .appendRevision(added),
             .pruneRevisions(
@@ -189,8 +189,8 @@ struct BackupTests {
         let rows = image.revisions
         #expect(rows.map(\.revision) == [1, 2, 3])
         #expect(rows.map(\.uid) == [0, 0, 0])
-        #expect(rows.map(\.takesBack) == [nil, nil, 2])
-        #expect(rows.map(\.takesPart) == [false, false, true])
+        #expect(rows.map(\.undoes) == [nil, nil, 2])
+        #expect(rows.map(\.isPartialUndo) == [false, false, true])
         #expect(rows.allSatisfy { $0.frame.count > 500 && $0.record.count > 100 })
         try store.put(
             .putHead(form: 1, revision: 4, context: []), .appendRevision(.sample(4)),

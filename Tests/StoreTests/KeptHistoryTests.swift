@@ -104,8 +104,8 @@ struct KeptHistoryTests {
         let store = try flooded { revision in
             switch revision {
             // 1 by a neighbour that goes with it, 2 by one that goes later, 3 not at all.
-            case 20: .sample(20, uid: 2, takesBack: 1)
-            case 45: .sample(45, uid: 2, takesBack: 2)
+            case 20: .sample(20, uid: 2, undoes: 1)
+            case 45: .sample(45, uid: 2, undoes: 2)
             default: nil
             }
         }
@@ -120,19 +120,19 @@ struct KeptHistoryTests {
     func journal() throws {
         let store = try flooded { revision in
             switch revision {
-            case 44: .sample(44, uid: 2, takesBack: 2)
-            case 50: .sample(50, uid: 2, takesBack: 49)
+            case 44: .sample(44, uid: 2, undoes: 2)
+            case 50: .sample(50, uid: 2, undoes: 49)
             default: nil
             }
         }
         #expect(try journal(store, 5) == [50, 3, 49, 1, 48])
         let chain = [(51, 1, 3), (52, 2, 51)] as [(UInt64, UInt32, UInt64)]
-        for (revision, uid, takesBack) in chain {
-            try store.put(.appendRevision(.sample(revision, uid: uid, takesBack: takesBack)))
+        for (revision, uid, undoes) in chain {
+            try store.put(.appendRevision(.sample(revision, uid: uid, undoes: undoes)))
         }
         // 3 was taken back by 51, and that by another's 52: 52 alone stands for them.
         #expect(try journal(store, 5) == [52, 1, 50, 49, 48])
-        try store.put(.appendRevision(.sample(53, uid: 1, takesBack: 52)))
+        try store.put(.appendRevision(.sample(53, uid: 1, undoes: 52)))
         #expect(try journal(store, 5) == [53, 50, 49, 1, 48])
         try store.readable().execute("DELETE FROM revision WHERE revision > 50")
         try prune(store, through: 40, Self.kept(3, busy: 2))
@@ -147,10 +147,10 @@ struct KeptHistoryTests {
     func journalOfParts() throws {
         let store = try flooded { revision in
             switch revision {
-            case 44: .sample(44, uid: 2, takesBack: 42, takesPart: true)
-            case 46: .sample(46, uid: 2, takesBack: 43, takesPart: true)
-            case 47: .sample(47, uid: 2, takesBack: 46)
-            case 48: .sample(48, uid: 1, takesBack: 2, takesPart: true)
+            case 44: .sample(44, uid: 2, undoes: 42, isPartialUndo: true)
+            case 46: .sample(46, uid: 2, undoes: 43, isPartialUndo: true)
+            case 47: .sample(47, uid: 2, undoes: 46)
+            case 48: .sample(48, uid: 1, undoes: 2, isPartialUndo: true)
             default: nil
             }
         }

@@ -215,7 +215,7 @@ struct RebuildTests {
         try store.files.adoptBuilding()
         source.close(checkpointing: false)
         if movedAside { try POSIX.move(store.files.database, to: store.files.database + ".x") }
-        store.connection = .closed
+        store.databaseState = .closed
         #expect(throws: StoreError.closed(file: store.path)) { try store.edit(31) }
         let before = store.replica
         #expect(try store.rebuild(image) == before.nextEpoch)

@@ -65,13 +65,13 @@ extension FormRow {
 extension RevisionRow {
     static func sample(
         _ revision: UInt64, form: FormKey = 1, at: Int64? = nil, bytes: Int = 100,
-        uid: UInt32? = nil, takesBack: UInt64? = nil, takesPart: Bool = false
+        uid: UInt32? = nil, undoes: UInt64? = nil, isPartialUndo: Bool = false
     ) -> RevisionRow {
         RevisionRow(
             form: form, revision: revision, at: at ?? Int64(revision),
             frame: Array(repeating: UInt8(truncatingIfNeeded: revision), count: bytes),
-            record: Array("{\"by\":1000}".utf8), uid: uid, takesBack: takesBack,
-            takesPart: takesPart)
+            record: Array("{\"by\":1000}".utf8), uid: uid, undoes: undoes,
+            isPartialUndo: isPartialUndo)
     }
 }
 

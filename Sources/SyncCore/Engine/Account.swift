@@ -92,11 +92,11 @@ final class Account {
     }
 
     /// Whether a connection waits for the next turn.
-    var isBehind: Bool { !waiting.isEmpty }
+    var hasWaitingRequests: Bool { !waiting.isEmpty }
 
     /// Whether something of it waits for a turn or for the store.
     var isWaiting: Bool {
-        isBehind || !ready.isEmpty || !audiences.isEmpty || !staleFilters.isEmpty
+        hasWaitingRequests || !ready.isEmpty || !audiences.isEmpty || !staleFilters.isEmpty
             || fetchesUnderWay > 0 || !fetchesWaiting.isEmpty
     }
 

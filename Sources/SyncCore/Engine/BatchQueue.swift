@@ -51,7 +51,7 @@ struct BatchQueue {
     }
 
     /// What a batch changes of one form.
-    struct Dirty {
+    struct FormChanges {
         let form: LiveForm
         /// The store refused an earlier batch's part of the form: nothing more is written of it.
         var isLeftOut = false
@@ -66,11 +66,11 @@ struct BatchQueue {
         /// The form is deleted at the end of the batch.
         var isDeleted = false
         /// How the form is at the end of the batch; taken when the batch is sealed.
-        var end: End?
+        var end: FormSnapshot?
     }
 
     /// A form at the end of a batch, as readers will see it.
-    enum End {
+    enum FormSnapshot {
         case cells([(index: Int, cell: Cell)], revision: UInt64, context: CausalContext)
         case whole(FormState)
     }
@@ -78,7 +78,7 @@ struct BatchQueue {
     /// One batch.
     struct Open {
         let number: UInt64
-        var dirty: [Dirty] = []
+        var changes: [FormChanges] = []
         var events: [Event] = []
         var waiters: [Waiter] = []
         /// Idempotency keys used in the batch.
@@ -92,16 +92,16 @@ struct BatchQueue {
             self.number = number
         }
 
-        var isEmpty: Bool { dirty.isEmpty && keys.isEmpty && waiters.isEmpty && chores.isEmpty }
+        var isEmpty: Bool { changes.isEmpty && keys.isEmpty && waiters.isEmpty && chores.isEmpty }
 
         /// What this batch changes of a form, to be added to.
-        mutating func withDirty(_ form: LiveForm, _ body: (inout Dirty) -> Void) {
+        mutating func withChanges(_ form: LiveForm, _ body: (inout FormChanges) -> Void) {
             if let known = form.gathered, known.batch == number {
-                return body(&dirty[known.place])
+                return body(&changes[known.place])
             }
-            form.gathered = (number, dirty.count)
-            dirty.append(Dirty(form: form))
-            body(&dirty[dirty.count - 1])
+            form.gathered = (number, changes.count)
+            changes.append(FormChanges(form: form))
+            body(&changes[changes.count - 1])
         }
 
         /// Takes out what concerns a form, so that the rest of the batch goes on without it. The
@@ -109,9 +109,9 @@ struct BatchQueue {
         ///
         /// - Returns: the responses and keys that concern it.
         mutating func leaveOut(_ form: LiveForm) -> (waiters: [Waiter], keys: [Key]) {
-            if let place = dirty.firstIndex(where: { $0.form === form }) {
-                bytes -= dirty[place].revisions.reduce(0) { $0 + $1.bytesEstimate }
-                dirty[place] = Dirty(form: form, isLeftOut: true)
+            if let place = changes.firstIndex(where: { $0.form === form }) {
+                bytes -= changes[place].revisions.reduce(0) { $0 + $1.bytesEstimate }
+                changes[place] = FormChanges(form: form, isLeftOut: true)
             }
             events.removeAll { $0.form === form }
             let taken = (
@@ -133,7 +133,7 @@ struct BatchQueue {
 
     /// The newest batch that is to change something and has not; `nil` where all is durable.
     var newestPending: UInt64? {
-        gathering.dirty.isEmpty && gathering.keys.isEmpty ? underWay?.number : gathering.number
+        gathering.changes.isEmpty && gathering.keys.isEmpty ? underWay?.number : gathering.number
     }
 
     /// Looks through the revisions of a form that the store does not have, or may not have, between
@@ -141,12 +141,12 @@ struct BatchQueue {
     func scanRevisions(
         of form: LiveForm, after: UInt64, before: UInt64, _ body: (RevisionRow) -> Bool
     ) {
-        for dirty in gathering.dirty.reversed() + (underWay?.dirty ?? []).reversed()
-        where dirty.form === form {
-            guard let last = dirty.revisions.lastIndex(where: { $0.revision < before }) else {
+        for changes in gathering.changes.reversed() + (underWay?.changes ?? []).reversed()
+        where changes.form === form {
+            guard let last = changes.revisions.lastIndex(where: { $0.revision < before }) else {
                 continue
             }
-            for row in dirty.revisions[...last].reversed() {
+            for row in changes.revisions[...last].reversed() {
                 guard row.revision > after, body(row) else { return }
             }
         }
@@ -217,13 +217,13 @@ extension BatchQueue.Open {
     /// Takes the state of every form as it is now, and gives the steps that make it durable.
     fileprivate mutating func seal() -> [StoreOperation] {
         var steps: [StoreOperation] = []
-        for index in dirty.indices { dirty[index].seal(into: &steps) }
+        for index in changes.indices { changes[index].seal(into: &steps) }
         for key in keys { steps.append(.putKey(key.row, of: key.form)) }
         return steps + chores
     }
 }
 
-extension BatchQueue.Dirty {
+extension BatchQueue.FormChanges {
     fileprivate mutating func seal(into steps: inout [StoreOperation]) {
         if isDeleted {
             steps.append(.deleteForm(form.key))

@@ -60,7 +60,7 @@ final class Connection: ConnectionKeeper {
     var heldBytes = 0
     let id: ConnectionID
     private let identity: Peer.Identity
-    var doings: Doings?
+    var clientState: ClientState?
 
     init(_ id: ConnectionID, peer: Peer, account: Account, frameBytesMax: Int) {
         self.id = id
@@ -74,19 +74,19 @@ final class Connection: ConnectionKeeper {
     var peer: Peer { Peer(pid: pid, identity) }
 
     /// What it waits for is there, or it begins to wait for another thing.
-    func goOn(to next: Progress) {
+    func advance(to next: Progress) {
         progress = next
-        doings?.business?.awaitedFetch = nil
+        clientState?.activity?.awaitedFetch = nil
     }
 
     /// The next request waits for the store.
     func await(_ fetch: FetchID) {
         progress = .awaitingFetch
-        business.awaitedFetch = fetch
+        activity.awaitedFetch = fetch
     }
 
     /// The answer of the store that its next request waits for.
-    var awaitedFetch: FetchID? { doings?.business?.awaitedFetch }
+    var awaitedFetch: FetchID? { clientState?.activity?.awaitedFetch }
 
     /// The subscription to a form, if there is one.
     func subscription(to form: LiveForm) -> Subscription? {
@@ -97,52 +97,54 @@ final class Connection: ConnectionKeeper {
     /// it watches: a fan-out to thousands asks no more.
     var isAtRest: Bool {
         writingBytes | heldBytes == 0 && answers.isEmpty && !isReadingPaused && !isAtEnd
-            && doings?.business == nil
+            && clientState?.activity == nil
     }
 
     /// Whether requests wait.
-    @inline(__always) var hasWork: Bool { doings?.business?.inbox.isEmpty == false }
+    @inline(__always) var hasWork: Bool { clientState?.activity?.inbox.isEmpty == false }
 
     /// Whether a request whose turn it is may be looked at.
     var takesTurns: Bool { progress == .idle && !hasWork }
 
     /// Bytes of requests that wait.
-    @inline(__always) var inboxBytes: Int { doings?.business?.inbox.bytes ?? 0 }
+    @inline(__always) var inboxBytes: Int { clientState?.activity?.inbox.bytes ?? 0 }
 
     /// Bytes of answers that the client has not taken, or that are still to become durable.
-    @inline(__always) var owedBytes: Int { answers.bytes + (doings?.business?.pendingBytes ?? 0) }
+    @inline(__always) var owedBytes: Int {
+        answers.bytes + (clientState?.activity?.pendingBytes ?? 0)
+    }
 
     /// Puts a frame behind everything that waits.
     func enqueue(frame: [UInt8]) {
-        business.inbox.append(.frame(frame))
+        activity.inbox.append(.frame(frame))
     }
 
     /// Puts work that is no frame behind everything that waits.
     func enqueueLast(_ work: Work) {
-        business.inbox.append(work)
+        activity.inbox.append(work)
     }
 
     /// Puts work before everything that waits.
     func enqueueFirst(_ work: [Work]) {
-        business.inbox.prepend(work)
+        activity.inbox.prepend(work)
     }
 
     /// Takes the work whose turn it is.
     func dequeue() -> Work? {
-        guard let business = doings?.business else { return nil }
-        let work = business.inbox.takeFirst()
-        if business.inbox.isEmpty { tidy() }
+        guard let activity = clientState?.activity else { return nil }
+        let work = activity.inbox.takeFirst()
+        if activity.inbox.isEmpty { tidy() }
         return work
     }
 
     /// Forgets all that waits; gives the calls among it, next first.
     func dropInbox() -> [Work] {
-        guard let business = doings?.business else { return [] }
+        guard let activity = clientState?.activity else { return [] }
         defer {
-            business.inbox = Inbox()
+            activity.inbox = Inbox()
             tidy()
         }
-        return business.inbox.nextCalls
+        return activity.inbox.nextCalls
     }
 }
 

@@ -28,7 +28,7 @@ extension Engine {
     func admit(_ request: Request, _ call: PendingCall, isKeyUnused: Bool = false) -> Verdict {
         if request.waitsForOwnEdits, call.connection.editsPending > 0 { return .afterCommit }
         let isEdit = request.isEdit
-        if isEdit, case .slot = call.target, let reason = life.reasonToLeave {
+        if isEdit, case .slot = call.target, let reason = lifecycle.reasonToLeave {
             return .unanswered(reason)
         }
         // A batch is answered in one frame: once its answers have come to a good part of one, the
@@ -77,7 +77,7 @@ extension Engine {
 
     /// Why no edit is taken at present; `nil` where edits are.
     private var refusalOfEdits: WireError? {
-        guard life == .serving else {
+        guard lifecycle == .serving else {
             return .unbegun("the daemon is stopping; try again in a moment")
         }
         return switch health {

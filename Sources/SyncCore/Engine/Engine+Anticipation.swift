@@ -22,7 +22,7 @@ extension Engine {
     /// When the batch that gathers waits for nobody any more (monotonic nanoseconds); `nil` where
     /// it does not wait.
     var batchWaitsUntil: UInt64? {
-        guard !awaited.isEmpty, life == .serving, isContended,
+        guard !awaited.isEmpty, lifecycle == .serving, isContended,
             now.monotonicNanoseconds < awaitedUntil
         else { return nil }
         let isWorthIt = awaited.contains { absent in

@@ -14,7 +14,7 @@ extension Engine {
         let connection = call.connection
         let peer = connection.peer
         guard peer.uid == 0 || peer.uid == configuration.daemonUID else {
-            refusals.append(
+            pendingLog.append(
                 LogEntry(
                     .warning, "forbidden: \(peer.whom) may not make a backup",
                     [.event(.forbidden)] + peer.logFields))

@@ -23,7 +23,7 @@ extension Engine {
         forgetWritten()
         letGoOfSlow(&effects)
         cutOffOverfull(&effects)
-        flushRefusals(&effects)
+        flushPendingLog(&effects)
         doChores()
         if batches.isIdle, health == .healthy, !batches.gathering.isEmpty, isTimeToWrite,
             batchWaitsUntil == nil
@@ -60,7 +60,7 @@ extension Engine {
 
     /// With `commit` at once; otherwise when the time has come, or on the way out.
     private var isTimeToWrite: Bool {
-        if life != .serving || !batches.gathering.waiters.isEmpty { return true }
+        if lifecycle != .serving || !batches.gathering.waiters.isEmpty { return true }
         if batches.gathering.bytes > configuration.limits.unwrittenBytesMax { return true }
         return now.monotonicNanoseconds &- lastWriteNanoseconds >= writePeriodNanoseconds
     }
@@ -162,17 +162,17 @@ extension Engine {
     ) {
         let limits = configuration.limits
         var dropped: (through: UInt64, bytes: Int)?
-        batches.gathering.withDirty(form) { dirty in
+        batches.gathering.withChanges(form) { changes in
             switch extent {
-            case .cells(let cells): for index in cells { dirty.cells.insert(index) }
+            case .cells(let cells): for index in cells { changes.cells.insert(index) }
             case .whole(let removed):
-                dirty.isWhole = true
-                dirty.removed += removed
-            case .deletion: dirty.isDeleted = true
+                changes.isWhole = true
+                changes.removed += removed
+            case .deletion: changes.isDeleted = true
             }
-            if let row { dirty.revisions.append(row) }
-            if dirty.revisions.count > 2 * limits.historyRevisionsMax {
-                dropped = dirty.dropRevisions(
+            if let row { changes.revisions.append(row) }
+            if changes.revisions.count > 2 * limits.historyRevisionsMax {
+                dropped = changes.dropRevisions(
                     leaving: limits.historyRevisionsMax, perUser: limits.historyRevisionsPerUser)
             }
         }
@@ -211,7 +211,7 @@ extension Engine {
         let refused = failures.isEmpty ? [] : leaveOut(failures, of: &batch, &effects)
         if configuration.durability == .commit {
             // Otherwise readers see these edits already, and perhaps later ones.
-            for dirty in batch.dirty { dirty.takeEffect() }
+            for changes in batch.changes { changes.takeEffect() }
         }
         for event in batch.events { happen(event, &effects) }
         keys.committed(batch.keys.map(\.id))
@@ -244,7 +244,7 @@ extension Engine {
             if connection.editsPending > 0 {
                 awaitingCommit.append(connection)
             } else if connection.progress == .awaitingCommit {
-                connection.goOn(to: .idle)
+                connection.advance(to: .idle)
                 resume(connection, &effects)
             }
         }
@@ -312,7 +312,7 @@ extension LiveForm {
     }
 }
 
-extension BatchQueue.Dirty {
+extension BatchQueue.FormChanges {
     /// Drops what the store would drop as soon as it was written: all but the newest revisions, the
     /// newest of each uid, and what took something back, of which the store has to hear.
     ///
@@ -328,7 +328,7 @@ extension BatchQueue.Dirty {
         var bytes = 0
         for row in revisions[..<count].reversed() {
             ofUser[row.uid, default: 0] += 1
-            let isWanted = row.takesBack != nil || ofUser[row.uid, default: 0] <= perUser
+            let isWanted = row.undoes != nil || ofUser[row.uid, default: 0] <= perUser
             if isWanted && kept.count < rowsMax / 2 {
                 kept.append(row)
             } else {

@@ -17,7 +17,7 @@ extension Engine {
         } else if account.connections > limits.connectionsPerUserMax {
             refuse(connection, "connectionsPerUserMax", limits.connectionsPerUserMax, &effects)
         } else {
-            switch life {
+            switch lifecycle {
             case .stopping(let reason), .stopped(let reason):
                 sayGoodbye(connection, reason, retryAfterMilliseconds: nil, &effects)
             case .serving:
@@ -86,11 +86,11 @@ extension Engine {
     func end(_ connection: Connection, _ effects: inout [Effect]) {
         guard connection.progress != .ending else { return }
         let calls = withdraw(connection)
-        connection.goOn(to: .ending)
+        connection.advance(to: .ending)
         // Each place in the order of answers is filled, or nothing behind it would ever leave. What
         // a daemon that goes has not begun is left to the next one, unanswered.
         for call in calls {
-            if life != .serving, case .slot(let slot) = call.target {
+            if lifecycle != .serving, case .slot(let slot) = call.target {
                 connection.answers.fill(slot, with: [])
                 continue
             }
@@ -206,7 +206,7 @@ extension Engine {
         if connection.takesTurns, connection.account.unitsLeft > 0,
             connection.owedBytes <= configuration.limits.answerBytesMax
         {
-            perform(text, connection, &effects)
+            receiveFrame(text, connection, &effects)
             if connection.hasWork { resume(connection, &effects) }
         } else {
             connection.enqueue(frame: Array(text))
@@ -224,11 +224,11 @@ extension Engine {
     }
 
     /// Does what a frame asks for. Its text costs a unit for every 128 bytes beside what is done.
-    private func perform(
+    private func receiveFrame(
         _ text: UnsafeRawBufferPointer, _ connection: Connection, _ effects: inout [Effect]
     ) {
         spend(1 + text.count >> 7, connection.account)
-        perform(decoder.decode(text), connection, &effects)
+        take(decoder.decode(text), connection, &effects)
     }
 
     private func refuseFrame(
@@ -273,7 +273,7 @@ extension Engine {
             switch work {
             case .frameTooLarge(let length): refuseFrame(connection, length: length, &effects)
             case .frame(let text):
-                text.withUnsafeBytes { perform($0, connection, &effects) }
+                text.withUnsafeBytes { receiveFrame($0, connection, &effects) }
             case .call(let request, let id, let target):
                 perform(request, id, target, connection, &effects)
             }
@@ -286,7 +286,7 @@ extension Engine {
 
     // MARK: - Answering
 
-    private func perform(
+    private func take(
         _ frame: IncomingFrame, _ connection: Connection, _ effects: inout [Effect]
     ) {
         switch frame {
@@ -295,7 +295,7 @@ extension Engine {
             connection.answers.append(Answer.frame(.null, error))
             markReady(connection)
         case .single(let call):
-            perform(call, nil, connection, &effects)
+            start(call, nil, connection, &effects)
         case .batch(let calls):
             let answered = calls.count { $0.id != nil }
             let batch =
@@ -309,14 +309,14 @@ extension Engine {
                     let target =
                         call.id == nil ? AnswerTarget.nowhere : batch.map { .batch($0) } ?? .nowhere
                     works.append(.call(request, call.id, target))
-                case .failure: perform(call, batch, connection, &effects)
+                case .failure: start(call, batch, connection, &effects)
                 }
             }
             connection.enqueueFirst(works)
         }
     }
 
-    private func perform(
+    private func start(
         _ call: Call, _ batch: BatchAnswer?, _ connection: Connection, _ effects: inout [Effect]
     ) {
         switch call.content {

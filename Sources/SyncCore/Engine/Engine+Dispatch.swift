@@ -48,7 +48,7 @@ extension Engine {
             ((connection.owedBytes - owed) >> 10) + (patternMeter.used >> 9), connection.account)
         restAfter(began, connection.account)
         lookAtClock(connection.account)
-        flushRefusals(&effects)
+        flushPendingLog(&effects)
     }
 
     /// Goes on with a request that waited for the store: it is judged again, as if it came now.
@@ -76,7 +76,7 @@ extension Engine {
             }
         case .afterCommit:
             connection.enqueueFirst([.call(request, call.id, call.target)])
-            connection.goOn(to: .awaitingCommit)
+            connection.advance(to: .awaitingCommit)
             awaitingCommit.append(connection)
         case .fetch(let query): fetch(query, for: .key(call, request), connection, &effects)
         case .replay(let result, let pending): repeatAnswer(call, result, pending)
@@ -135,16 +135,16 @@ extension Engine {
 
     /// Answers an edit of a form with a result, once it is durable, and remembers it under the
     /// request's key.
-    func settle(
+    func answerEdit(
         _ call: PendingCall, of form: LiveForm, _ result: (inout JSONWriter) -> Void
     ) {
         guard call.key != nil else {
             let response = encoded { Answer.encode(call.id ?? .null, into: &$0, result: result) }
-            return leave(call, response, form)
+            return sendWhenDurable(call, response, form)
         }
         let result = encoded(result)
         remember(call, result, form)
-        leave(call, response(call.id, result), form)
+        sendWhenDurable(call, response(call.id, result), form)
     }
 
     /// Keeps an answer for a retry under the same key.
@@ -163,8 +163,8 @@ extension Engine {
     }
 
     /// Delivers the response to an edit as soon as that is durable.
-    private func leave(_ call: PendingCall, _ response: [UInt8], _ form: LiveForm) {
-        if !waits(call, response, about: form.key), call.id != nil {
+    private func sendWhenDurable(_ call: PendingCall, _ response: [UInt8], _ form: LiveForm) {
+        if !deferUntilDurable(call, response, about: form.key), call.id != nil {
             deliver(response, to: call.target, call.connection)
         }
     }
@@ -181,7 +181,9 @@ extension Engine {
             let response = encoded { Answer.encode(id, error, into: &$0) }
             // What an edit met may itself be on its way to the disk: nobody is shown it before.
             let shown = error.fields.isEmpty ? nil : error.form
-            if shown == nil || !waits(call, response, about: shown.flatMap(form(named:))?.key) {
+            if shown == nil
+                || !deferUntilDurable(call, response, about: shown.flatMap(form(named:))?.key)
+            {
                 deliver(response, to: call.target, call.connection)
             }
         }
@@ -191,7 +193,7 @@ extension Engine {
             call.connection.admitsRefusal(max: Self.refusalsLoggedASecondMax, at: now)
         else { return }
         let place = [error.form, error.field].compactMap(\.self).joined(separator: "/")
-        refusals.append(
+        pendingLog.append(
             LogEntry(
                 .info,
                 "refused \(error.kind.rawValue)\(place.isEmpty ? "" : " at " + place): "
@@ -205,10 +207,10 @@ extension Engine {
     private static var refusalsLoggedASecondMax: Int { 5 }
 
     /// Moves what was refused since the last call to the log.
-    func flushRefusals(_ effects: inout [Effect]) {
-        if refusals.isEmpty { return }
-        for entry in refusals { effects.append(.log(entry)) }
-        refusals.removeAll(keepingCapacity: true)
+    func flushPendingLog(_ effects: inout [Effect]) {
+        if pendingLog.isEmpty { return }
+        for entry in pendingLog { effects.append(.log(entry)) }
+        pendingLog.removeAll(keepingCapacity: true)
     }
 
     // MARK: - Idempotency keys
@@ -226,13 +228,16 @@ extension Engine {
         _ call: PendingCall, _ result: [UInt8], _ pending: KeyIndex.Pending?
     ) {
         let response = response(call.id, result)
-        if let pending, waits(call, response, about: pending.form, batch: pending.batch) { return }
+        if let pending, deferUntilDurable(call, response, about: pending.form, batch: pending.batch)
+        {
+            return
+        }
         if call.id != nil { deliver(response, to: call.target, call.connection) }
     }
 
     /// Whether a response had to be put behind a batch on its way: that of this number, or else the
     /// newest. Below `durability = commit` nothing waits while the disk keeps up.
-    func waits(
+    func deferUntilDurable(
         _ call: PendingCall, _ response: [UInt8], about form: FormKey?, batch: UInt64? = nil
     ) -> Bool {
         guard configuration.durability == .commit || isDiskBehind,

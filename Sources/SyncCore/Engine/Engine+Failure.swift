@@ -61,7 +61,7 @@ extension Engine {
     private func rollBack(
         _ batch: BatchQueue.Open, _ reason: String, _ effects: inout [Effect]
     ) {
-        for dirty in batch.dirty { rollBack(dirty.form) }
+        for changes in batch.changes { rollBack(changes.form) }
         if configuration.durability == .commit {
             keys.failed(batch.keys.map(\.row))
             unwritten.failedKeys += batch.keys.lazy.map(\.row).map {
@@ -71,8 +71,8 @@ extension Engine {
             // What was told and answered stands, so it goes where the state goes: were it written
             // later, a kill between the two would have a retry done twice.
             unwritten.answers += batch.keys.map(\.row)
-            for dirty in batch.dirty where dirty.form.existence == .there {
-                unwritten.revisions += dirty.revisions
+            for changes in batch.changes where changes.form.existence == .there {
+                unwritten.revisions += changes.revisions
             }
         }
         let error = unavailable(reason)
@@ -185,16 +185,16 @@ extension Engine {
 
     /// Edits on their way are still made durable and answered; then everybody is told goodbye.
     func stop(_ reason: GoodbyeReason, _ effects: inout [Effect]) {
-        guard life == .serving else { return }
-        life = .stopping(reason)
+        guard lifecycle == .serving else { return }
+        lifecycle = .stopping(reason)
         log(.info, "stopping: \(connections.count) connections", &effects)
     }
 
     func finishStopping(_ effects: inout [Effect]) {
-        guard case .stopping(let reason) = life, batches.isIdle,
+        guard case .stopping(let reason) = lifecycle, batches.isIdle,
             batches.gathering.isEmpty || health != .healthy
         else { return }
-        life = .stopped(reason)
+        lifecycle = .stopped(reason)
         for connection in connections.inOrder { bidFarewell(connection, reason, &effects) }
         effects.append(.drained)
     }
@@ -205,7 +205,8 @@ extension Engine {
         _ connection: Connection, _ reason: GoodbyeReason, _ effects: inout [Effect]
     ) {
         let retry: Int64? = reason == .restart ? 200 : nil
-        guard connection.progress == .idle, !connection.answers.isWaiting, isBehind(connection)
+        guard connection.progress == .idle, !connection.answers.isWaiting,
+            hasUnsentNotifications(connection)
         else {
             return sayGoodbye(connection, reason, &effects)
         }
@@ -215,7 +216,7 @@ extension Engine {
     }
 
     /// Whether notifications wait that can be written without the store.
-    func isBehind(_ connection: Connection) -> Bool {
+    func hasUnsentNotifications(_ connection: Connection) -> Bool {
         connection.subscriptions.contains {
             connection.answers.isAnswered($0.answer) && $0.hasOutput
         } || connection.catalogCursor.map { $0 < catalog.next } ?? false

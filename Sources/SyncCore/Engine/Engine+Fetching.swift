@@ -73,13 +73,13 @@ extension Engine {
                 if case .backup(let number, _) = answer { giveUp(backup: number, &effects) }
                 return
             }
-            connection.goOn(to: .idle)
+            connection.advance(to: .idle)
             do {
                 try proceed(purpose, answer, &effects)
             } catch {
                 refuse(call, error)
             }
-            flushRefusals(&effects)
+            flushPendingLog(&effects)
             resume(connection, &effects)
         }
     }

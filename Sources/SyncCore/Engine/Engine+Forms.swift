@@ -58,7 +58,7 @@ extension Engine {
             change, .apply, by: call.connection.author(replica: replica),
             session: call.connection.session, &effects
         ) { Self.applied($0, "by \(peer.whom)", peer.logFields) }
-        settle(call, of: change.form) { result.encode(into: &$0) }
+        answerEdit(call, of: change.form) { result.encode(into: &$0) }
     }
 
     /// Applies a form file for the daemon itself.
@@ -79,7 +79,7 @@ extension Engine {
                 log(.error, "\(file): \(problem.path): \(problem.message)", &effects)
             }
         }
-        flushRefusals(&effects)
+        flushPendingLog(&effects)
     }
 
     private static func applied(
@@ -133,7 +133,7 @@ extension Engine {
                     LogEntry.Field(.revision, "\(result.revision)"),
                 ] + call.connection.peer.logFields)
         }
-        settle(call, of: form) { result.encode(into: &$0) }
+        answerEdit(call, of: form) { result.encode(into: &$0) }
     }
 
     func formDelete(
@@ -156,7 +156,7 @@ extension Engine {
         if wasThere || configuration.durability == .commit {
             publish(event, of: form, .deletion, nil, &effects)
         }
-        settle(call, of: form) { EmptyResult().encode(into: &$0) }
+        answerEdit(call, of: form) { EmptyResult().encode(into: &$0) }
     }
 
     // MARK: - Planning
@@ -262,7 +262,7 @@ extension Engine {
             peer.gid == $0 || peer.groups.contains($0)
         }
         guard peer.uid == 0 || peer.uid == configuration.daemonUID || isInGroup ?? false else {
-            refusals.append(
+            pendingLog.append(
                 LogEntry(
                     .warning, "forbidden: \(peer.whom) may not create form \(name ?? "")",
                     [.event(.forbidden), .form(name ?? "")] + peer.logFields))

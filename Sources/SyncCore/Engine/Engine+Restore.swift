@@ -17,7 +17,7 @@ extension Engine {
             insert(form)
             if newLogs {
                 form.log = newLogName()
-                batches.gathering.withDirty(form) { $0.isWhole = true }
+                batches.gathering.withChanges(form) { $0.isWhole = true }
             }
         }
     }
@@ -69,7 +69,7 @@ extension Engine {
         cell.isUnreadable = environment.open(bytes, place) == nil
         if cell.isUnreadable {
             let id = definition.controls[index].id
-            refusals.append(
+            pendingLog.append(
                 LogEntry(
                     .warning,
                     "the key that sealed \(form.name)/\(id) is lost: it reads as unset until it is "

@@ -59,7 +59,7 @@ extension Engine {
     public var wantsIteration: Bool {
         spenders.contains { account in
             mayWork(account)
-                && (account.isBehind && !isHeldBack(account) || !account.ready.isEmpty
+                && (account.hasWaitingRequests && !isHeldBack(account) || !account.ready.isEmpty
                     || !account.audiences.isEmpty || !account.staleFilters.isEmpty
                     || !account.fetchesWaiting.isEmpty && mayFetch(account))
         }
@@ -79,9 +79,9 @@ extension Engine {
     }
 
     /// Whether requests of a connection's uid wait for a turn: nothing more need be read of it.
-    public func isBehind(_ id: ConnectionID) -> Bool {
+    public func mustWait(_ id: ConnectionID) -> Bool {
         guard !spenders.isEmpty, let account = connections[id]?.account else { return false }
-        return account.isBehind || !mayWork(account)
+        return account.hasWaitingRequests || !mayWork(account)
     }
 
     // MARK: - Credit
@@ -254,7 +254,7 @@ extension Engine {
             }
             if may { work(account, &effects) }
             // Debts and those who wait are looked after in the next turn.
-            if account.unitsLeft < units || account.isBehind || !account.audiences.isEmpty
+            if account.unitsLeft < units || account.hasWaitingRequests || !account.audiences.isEmpty
                 || !account.staleFilters.isEmpty
                 || !account.fetchesWaiting.isEmpty || account.credit < Account.creditMax
             {

@@ -75,7 +75,7 @@ extension Engine {
         return form
     }
 
-    /// The nearest names are of forms that the peer may read: others are none of its business.
+    /// The nearest names are of forms that the peer may read: it learns nothing of others.
     func noForm(_ name: String, _ peer: Peer) -> WireError {
         let shown = name.escapedForDisplay()
         var error = WireError(.notFound, "no form \"\(shown)\"", form: name)
@@ -116,7 +116,7 @@ extension Engine {
             control.flatMap { state.definition.controls[$0].access[action] }
             ?? state.definition.access[action]
         let who = rule.principals.map(\.description).joined(separator: ", ")
-        refusals.append(
+        pendingLog.append(
             LogEntry(
                 .warning, "forbidden: \(peer.whom) may not \(action.verb) \(what)",
                 [.event(.forbidden), .form(form.name)] + (field.map { [.field($0)] } ?? [])
@@ -187,7 +187,7 @@ extension Engine {
         try transaction.checkEnabled()
         finish(
             &transaction, .set, named: transaction.named, seen: try shown(params), skipped: nil,
-            takesBack: nil,
+            undoes: nil,
             call,
             &effects)
     }
@@ -250,7 +250,7 @@ extension Engine {
     ///   dots, never all that the daemon knows (CAUSALITY.md, 3).
     func finish(
         _ transaction: inout Transaction, _ kind: RevisionRecord.Kind, named: [Int],
-        seen: CausalContext, skipped: [String]?, takesBack: Transaction.TakenBack?,
+        seen: CausalContext, skipped: [String]?, undoes: Transaction.UndoneRevision?,
         _ call: PendingCall,
         _ effects: inout [Effect]
     ) {
@@ -259,15 +259,15 @@ extension Engine {
         // The edit itself, and each subscriber is told.
         spend(2 + form.subscriptionCount >> 4, connection.account)
         let outcome = transaction.finish(
-            kind, session: connection.session, takesBack: takesBack, skipped: skipped ?? [])
+            kind, session: connection.session, undoes: undoes, skipped: skipped ?? [])
         let context = form.working.answerContext(seen, outcome.dots)
         note(outcome.dots, form, connection)
         // The fields named and those that changed, ascending.
         let told =
             named == outcome.touched ? named : (named + outcome.touched).sortedDistinct()
         let state = form.working
-        publish(outcome, of: form, &effects)
-        settle(call, of: form) { writer in
+        publishOutcome(outcome, of: form, &effects)
+        answerEdit(call, of: form) { writer in
             SetResult.encode(
                 form: form.name, revision: Revision(clamping: outcome.revision), context: context,
                 skipped: skipped, into: &writer
@@ -281,7 +281,7 @@ extension Engine {
         }
     }
 
-    private func publish(
+    private func publishOutcome(
         _ outcome: Transaction.Outcome, of form: LiveForm, _ effects: inout [Effect]
     ) {
         guard let record = outcome.record else { return }

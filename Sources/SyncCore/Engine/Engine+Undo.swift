@@ -66,7 +66,7 @@ extension Engine {
         finish(
             &transaction, direction == .undo ? .undo : .redo, named: named,
             seen: CausalContext(), skipped: skipped,
-            takesBack: Transaction.TakenBack(revision: target.revision, isPart: target.isPart),
+            undoes: Transaction.UndoneRevision(revision: target.revision, isPart: target.isPart),
             call,
             &effects)
     }
@@ -79,7 +79,7 @@ extension Engine {
         form.undo = UndoJournal()
         var rows = stored.sorted { $0.revision < $1.revision }
         // Those that took back a part of another and can be taken back no more themselves.
-        let parts = Set(stored.lazy.filter { $0.takesBack != nil }.map(\.revision))
+        let parts = Set(stored.lazy.filter { $0.undoes != nil }.map(\.revision))
         var unsaved: [RevisionRow] = []
         batches.scanRevisions(of: form, after: rows.last?.revision ?? 0, before: .max) { row in
             unsaved.append(row)

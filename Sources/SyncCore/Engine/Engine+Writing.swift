@@ -119,7 +119,7 @@ extension Engine {
             collectCatalog(connection, &cursor, into: &output, bytesMax: bytesMax)
             connection.catalogCursor = cursor
         }
-        if let farewell = connection.farewell, !isBehind(connection) {
+        if let farewell = connection.farewell, !hasUnsentNotifications(connection) {
             connection.farewell = nil
             connection.hasLeave = true
             output.append(FrameChunk(farewell), 0..<farewell.count)

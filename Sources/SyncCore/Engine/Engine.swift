@@ -96,16 +96,16 @@ public final class Engine {
     /// Connections that hold what nobody else needs any more; cut off at the iteration's end.
     var stalledOff: [Connection] = []
     /// Lines for the log from where no effects can be given out.
-    var refusals: [LogEntry] = []
+    var pendingLog: [LogEntry] = []
     var counters = Counters()
-    var life = Life.serving
+    var lifecycle = ServiceLifecycle.serving
     let startedAt: Moment
     var now: Moment
     /// How late it is for what is kept by age.
     var steady: SteadyClock
 
     /// Whether the daemon serves, or is on its way out.
-    enum Life: Equatable {
+    enum ServiceLifecycle: Equatable {
         case serving
         /// `stop` came: no edit is taken any more; `drained` follows the last commit.
         case stopping(GoodbyeReason)

@@ -27,9 +27,9 @@ final class RevisionRecord: Sendable {
     /// How each edit is taken back.
     let undo: [UndoStep]
     /// The revision that an undo or redo took back.
-    let takesBack: UInt64?
+    let undoes: UInt64?
     /// It took back some of its fields; what that did to the others can still be taken back.
-    let takesPart: Bool
+    let isPartialUndo: Bool
     /// Its steps that could not be taken back: they are done with as well.
     let skipped: [String]
 
@@ -40,8 +40,8 @@ final class RevisionRecord: Sendable {
 
     init(
         kind: Kind, at: Int64, by: Author, session: String? = nil, derived: [String] = [],
-        concurrent: [String] = [], undo: [UndoStep] = [], takesBack: UInt64? = nil,
-        takesPart: Bool = false, skipped: [String] = [], touched: [String] = [],
+        concurrent: [String] = [], undo: [UndoStep] = [], undoes: UInt64? = nil,
+        isPartialUndo: Bool = false, skipped: [String] = [], touched: [String] = [],
         touchesAll: Bool = false
     ) {
         self.kind = kind
@@ -51,8 +51,8 @@ final class RevisionRecord: Sendable {
         self.derived = derived
         self.concurrent = concurrent
         self.undo = undo
-        self.takesBack = takesBack
-        self.takesPart = takesPart
+        self.undoes = undoes
+        self.isPartialUndo = isPartialUndo
         self.skipped = skipped
         self.touched = touched
         self.touchesAll = touchesAll
@@ -91,7 +91,7 @@ extension RevisionRecord {
             writer.endArray()
         }
         if !skipped.isEmpty { writer.member("skipped", skipped) }
-        writer.member("takesBack", takesBack.map { Int64(clamping: $0) })
+        writer.member("takesBack", undoes.map { Int64(clamping: $0) })
         writer.endObject()
         return writer.take()
     }
@@ -109,7 +109,7 @@ extension RevisionRecord {
             kind: kind, at: at, by: by, session: json["session"]?.stringValue,
             derived: strings("derived"), concurrent: strings("concurrent"),
             undo: (json["undo"]?.arrayValue ?? []).compactMap(UndoStep.init(json:)),
-            takesBack: json["takesBack"]?.integerValue.flatMap(UInt64.init(exactly:)),
+            undoes: json["takesBack"]?.integerValue.flatMap(UInt64.init(exactly:)),
             skipped: strings("skipped"),
             touched: strings("touched"), touchesAll: json["all"]?.boolValue ?? false)
     }

@@ -77,7 +77,7 @@ public struct FieldRow: Sendable, Hashable {
 /// A row is handed on several times, so each case is one object: a copy is one retain.
 private enum Blob: Sendable {
     case bytes([UInt8])
-    indirect case stored([UInt8], uid: UInt32?, takesBack: UInt64?, takesPart: Bool)
+    indirect case stored([UInt8], uid: UInt32?, undoes: UInt64?, isPartialUndo: Bool)
     indirect case cell(CellRow)
     case record(RevisionRecord)
 
@@ -121,19 +121,19 @@ public struct RevisionRow: Sendable, Hashable {
     }
 
     /// The revision that it took back, as an undo or redo does.
-    public var takesBack: UInt64? {
+    public var undoes: UInt64? {
         switch content {
-        case .stored(_, _, let takesBack, _): takesBack
-        case .record(let record): record.takesBack
+        case .stored(_, _, let undoes, _): undoes
+        case .record(let record): record.undoes
         case .bytes, .cell: nil
         }
     }
 
     /// Whether it took back some fields of that one alone, whose others still stand.
-    public var takesPart: Bool {
+    public var isPartialUndo: Bool {
         switch content {
-        case .stored(_, _, _, let takesPart): takesPart
-        case .record(let record): record.takesPart
+        case .stored(_, _, _, let isPartialUndo): isPartialUndo
+        case .record(let record): record.isPartialUndo
         case .bytes, .cell: false
         }
     }
@@ -141,13 +141,13 @@ public struct RevisionRow: Sendable, Hashable {
     /// A row of the given columns.
     public init(
         form: FormKey, revision: UInt64, at: Int64, frame: [UInt8], record: [UInt8],
-        uid: UInt32? = nil, takesBack: UInt64? = nil, takesPart: Bool = false
+        uid: UInt32? = nil, undoes: UInt64? = nil, isPartialUndo: Bool = false
     ) {
         self.form = form
         self.revision = revision
         self.at = at
         self.frame = frame
-        content = .stored(record, uid: uid, takesBack: takesBack, takesPart: takesPart)
+        content = .stored(record, uid: uid, undoes: undoes, isPartialUndo: isPartialUndo)
         bytesEstimate = frame.count + record.count
     }
 
@@ -167,8 +167,8 @@ public struct RevisionRow: Sendable, Hashable {
     public static func == (left: RevisionRow, right: RevisionRow) -> Bool {
         left.form == right.form && left.revision == right.revision && left.at == right.at
             && left.frame == right.frame && left.content == right.content
-            && left.uid == right.uid && left.takesBack == right.takesBack
-            && left.takesPart == right.takesPart
+            && left.uid == right.uid && left.undoes == right.undoes
+            && left.isPartialUndo == right.isPartialUndo
     }
 
     /// Hashes what tells rows apart.
@@ -354,7 +354,7 @@ public enum StoreQuery: Sendable, Hashable {
     /// until `rowsMax` rows or `bytesMax` bytes of records (at least one row); without frames,
     /// without what another uid took back, and without what that had taken back itself: the other's
     /// own, which stands for all of it, may be too old to be among them. Before them, with
-    /// `takesBack`, what took back a part of one of these and is none of them.
+    /// `undoes`, what took back a part of one of these and is none of them.
     case journal(form: FormKey, rowsMax: Int, bytesMax: Int)
     /// The answer that was given under a key.
     case key(uid: UInt32, key: String)

@@ -39,7 +39,7 @@ extension Transaction {
 
     /// Applies everything to the form's working state as one revision.
     mutating func finish(
-        _ kind: RevisionRecord.Kind, session: String?, takesBack: TakenBack?, skipped: [String]
+        _ kind: RevisionRecord.Kind, session: String?, undoes: UndoneRevision?, skipped: [String]
     ) -> Outcome {
         guard !isIdle else { return Outcome(revision: form.working.revision) }
         let written = written.count == 1 ? written : written.sortedDistinct()
@@ -69,8 +69,8 @@ extension Transaction {
             derived: order.count == written.count
                 ? [] : ids(order.filter { !written.contains(sorted: $0) }),
             concurrent: met.isEmpty ? [] : ids(order.filter { met.contains(sorted: $0) }),
-            undo: undo.filter { !$0.isIdle }, takesBack: takesBack?.revision,
-            takesPart: takesBack?.isPart ?? false,
+            undo: undo.filter { !$0.isIdle }, undoes: undoes?.revision,
+            isPartialUndo: undoes?.isPart ?? false,
             skipped: skipped, touched: ids(order))
         return Outcome(
             revision: revision, touched: order, dots: dots, changes: changes, record: record)

@@ -2,7 +2,7 @@
 
 extension Transaction {
     /// What an undo or redo takes back: a transaction, or what it did to some of its fields.
-    struct TakenBack {
+    struct UndoneRevision {
         let revision: UInt64
         let isPart: Bool
     }

@@ -39,7 +39,7 @@ struct UndoJournal {
         case undo, redo
 
         /// The kinds of transactions that it takes back.
-        fileprivate func takesBack(_ kind: RevisionRecord.Kind) -> Bool {
+        fileprivate func undoes(_ kind: RevisionRecord.Kind) -> Bool {
             switch self {
             case .undo: kind == .set || kind == .redo
             case .redo: kind == .undo
@@ -169,7 +169,7 @@ struct UndoJournal {
 
     /// Takes out what a transaction took back, and notes what it let stand again.
     mutating func takeOut(_ record: RevisionRecord) {
-        if let old = record.takesBack {
+        if let old = record.undoes {
             consume(old, fields: record.undo.map(\.field) + record.skipped)
         }
         // Once through the journal, however many fields there are. Ids are ASCII, so that equal
@@ -195,7 +195,7 @@ struct UndoJournal {
     func newest(_ direction: Direction, owner: Owner?, field: String?) -> Transaction? {
         func newest(in line: Line) -> Transaction? {
             for transaction in line.transactions.reversed()
-            where direction.takesBack(transaction.kind) {
+            where direction.undoes(transaction.kind) {
                 guard owner?.includes(transaction.owner) ?? true else { continue }
                 guard let field else { return transaction }
                 let steps = transaction.steps.filter { $0.field.isSameBytes(as: field) }

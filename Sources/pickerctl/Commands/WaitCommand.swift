@@ -48,9 +48,9 @@ struct WaitRequest: PlainRequest {
         }
         let names = conditions.map(\.field)
         // What holds already is found however short the time is.
-        var vigil = Vigil(conditions)
-        vigil.saw(try session.snapshot(form, names))
-        if vigil.hasHeld { return }
+        var awaited = AwaitedConditions(conditions)
+        awaited.saw(try session.snapshot(form, names))
+        if awaited.hasHeld { return }
         session.client.subscribe(StateSubscribe(form: form, fields: names))
         let deadline = timeout.map { started.adding(seconds: $0) }
         while true {
@@ -61,8 +61,8 @@ struct WaitRequest: PlainRequest {
             case .event(.formChanged(let change)) where change.content == .deleted:
                 throw .formDeleted(form)
             case .event(let event):
-                vigil.saw(event, form)
-                if vigil.hasHeld { return }
+                awaited.saw(event, form)
+                if awaited.hasHeld { return }
             }
         }
     }

@@ -87,7 +87,7 @@ struct FieldCondition {
 ///
 /// The client's view is ahead of the events that are still to be taken: a value that stood for one
 /// revision alone would be missed in it.
-struct Vigil {
+struct AwaitedConditions {
     private let conditions: [FieldCondition]
     private var fields: [NamedField] = []
     /// They held together at some revision that was seen.

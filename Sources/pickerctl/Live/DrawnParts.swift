@@ -160,7 +160,7 @@ struct HeaderLook: Equatable {
 struct HintsLook: Equatable {
     var page: LiveModel.Page
     var focus: LiveModel.Focus?
-    var hold: Hold?
+    var activeEdit: ControlEdit?
     var conflicts: Int
     var undo: String
     var asks: Bool
@@ -202,7 +202,7 @@ struct ControlLook: Equatable {
     var shown: ShownValue
     var text: String
     var template: String?
-    var hold: Hold?
+    var activeEdit: ControlEdit?
     var cursor: Int?
     var part: Int?
     var month: YearMonth?
@@ -226,7 +226,7 @@ extension LiveModel {
     var hintsLook: PartLook {
         .hints(
             HintsLook(
-                page: page, focus: focus, hold: hold,
+                page: page, focus: focus, activeEdit: activeEdit,
                 conflicts: focusedIndex.map { conflict($0).count } ?? 0, undo: undoHint,
                 asks: question != nil, keys: around.keys))
     }
@@ -272,11 +272,11 @@ extension LiveModel {
             }
         }
         let state = state(index)
-        let isHeld = hold?.field == field
+        let isHeld = activeEdit?.field == field
         return ControlLook(
             state: state, cards: isHeld ? [] : conflict(index), card: chosenCard(index),
             shown: shown(index), text: valueText(index), template: template,
-            hold: isHeld ? hold : nil,
+            activeEdit: isHeld ? activeEdit : nil,
             // It is only drawn for the focused control.
             cursor: isPicker && state.isFocused ? cursor(index) : nil,
             part: parts[field], month: months[field], draft: drafts[field],

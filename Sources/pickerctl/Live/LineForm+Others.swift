@@ -23,7 +23,7 @@ extension LineForm {
     mutating func edited(_ field: String, _ text: String?) -> [LiveCommand] {
         var commands: [LiveCommand] = []
         guard let text, let index = model.mirror.index(field) else {
-            model.hold = nil
+            model.activeEdit = nil
             say("No: the editor left no text")
             return commands
         }

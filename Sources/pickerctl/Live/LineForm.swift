@@ -252,7 +252,7 @@ struct LineForm {
     ) {
         guard let index = model.mirror.index(field) else { return }
         guard case .edit(let edit) = action else { return ask(after: index) }
-        model.hold = nil
+        model.activeEdit = nil
         guard model.send(field, edit, &commands) else {
             return refuse(model.problems[field] ?? model.message?.text ?? "it is not taken")
         }
@@ -373,7 +373,7 @@ struct LineForm {
     }
 
     private mutating func editOutside(_ commands: inout [LiveCommand]) {
-        model.hold = nil
+        model.activeEdit = nil
         model.editOutside(&commands)
         if commands.isEmpty { say("Only a text is edited in $EDITOR.") }
     }

@@ -144,7 +144,7 @@ extension LiveModel {
 
     /// The value that Enter sets, if the highlight differs from the selection.
     var pendingChoice: String? {
-        guard let index = focusedIndex, hold == nil else { return nil }
+        guard let index = focusedIndex, activeEdit == nil else { return nil }
         let control = mirror.definition.controls[index]
         if let card = chosenCard(index) {
             let value = Self.brief(conflict(index)[card].text)

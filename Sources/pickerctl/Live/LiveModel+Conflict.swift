@@ -61,7 +61,7 @@ extension LiveModel {
 
     /// Records since when which cards are on the screen.
     mutating func noteCards() {
-        guard let index = focusedIndex, hold == nil else {
+        guard let index = focusedIndex, activeEdit == nil else {
             cards = nil
             return
         }

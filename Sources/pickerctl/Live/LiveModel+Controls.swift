@@ -53,7 +53,9 @@ extension LiveModel {
                 followsFocus = true
                 return
             }
-            if let hold, hold.field == control.id, case .value(_, settles: nil) = hold.kind {
+            if let activeEdit, activeEdit.field == control.id,
+                case .value(_, settles: nil) = activeEdit.kind
+            {
                 return turnVertically(step, index, &commands)
             }
         }
@@ -195,7 +197,7 @@ extension LiveModel {
             // The highlight is at the selection; a separate cursor would stay when the selection
             // changes.
             cursors[field] = mode == .form ? nil : tag
-            if hold?.field == field { return finish(.value(tag), &commands) }
+            if activeEdit?.field == field { return finish(.value(tag), &commands) }
             let shown = shown(index)
             let isSettled = (mirror.state(field)?.conflict ?? []).isEmpty
             if shown.value == tag, !shown.isMixed, isSettled, mode == .form { return }
@@ -209,12 +211,13 @@ extension LiveModel {
             return take(field, .value(.array(next), settles: nil))
         }
         send(
-            field, picked.contains(tag) ? .remove([tag]) : .add([tag]), context: hold?.context,
+            field, picked.contains(tag) ? .remove([tag]) : .add([tag]),
+            context: activeEdit?.context,
             &commands)
         // The list stays open for further picks and shows the picked options.
-        if let hold, case .list = hold.kind {
-            self.hold = nil
-            take(field, hold.kind)
+        if let activeEdit, case .list = activeEdit.kind {
+            self.activeEdit = nil
+            take(field, activeEdit.kind)
         }
     }
 
@@ -225,8 +228,8 @@ extension LiveModel {
     }
 
     mutating func press(_ field: String, _ commands: inout [LiveCommand]) {
-        let context = hold?.context
-        if hold?.field == field { hold = nil }
+        let context = activeEdit?.context
+        if activeEdit?.field == field { activeEdit = nil }
         if send(field, .press, context: context, &commands) {
             pressed = (field, now &+ Span.press)
         }
@@ -239,13 +242,13 @@ extension LiveModel {
         guard let index = focusedIndex else { return }
         let control = mirror.definition.controls[index]
         // Cards change while others edit, so a digit could choose another card than intended.
-        if hold == nil, !conflict(index).isEmpty { return }
+        if activeEdit == nil, !conflict(index).isEmpty { return }
         switch control.kind {
         case .picker:
             let options = Self.choices(of: control)
             guard digit > 0, options.indices.contains(digit - 1) else { return }
             if shape(index) == .closed { return }
-            if mode == .form { letGo(&commands) }
+            if mode == .form { commitEdit(&commands) }
             choose(options[digit - 1].tag, in: control.id, &commands)
         case .slider, .stepper, .gauge:
             guard mayEdit(control.id) else { return }

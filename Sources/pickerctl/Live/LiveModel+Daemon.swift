@@ -162,7 +162,7 @@ extension LiveModel {
     /// A text that the daemon refused becomes a draft again, unless the user is already typing a
     /// new one.
     private mutating func keep(_ typed: TextEditor?, of field: String) {
-        guard let typed, hold?.field != field, drafts[field] == nil,
+        guard let typed, activeEdit?.field != field, drafts[field] == nil,
             let index = mirror.index(field),
             mirror.shown(index).value.stringValue != typed.text,
             ValueParser.number(typed.text).map({ .number($0) != mirror.shown(index).value }) ?? true
@@ -239,7 +239,7 @@ extension LiveModel {
         for change in observed {
             sayResolved(change.field)
             if change.isMine { continue }
-            if let hold, hold.field == change.field { continue }
+            if let activeEdit, activeEdit.field == change.field { continue }
             problems[change.field] = nil
             guard let peer = mirror.peer(change.by) else { continue }
             flashes[change.field] = Flash(peer: peer, until: now &+ Span.flash)
@@ -250,7 +250,7 @@ extension LiveModel {
     /// again.
     private mutating func deleted(_ commands: inout [LiveCommand]) {
         mirror.deleted()
-        setAside()
+        keepAsDraft()
         if case .pick(let field, _) = mode {
             parting = "the form \(mirror.form) was deleted while \(field) was picked"
             return commands.append(.quit(.noInput))
@@ -296,22 +296,26 @@ extension LiveModel {
                 return isFolded ? index : nil
             })
         mirror.define(definition)
-        if let hold {
-            guard let index = mirror.index(hold.field),
+        if let activeEdit {
+            guard let index = mirror.index(activeEdit.field),
                 definition.controls[index].type
-                    == old.index(of: hold.field).map({ old.controls[$0].type })
+                    == old.index(of: activeEdit.field).map({ old.controls[$0].type })
             else {
-                setAside()
-                let title = old.index(of: hold.field).map { old.controls[$0].title } ?? hold.field
-                let isKept = drafts[hold.field] != nil
+                keepAsDraft()
+                let title =
+                    old.index(of: activeEdit.field).map { old.controls[$0].title }
+                    ?? activeEdit.field
+                let isKept = drafts[activeEdit.field] != nil
                 return say(
                     "the form changed, and \(title) with it"
                         + (isKept ? "; what you typed is kept until you leave" : ""),
                     isError: true)
             }
-            if case .list(var list) = hold.kind, case .picker = definition.controls[index].kind {
+            if case .list(var list) = activeEdit.kind,
+                case .picker = definition.controls[index].kind
+            {
                 keepList(&list, of: index, old: old)
-                self.hold?.kind = .list(list)
+                self.activeEdit?.kind = .list(list)
             }
         }
         say("the form changed")

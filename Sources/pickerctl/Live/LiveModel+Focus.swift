@@ -28,10 +28,10 @@ extension LiveModel {
     /// focusable elements.
     mutating func keepFocus() -> [Focus] {
         let all = focusable
-        if let hold {
-            if all.contains(.control(hold.field)) { return all }
+        if let activeEdit {
+            if all.contains(.control(activeEdit.field)) { return all }
             // The control was hidden or folded while it was edited.
-            setAside()
+            keepAsDraft()
         }
         guard let focus else {
             self.focus = all.first
@@ -77,7 +77,7 @@ extension LiveModel {
 
     /// Moves to the next or previous control; stops at the ends.
     mutating func moveFocus(by steps: Int, _ commands: inout [LiveCommand]) {
-        letGo(&commands)
+        commitEdit(&commands)
         let all = focusable
         guard !all.isEmpty else { return }
         let here = focus.flatMap { all.firstIndex(of: $0) } ?? 0
@@ -86,7 +86,7 @@ extension LiveModel {
 
     /// Moves by about one page.
     mutating func movePage(_ direction: Int, _ commands: inout [LiveCommand]) {
-        letGo(&commands)
+        commitEdit(&commands)
         let all = focusable
         guard let focus, let here = all.firstIndex(of: focus),
             let frame = frame(of: focus)

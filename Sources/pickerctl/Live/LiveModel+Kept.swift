@@ -32,15 +32,18 @@ extension LiveModel {
         settled = [:]
         flashes = [:]
         cards = nil
-        hold?.context = nil
-        if case .value(let value, .some)? = hold?.kind { hold?.kind = .value(value, settles: nil) }
+        activeEdit?.context = nil
+        if case .value(let value, .some)? = activeEdit?.kind {
+            activeEdit?.kind = .value(value, settles: nil)
+        }
     }
 
     /// The first snapshot of another replica: the edit in progress belongs to what is shown now.
     mutating func rebaseHold() {
-        guard let hold, hold.context == nil, let state = mirror.state(hold.field) else { return }
-        self.hold?.context = mirror.context
-        self.hold?.revision = state.value == hold.base.value ? state.revision : 0
+        guard let activeEdit, activeEdit.context == nil, let state = mirror.state(activeEdit.field)
+        else { return }
+        self.activeEdit?.context = mirror.context
+        self.activeEdit?.revision = state.value == activeEdit.base.value ? state.revision : 0
     }
 
     /// A request was not sent, because another replica answers.

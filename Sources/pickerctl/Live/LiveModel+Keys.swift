@@ -34,7 +34,7 @@ extension LiveModel {
         case .people: page = .form
         case .find(let list): findKey(event, list, &commands)
         case .form:
-            if hold != nil { return heldKey(event, &commands) }
+            if activeEdit != nil { return heldKey(event, &commands) }
             if cardKey(around.keys[event], &commands) { return }
             if let digit = Self.digit(event) { return typed(digit, &commands) }
             if event == KeyEvent(.enter), let index = focusedIndex, shape(index) != .closed,

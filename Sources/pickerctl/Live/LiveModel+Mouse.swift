@@ -17,7 +17,7 @@ extension LiveModel {
         case .release:
             guard let drag else { return }
             self.drag = nil
-            if case .track = drag.target, mode == .form { letGo(&commands) }
+            if case .track = drag.target, mode == .form { commitEdit(&commands) }
         case .wheelUp: wheel(-1, at: event.point, &commands)
         case .wheelDown: wheel(1, at: event.point, &commands)
         case .press, .drag, .move, .wheelLeft, .wheelRight: break
@@ -32,16 +32,18 @@ extension LiveModel {
         case .form: break
         }
         let region = geometry.region(at: point)
-        if isMenuOpen, region?.owner != hold?.field {
+        if isMenuOpen, region?.owner != activeEdit?.field {
             // As in every menu, a click outside only closes it.
-            return putBack()
+            return cancelEdit()
         }
         guard let region, let owner = region.owner else {
-            if mode == .form { letGo(&commands) }
+            if mode == .form { commitEdit(&commands) }
             return
         }
         let target = Self.focus(of: owner)
-        if mode == .form, hold.map({ .control($0.field) != target }) ?? false { letGo(&commands) }
+        if mode == .form, activeEdit.map({ .control($0.field) != target }) ?? false {
+            commitEdit(&commands)
+        }
         if mode == .form, focusable.contains(target), focus != target {
             moveFocus(to: target)
             // The clicked position is visible already, so the screen does not scroll.
@@ -67,16 +69,16 @@ extension LiveModel {
         case .focus, .fold: break
         case .option(let tag): choose(tag, in: field, &commands)
         case .open: if mayEdit(field) { openList(index) }
-        case .close: putBack()
+        case .close: cancelEdit()
         case .toggle: if mode == .form { act(&commands) } else { _ = tick(&commands) }
         case .press: act(&commands)
         case .confirm: press(field, &commands)
-        case .cancel: putBack()
+        case .cancel: cancelEdit()
         case .increment: turn(1, &commands)
         case .decrement: turn(-1, &commands)
         case .track(let position, let last): track(field, position, last)
         case .cursor(let offset):
-            if hold == nil { editText() }
+            if activeEdit == nil { editText() }
             moveTextCursor(to: offset, extending: false)
         case .row(let part, let tag): pickRow(part, tag, index, &commands)
         case .part(let part): parts[field] = part
@@ -101,16 +103,16 @@ extension LiveModel {
     }
 
     private mutating func moveTextCursor(to offset: Int, extending: Bool) {
-        switch hold?.kind {
+        switch activeEdit?.kind {
         case .text(var editor)?:
             editor.move(to: offset, extending: extending)
-            hold?.kind = .text(editor)
+            activeEdit?.kind = .text(editor)
         case .number(var editor)?:
             editor.move(to: offset, extending: extending)
-            hold?.kind = .number(editor)
+            activeEdit?.kind = .number(editor)
         case .list(var list)?:
             list.filter.move(to: offset, extending: extending)
-            hold?.kind = .list(list)
+            activeEdit?.kind = .list(list)
         default: break
         }
     }
@@ -129,7 +131,7 @@ extension LiveModel {
                 return
             }
             let rows = JSON.members((wheels.components[part].id, tag))
-            if hold?.field == control.id { hold = nil }
+            if activeEdit?.field == control.id { activeEdit = nil }
             send(control.id, .value(rows), &commands)
         case .date:
             if mayEdit(control.id) { turnTo(control.id, tag) }
@@ -139,7 +141,7 @@ extension LiveModel {
 
     /// Whether a menu lies over the form.
     private var isMenuOpen: Bool {
-        guard mode == .form, case .list? = hold?.kind else { return false }
+        guard mode == .form, case .list? = activeEdit?.kind else { return false }
         return true
     }
 
@@ -150,17 +152,19 @@ extension LiveModel {
         let month = months[control.id] ?? Self.day(of: value)?.yearMonth
         guard let next = month?.adding(months: count) else { return }
         months[control.id] = next
-        if let hold, case .calendar(let day) = hold.kind, let moved = day.adding(months: count) {
-            self.hold?.kind = .calendar(moved)
+        if let activeEdit, case .calendar(let day) = activeEdit.kind,
+            let moved = day.adding(months: count)
+        {
+            self.activeEdit?.kind = .calendar(moved)
         }
     }
 
     // MARK: The wheel
 
     private mutating func wheel(_ step: Int, at point: Point, _ commands: inout [LiveCommand]) {
-        if case .list(var list)? = hold?.kind {
+        if case .list(var list)? = activeEdit?.kind {
             list.cursor = min(max(list.cursor + step, 0), max(0, list.matches.count - 1))
-            hold?.kind = .list(list)
+            activeEdit?.kind = .list(list)
             return
         }
         if case .help(var scroll) = page {
@@ -171,8 +175,8 @@ extension LiveModel {
             return
         }
         // The mouse wheel turns only a wheel that is being edited; otherwise it scrolls the page.
-        if let owner = geometry.region(at: point)?.owner, let hold, hold.field == owner,
-            case .value(_, settles: nil) = hold.kind, let index = mirror.index(owner),
+        if let owner = geometry.region(at: point)?.owner, let activeEdit, activeEdit.field == owner,
+            case .value(_, settles: nil) = activeEdit.kind, let index = mirror.index(owner),
             isWheel(index)
         {
             return turn(step, &commands)

@@ -22,7 +22,7 @@ extension LiveModel {
             take(control.id, .text(drafts[control.id] ?? fresh))
         case .secure(let secure):
             guard mayEdit(control.id) else { return }
-            if hold?.field != control.id { hasCapsLock = false }
+            if activeEdit?.field != control.id { hasCapsLock = false }
             take(control.id, .text(TextEditor(maxLength: secure.maxLength)))
         case .slider, .stepper:
             if !isAutomatic { typeNumber(index) }
@@ -35,21 +35,22 @@ extension LiveModel {
         guard let index = focusedIndex else { return }
         let control = mirror.definition.controls[index]
         guard case .text = control.kind, mayEdit(control.id) else { return }
-        if hold == nil { editText() }
-        guard case .text(let editor)? = hold?.kind else { return }
+        if activeEdit == nil { editText() }
+        guard case .text(let editor)? = activeEdit?.kind else { return }
         commands.append(.edit(field: control.id, text: editor.text))
     }
 
     mutating func edited(_ field: String, _ text: String?, _ commands: inout [LiveCommand]) {
-        guard let hold, hold.field == field, case .text(let editor) = hold.kind else { return }
+        guard let activeEdit, activeEdit.field == field, case .text(let editor) = activeEdit.kind
+        else { return }
         guard let text else { return say("the editor left no text", isError: true) }
         var fresh = TextEditor(
             "", isMultiline: editor.isMultiline, maxLength: editor.maxLength)
         if fresh.insert(text) == .refused, !text.isEmpty {
             say("not all of it fits", isError: true)
         }
-        self.hold?.kind = .text(fresh)
-        letGo(&commands)
+        self.activeEdit?.kind = .text(fresh)
+        commitEdit(&commands)
     }
 
     // MARK: Under the prompt
@@ -72,7 +73,7 @@ extension LiveModel {
     private mutating func takeDate(_ index: Int) {
         var none: [LiveCommand] = []
         act(&none)
-        if hold == nil, let field = focusedField {
+        if activeEdit == nil, let field = focusedField {
             take(field, .value(shown(index).value, settles: nil))
         }
     }

@@ -12,7 +12,7 @@ extension LiveModel {
         guard mayEdit(control.id) else { return }
         if case .stepper(let stepper) = control.kind, mode == .form {
             // Steps of several people add up, so each step is sent as an increment.
-            if hold?.field == control.id { letGo(&commands) }
+            if activeEdit?.field == control.id { commitEdit(&commands) }
             let width = stepper.domain.step ?? DecimalNumber(1)
             if let amount = step < 0 ? width.negated : width {
                 send(control.id, .increment(amount), &commands)
@@ -27,8 +27,8 @@ extension LiveModel {
     /// explicitly.
     mutating func turnTo(_ field: String, _ value: JSON) {
         var settles: UInt64? = mode == .form ? now &+ Span.settle : nil
-        if let hold, hold.field == field {
-            switch hold.kind {
+        if let activeEdit, activeEdit.field == field {
+            switch activeEdit.kind {
             case .value(_, settles: nil), .part: settles = nil
             default: break
             }
@@ -183,7 +183,7 @@ extension LiveModel {
                 .date(day)
             }
         let clamped = value.clamped(min: date.min, max: date.max)
-        if hold?.field == field { return finish(.value(clamped.json), &commands) }
+        if activeEdit?.field == field { return finish(.value(clamped.json), &commands) }
         send(field, .value(clamped.json), &commands)
     }
 
@@ -195,7 +195,9 @@ extension LiveModel {
         let part = list[min(parts[control.id] ?? 0, list.count - 1)]
         var typed = ""
         var value = shown(index).value
-        if let hold, hold.field == control.id, case .part(let text, let present) = hold.kind {
+        if let activeEdit, activeEdit.field == control.id,
+            case .part(let text, let present) = activeEdit.kind
+        {
             (typed, value) = (text, present)
         }
         if DateValue(value, mode: date.mode) == nil { value = startOfDate(date).json }
@@ -206,19 +208,19 @@ extension LiveModel {
 
     /// Sets the part to the typed digits and selects the next part.
     mutating func takePart(_ typed: String, _ value: JSON) {
-        guard let hold, let index = mirror.index(hold.field),
+        guard let activeEdit, let index = mirror.index(activeEdit.field),
             case .date(let date) = mirror.definition.controls[index].kind
         else { return }
         let list = date.mode.parts(minuteInterval: date.minuteInterval)
-        let place = min(parts[hold.field] ?? 0, list.count - 1)
+        let place = min(parts[activeEdit.field] ?? 0, list.count - 1)
         guard let number = Int(typed),
             let next = DateValue(value, mode: date.mode)?.setting(list[place], to: number)
         else {
-            problems[hold.field] = "there is no \(typed) in a \(list[place])"
-            self.hold?.kind = .value(value, settles: nil)
+            problems[activeEdit.field] = "there is no \(typed) in a \(list[place])"
+            self.activeEdit?.kind = .value(value, settles: nil)
             return
         }
-        self.hold?.kind = .value(next.json, settles: nil)
-        if place + 1 < list.count { parts[hold.field] = place + 1 }
+        self.activeEdit?.kind = .value(next.json, settles: nil)
+        if place + 1 < list.count { parts[activeEdit.field] = place + 1 }
     }
 }

@@ -127,7 +127,7 @@ struct LiveModel {
     var size: Size
     var now: UInt64 = 0
     var focus: Focus?
-    var hold: Hold?
+    var activeEdit: ControlEdit?
     var page = Page.form
     /// Drafts: texts that were not set, by field; only looked up, never iterated.
     var drafts: [String: TextEditor] = [:]
@@ -221,7 +221,7 @@ struct LiveModel {
     var deadline: UInt64? {
         var deadlines: [UInt64] = flashes.values.map(\.until)
         if let message { deadlines.append(message.until) }
-        if let settles = hold?.settles { deadlines.append(settles) }
+        if let settles = activeEdit?.settles { deadlines.append(settles) }
         if let pressed { deadlines.append(pressed.until) }
         if mode == .form, isOnline, wantedPresence != told {
             deadlines.append(toldAt &+ Span.presence)
@@ -235,7 +235,7 @@ struct LiveModel {
         flashes = flashes.filter { $0.value.until > now }
         if let message, message.until <= now { self.message = nil }
         if let pressed, pressed.until <= now { self.pressed = nil }
-        if let settles = hold?.settles, settles <= now { letGo(&commands) }
+        if let settles = activeEdit?.settles, settles <= now { commitEdit(&commands) }
     }
 
     /// Shows a message in the last line for a while.
@@ -251,9 +251,11 @@ struct LiveModel {
 
     /// The draft that others see: never a secret, and only a value that is valid for the control.
     private var sharedDraft: JSON? {
-        guard let hold, let index = mirror.index(hold.field) else { return nil }
+        guard let activeEdit, let index = mirror.index(activeEdit.field) else { return nil }
         if case .secure = mirror.definition.controls[index].kind { return nil }
-        guard let value = hold.draft, value.encodedText.utf8.count <= 4_000 else { return nil }
+        guard let value = activeEdit.draft, value.encodedText.utf8.count <= 4_000 else {
+            return nil
+        }
         if case .wheels = mirror.definition.controls[index].kind { return value }
         let admitted = try? mirror.definition.admit(value, control: index, values: mirror.stored)
         return admitted

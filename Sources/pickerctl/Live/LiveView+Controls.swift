@@ -13,9 +13,9 @@ extension LiveModel {
         state.isMixed = shown.isMixed
         if let problem = problems[field] {
             state.validity = .invalid(problem)
-        } else if shown.isMissing, hold?.field != field {
+        } else if shown.isMissing, activeEdit?.field != field {
             state.validity = .missing
-        } else if shown.isInvalid, hold?.field != field {
+        } else if shown.isInvalid, activeEdit?.field != field {
             state.validity = .invalid("the form does not take this value any more; pick another")
         }
         state.held = waiting(field)
@@ -47,7 +47,7 @@ extension LiveModel {
 
     /// The value in words, including one that is being edited.
     func valueText(_ index: Int) -> String {
-        guard let hold, hold.field == mirror.definition.controls[index].id else {
+        guard let activeEdit, activeEdit.field == mirror.definition.controls[index].id else {
             return mirror.text(index)
         }
         let definition = mirror.definition
@@ -62,7 +62,7 @@ extension LiveModel {
     func view(_ index: Int, _ environment: StyleEnvironment) -> any Block {
         let control = mirror.definition.controls[index]
         let environment = environment.styled(style(index), for: control.type)
-        let cards = hold?.field == control.id ? [] : conflict(index)
+        let cards = activeEdit?.field == control.id ? [] : conflict(index)
         if !cards.isEmpty {
             return ConflictView(
                 label: ControlLabel(control), cards: cards, choice: chosenCard(index),
@@ -76,7 +76,7 @@ extension LiveModel {
     private func notes(_ field: String, _ environment: StyleEnvironment) -> [StyledText] {
         let roles = environment.roles
         let glyphs = environment.glyphs
-        if hold?.field == field {
+        if activeEdit?.field == field {
             guard hasCapsLock, isTypingSecret else { return [] }
             return [StyledText("Caps Lock is on", roles.warning).truncated()]
         }
@@ -154,7 +154,8 @@ extension LiveModel {
     }
 
     private func phase(_ field: String) -> PrimitiveButtonStyleConfiguration.Phase {
-        if let hold, hold.field == field, case .confirm(let onConfirm) = hold.kind {
+        if let activeEdit, activeEdit.field == field, case .confirm(let onConfirm) = activeEdit.kind
+        {
             return .confirming(onConfirm: onConfirm)
         }
         return pressed?.field == field ? .pressed : .idle
@@ -162,8 +163,8 @@ extension LiveModel {
 
     /// The text that is typed into a control, if any.
     private func typing(_ field: String) -> TextEditor? {
-        guard let hold, hold.field == field else { return nil }
-        switch hold.kind {
+        guard let activeEdit, activeEdit.field == field else { return nil }
+        switch activeEdit.kind {
         case .text(let editor), .number(let editor): return editor
         default: return nil
         }
@@ -184,7 +185,7 @@ extension LiveModel {
         if state.isFocused, shape(index) == .lines || picker.isMultiple {
             configuration.cursor = cursor(index)
         }
-        if let hold, hold.field == control.id, case .list(let list) = hold.kind {
+        if let activeEdit, activeEdit.field == control.id, case .list(let list) = activeEdit.kind {
             let floats = mode == .form && style(index) == .menu
             configuration.presentation = floats ? .floating(list) : .open(list)
         }
@@ -255,9 +256,9 @@ extension LiveModel {
         }
         configuration.today = around.today
         configuration.month = months[control.id]
-        if let hold, hold.field == control.id {
-            if case .part(let typed, _) = hold.kind { configuration.typing = typed }
-            if case .calendar(let day) = hold.kind { configuration.cursor = day }
+        if let activeEdit, activeEdit.field == control.id {
+            if case .part(let typed, _) = activeEdit.kind { configuration.typing = typed }
+            if case .calendar(let day) = activeEdit.kind { configuration.cursor = day }
         }
         return DatePickerView(configuration)
     }

@@ -161,8 +161,8 @@ extension LiveModel {
         case nil: break
         }
         if case .pick = mode { return pickHints }
-        guard let hold else { return freeHints }
-        switch hold.kind {
+        guard let activeEdit else { return freeHints }
+        switch activeEdit.kind {
         case .list:
             let several = focusedIndex.map { mirror.definition.controls[$0].isMultiple } ?? false
             return [
@@ -191,7 +191,7 @@ extension LiveModel {
         let leave = ("Esc", "leave")
         switch control.kind {
         case .picker(let picker):
-            if case .list? = hold?.kind {
+            if case .list? = activeEdit?.kind {
                 return [("Enter", "pick"), ("type", "to filter"), leave]
             }
             if picker.isMultiple { return [("Space", "tick"), ("Enter", "done"), leave] }

@@ -112,18 +112,19 @@ extension LiveModel {
     private func drawMenu(
         into canvas: inout Canvas, in window: Rect, _ environment: StyleEnvironment
     ) {
-        guard let hold, case .list(let list) = hold.kind, let index = mirror.index(hold.field),
+        guard let activeEdit, case .list(let list) = activeEdit.kind,
+            let index = mirror.index(activeEdit.field),
             let menu = menu(index, list, environment)
         else { return }
-        let frame = canvas.frames.last { $0.owner == hold.field }?.rect ?? window
+        let frame = canvas.frames.last { $0.owner == activeEdit.field }?.rect ?? window
         let value = canvas.regions.last { region in
-            region.owner == hold.field && region.target == .action(.close)
+            region.owner == activeEdit.field && region.target == .action(.close)
         }?.rect
         let x = value?.x ?? window.x + 2
         let size = menu.measure(width: max(0, window.maxX - 1 - x))
         let lines = min(size.lines, window.lines)
         // The notes below the control (a change by somebody else, an error) stay visible.
-        let hasNotice = state(index).held != nil || problems[hold.field] != nil
+        let hasNotice = state(index).held != nil || problems[activeEdit.field] != nil
         let below = hasNotice ? frame.maxY : value?.maxY ?? frame.maxY
         let above = (value?.y ?? frame.y) - lines
         let y =
@@ -131,7 +132,7 @@ extension LiveModel {
             ? below : above >= window.y ? above : max(window.y, window.maxY - lines)
         let rect = Rect(x: x, y: y, columns: size.columns, lines: lines)
         canvas.fill(rect)
-        canvas.owned(by: hold.field, in: rect) { canvas in
+        canvas.owned(by: activeEdit.field, in: rect) { canvas in
             canvas.addRegion(rect, .action(.focus))
             canvas.clipped(to: rect) { menu.render(into: &$0, in: rect) }
         }
@@ -139,10 +140,11 @@ extension LiveModel {
 
     /// A list of options on the whole screen.
     private func openPage(_ environment: StyleEnvironment) -> Owned? {
-        guard let hold, case .list = hold.kind, let index = mirror.index(hold.field),
+        guard let activeEdit, case .list = activeEdit.kind,
+            let index = mirror.index(activeEdit.field),
             style(index) == .navigationLink
         else { return nil }
-        return Owned(by: hold.field, AnyBlock(view(index, environment)))
+        return Owned(by: activeEdit.field, AnyBlock(view(index, environment)))
     }
 
     /// The lines that must be visible: those of the control, or those around the cursor in a tall

@@ -166,7 +166,7 @@ enum LiveStart {
         var model = LiveModel(
             mirror, surroundings(options, settings, .ascii), mode: mode,
             size: Size(columns: 80, lines: 24))
-        model.hold = nil
+        model.activeEdit = nil
         let link = LiveLink(
             session.client.resolution, form: mirror.form, tty: Session.terminal())
         session.client.close()

@@ -16,7 +16,7 @@ final class Watcher {
     private let fields: [String]
     private let globs: [Glob]
     private let form: String
-    private var until: Vigil?
+    private var until: AwaitedConditions?
     /// `--until` came to hold: what follows is nobody's business any more.
     private var hasHeld: Bool { until?.hasHeld ?? false }
     /// Labels hold nothing of their own: a watch of everything leaves them out, and one that names
@@ -56,7 +56,7 @@ final class Watcher {
         for id in globs.compactMap(\.literal) { _ = try session.field(id, in: outline) }
         until =
             if let text = options.until {
-                Vigil([try FieldCondition(text, outline, session)])
+                AwaitedConditions([try FieldCondition(text, outline, session)])
             } else {
                 nil
             }

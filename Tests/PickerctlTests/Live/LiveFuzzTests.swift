@@ -71,7 +71,9 @@ struct LiveFuzzTests {
                 #expect(whole.regions == canvas.regions)
                 #expect(canvas.buffer.columns == max(0, size.columns))
                 if let cursor = canvas.cursor { #expect(canvas.buffer.bounds.contains(cursor)) }
-                if let hold = bench.model.hold { #expect(fields.contains(hold.field)) }
+                if let activeEdit = bench.model.activeEdit {
+                    #expect(fields.contains(activeEdit.field))
+                }
                 if let focus = bench.model.focus, !bench.model.focusable.isEmpty {
                     #expect(bench.model.focusable.contains(focus))
                 }
@@ -106,7 +108,7 @@ struct LiveFuzzTests {
             }
             var places = bench.edits.map { "\($0.action)" }
             places += bench.model.drafts.values.map(\.text)
-            if case .text(let editor)? = bench.model.hold?.kind { places.append(editor.text) }
+            if case .text(let editor)? = bench.model.activeEdit?.kind { places.append(editor.text) }
             #expect(places.contains { $0.contains(pasted) }, "\(field): \(places)")
         }
     }

@@ -43,11 +43,11 @@ struct LiveKeysTests {
         #expect(bench.told.last?.draft == "strawberry")
         bench.pass(milliseconds: 500)
         #expect(bench.edits.map(\.action) == [.value("strawberry")])
-        #expect(bench.model.hold == nil)
+        #expect(bench.model.activeEdit == nil)
     }
 
     @Test("Esc puts a turned value back and sends nothing")
-    func putBack() throws {
+    func cancelEdit() throws {
         var bench = try LiveBench(form)
         bench.press(.right, .escape)
         bench.pass(milliseconds: 2_000)
@@ -90,7 +90,7 @@ struct LiveKeysTests {
         bench.press(.enter)
         #expect(bench.edits.count == 1)
         bench.press(.escape, .escape)
-        #expect(bench.model.hold == nil)
+        #expect(bench.model.activeEdit == nil)
     }
 
     @Test("a menu lies over the form, which stands still; a click elsewhere closes it and no more")
@@ -108,7 +108,7 @@ struct LiveKeysTests {
         let toggle = try #require(
             bench.model.geometry.regions.first { $0.owner == "flavor" && $0.rect.y < 5 }?.rect)
         bench.mouse(.press(.left), toggle.maxX - 1, toggle.y)
-        #expect(bench.model.hold == nil)
+        #expect(bench.model.activeEdit == nil)
         #expect(bench.edits.isEmpty)
         #expect(bench.model.focusedField == "region")
     }

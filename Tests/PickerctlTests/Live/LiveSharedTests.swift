@@ -215,7 +215,7 @@ struct LiveSharedTests {
             .joined(separator: "\n")
         bench.feed(try LiveBench.defined(other))
         #expect(bench.model.focusedField == "name")
-        #expect(bench.model.hold == nil)
+        #expect(bench.model.activeEdit == nil)
         #expect(bench.screen().contains("the form changed"))
     }
 

@@ -43,7 +43,7 @@ import Testing
         #expect(try bytes(subscription) <= 72)
         #expect(MemoryLayout<SubscriptionList>.size == 8)
         #expect(connection.isAtRest)
-        #expect(connection.doings == nil)
+        #expect(connection.clientState == nil)
     }
 
     @Test("who has waited for a turn, in the order of its requests, keeps nothing of the wait")
@@ -59,7 +59,7 @@ import Testing
         host.settle()
         for id in ids {
             #expect(host.take(id).count == 201)
-            #expect(host.engine.connections[id]?.doings == nil)
+            #expect(host.engine.connections[id]?.clientState == nil)
         }
     }
 
@@ -79,7 +79,7 @@ import Testing
         host.settle()
         #expect(host.take(id).count == 21)
         #expect(host.engine.connections[id]?.isAtRest == true)
-        #expect(host.engine.connections[id]?.doings == nil)
+        #expect(host.engine.connections[id]?.clientState == nil)
         host.ask(root, set("news"))
         #expect(host.take(id).count == 1)
     }

@@ -55,7 +55,7 @@ import Testing
         }
         let set = RevisionRecord(kind: .set, at: 0, by: author, undo: [step("a"), step("b")])
         let undo = RevisionRecord(
-            kind: .undo, at: 0, by: author, undo: [step("a")], takesBack: 1, skipped: ["b"])
+            kind: .undo, at: 0, by: author, undo: [step("a")], undoes: 1, skipped: ["b"])
         let read = try #require(RevisionRecord(undo.encoded()))
         #expect(read.skipped == ["b"])
         var journal = UndoJournal()

@@ -39,7 +39,7 @@ struct WriteBehindTests {
     /// Bytes of the revisions in memory that no file has.
     private func unwritten(_ host: EngineHost) -> Int {
         let batches = host.engine.batches
-        return (batches.gathering.dirty + (batches.underWay?.dirty ?? []))
+        return (batches.gathering.changes + (batches.underWay?.changes ?? []))
             .flatMap(\.revisions).reduce(0) { $0 + $1.bytesEstimate }
     }
 

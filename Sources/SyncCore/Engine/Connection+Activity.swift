@@ -5,21 +5,21 @@
 
 extension Connection {
     /// What those need who do more than watch.
-    final class Doings {
+    final class ClientState {
         fileprivate var client: String?
         fileprivate var tty: String?
         fileprivate var session: String?
         /// Who writes, made once for what was said last.
         fileprivate var author: Author?
-        var business: Business?
+        var activity: ActivityState?
 
         fileprivate var isBlank: Bool {
-            client == nil && tty == nil && session == nil && author == nil && business == nil
+            client == nil && tty == nil && session == nil && author == nil && activity == nil
         }
     }
 
     /// What those need who edit, and those who wait for something.
-    final class Business {
+    final class ActivityState {
         var inbox = Inbox()
         var awaitedFetch: FetchID?
         /// Bytes of answers that wait for a commit.
@@ -44,36 +44,36 @@ extension Connection {
         }
     }
 
-    private var active: Doings {
-        if let doings { return doings }
-        let made = Doings()
-        doings = made
+    private var active: ClientState {
+        if let clientState { return clientState }
+        let made = ClientState()
+        clientState = made
         return made
     }
 
-    var business: Business {
+    var activity: ActivityState {
         let active = active
-        if let business = active.business { return business }
-        let made = Business()
-        active.business = made
+        if let activity = active.activity { return activity }
+        let made = ActivityState()
+        active.activity = made
         return made
     }
 
     /// Lets go of what says nothing any more.
     func tidy() {
-        guard let doings else { return }
-        if let business = doings.business, business.isBlank { doings.business = nil }
-        if doings.isBlank { self.doings = nil }
+        guard let clientState else { return }
+        if let activity = clientState.activity, activity.isBlank { clientState.activity = nil }
+        if clientState.isBlank { self.clientState = nil }
     }
 
     // MARK: - Who it is
 
     /// What the client calls itself (`hello`).
-    var client: String? { doings?.client }
+    var client: String? { clientState?.client }
     /// The terminal that it claims (`hello`).
-    var tty: String? { doings?.tty }
+    var tty: String? { clientState?.tty }
     /// Groups connections of one uid for undo (`hello`).
-    var session: String? { doings?.session }
+    var session: String? { clientState?.session }
 
     /// Takes what the client says of itself.
     func greet(client: String, tty: String?, session: String?) {
@@ -86,7 +86,7 @@ extension Connection {
 
     /// Who writes, for the dots and the history; made once for what was said last.
     func author(replica: ReplicaID) -> Author {
-        if let known = doings?.author, known.replica == replica { return known }
+        if let known = clientState?.author, known.replica == replica { return known }
         let author = Author(
             user: peer.user, uid: peer.uid, client: client, tty: tty, connection: id.number,
             replica: replica
@@ -98,68 +98,70 @@ extension Connection {
     // MARK: - What it does
 
     /// Edits of this connection that are not committed yet.
-    var editsPending: Int { doings?.business?.editsPending ?? 0 }
+    var editsPending: Int { clientState?.activity?.editsPending ?? 0 }
 
     /// An edit waits for its commit, with an answer of so many bytes.
     func editBegan(answerBytes: Int) {
-        let business = business
-        business.editsPending += 1
-        business.pendingBytes += answerBytes
+        let activity = activity
+        activity.editsPending += 1
+        activity.pendingBytes += answerBytes
     }
 
     /// It waits no more.
     func editSettled(answerBytes: Int) {
-        let business = business
-        business.editsPending -= 1
-        business.pendingBytes -= answerBytes
+        let activity = activity
+        activity.editsPending -= 1
+        activity.pendingBytes -= answerBytes
     }
 
     /// What it wrote to a form itself.
-    func ownContext(of form: FormKey) -> CausalContext? { doings?.business?.ownDots[form]?.context }
+    func ownContext(of form: FormKey) -> CausalContext? {
+        clientState?.activity?.ownDots[form]?.context
+    }
 
     /// Notes what it wrote to a form. `held` gives what the form's stores hold.
     func note(_ dots: [Dot], in form: FormKey, held: () -> Set<Dot>) {
-        business.ownDots[form, default: OwnDots()].insert(dots, held: held)
+        activity.ownDots[form, default: OwnDots()].insert(dots, held: held)
     }
 
     /// The copy of the store that it is being given (`server.backup`).
     var backup: Int64? {
-        get { doings?.business?.backup }
-        set { if newValue != nil || backup != nil { business.backup = newValue } }
+        get { clientState?.activity?.backup }
+        set { if newValue != nil || backup != nil { activity.backup = newValue } }
     }
 
     /// Whether one more draft stays within `max` a second.
     func admitsDraft(max: Int, at now: Moment) -> Bool {
-        business.draftRate.admits(max: max, at: now)
+        activity.draftRate.admits(max: max, at: now)
     }
 
     /// Whether one more refusal is told to the log, of `max` a second.
     func admitsRefusal(max: Int, at now: Moment) -> Bool {
-        business.refusalRate.admits(max: max, at: now)
+        activity.refusalRate.admits(max: max, at: now)
     }
 
     // MARK: - What it is owed
 
     /// Bytes of pages of the store that wait to be written to its subscriptions.
-    var pageBytes: Int { doings?.business?.pageBytes ?? 0 }
+    var pageBytes: Int { clientState?.activity?.pageBytes ?? 0 }
 
     /// So many bytes of pages more wait, or less.
     func addPageBytes(_ bytes: Int) {
         if bytes == 0 { return }
-        business.pageBytes += bytes
+        activity.pageBytes += bytes
         if bytes < 0 { tidy() }
     }
 
     /// Where this connection stands in the log of the forms; `nil` unless it watches them.
     var catalogCursor: UInt64? {
-        get { doings?.business?.catalogCursor }
-        set { if newValue != nil || catalogCursor != nil { business.catalogCursor = newValue } }
+        get { clientState?.activity?.catalogCursor }
+        set { if newValue != nil || catalogCursor != nil { activity.catalogCursor = newValue } }
     }
 
     /// The goodbye that follows the last notification; nothing else is answered any more.
     var farewell: [UInt8]? {
-        get { doings?.business?.farewell }
-        set { if newValue != nil || farewell != nil { business.farewell = newValue } }
+        get { clientState?.activity?.farewell }
+        set { if newValue != nil || farewell != nil { activity.farewell = newValue } }
     }
 }
 

@@ -4,7 +4,7 @@ internal import SyncCore
 internal import TerminalUI
 
 /// A control that is being edited.
-struct Hold: Equatable {
+struct ControlEdit: Equatable {
     /// The way in which it is edited.
     enum Kind: Equatable {
         /// A list of options is open.
@@ -56,14 +56,14 @@ struct Hold: Equatable {
 
 extension LiveModel {
     /// Starts editing a control.
-    mutating func take(_ field: String, _ kind: Hold.Kind) {
-        if let hold, hold.field == field {
-            self.hold?.kind = kind
+    mutating func take(_ field: String, _ kind: ControlEdit.Kind) {
+        if let activeEdit, activeEdit.field == field {
+            self.activeEdit?.kind = kind
             return
         }
         guard let index = mirror.index(field) else { return }
         problems[field] = nil
-        hold = Hold(
+        activeEdit = ControlEdit(
             field: field, context: mirror.context, base: mirror.shown(index),
             revision: mirror.state(field)?.revision ?? 0, kind: kind)
     }
@@ -72,41 +72,41 @@ extension LiveModel {
     /// edit, or the form's value.
     func shown(_ index: Int) -> ShownValue {
         let control = mirror.definition.controls[index]
-        guard let hold, hold.field == control.id else { return mirror.shown(index) }
-        switch hold.kind {
+        guard let activeEdit, activeEdit.field == control.id else { return mirror.shown(index) }
+        switch activeEdit.kind {
         case .value(let value, _), .part(_, let value): return ShownValue(value)
-        case .list, .text, .number, .calendar, .confirm: return hold.base
+        case .list, .text, .number, .calendar, .confirm: return activeEdit.base
         }
     }
 
     /// A change by somebody else, which is displayed when the edit ends.
     func waiting(_ field: String) -> PeerValue? {
-        guard let hold, hold.field == field, let index = mirror.index(field),
-            let state = mirror.state(field), state.revision > hold.revision,
+        guard let activeEdit, activeEdit.field == field, let index = mirror.index(field),
+            let state = mirror.state(field), state.revision > activeEdit.revision,
             !mirror.isMine(state.by)
         else { return nil }
-        if case .confirm = hold.kind { return nil }
+        if case .confirm = activeEdit.kind { return nil }
         return PeerValue(
             value: state.value, text: mirror.text(state.value, of: index),
             by: mirror.peer(state.by))
     }
 
     /// Ends the edit and sets its value. A list, a calendar or a question is closed.
-    mutating func letGo(_ commands: inout [LiveCommand]) {
-        guard let hold else { return }
-        switch hold.kind {
-        case .list, .calendar, .confirm: putBack()
+    mutating func commitEdit(_ commands: inout [LiveCommand]) {
+        guard let activeEdit else { return }
+        switch activeEdit.kind {
+        case .list, .calendar, .confirm: cancelEdit()
         case .value(let value, _), .part(_, let value): finish(.value(value), &commands)
         case .text(let editor):
-            guard let index = mirror.index(hold.field) else { return putBack() }
+            guard let index = mirror.index(activeEdit.field) else { return cancelEdit() }
             if case .secure = mirror.definition.controls[index].kind, editor.clusters.isEmpty {
-                return putBack()
+                return cancelEdit()
             }
             finish(.value(.string(editor.text)), &commands)
         case .number(let editor):
             guard let number = ValueParser.number(editor.text) else {
-                setAside()
-                problems[hold.field] = "takes a number"
+                keepAsDraft()
+                problems[activeEdit.field] = "takes a number"
                 return
             }
             finish(.value(.number(number)), &commands)
@@ -115,84 +115,89 @@ extension LiveModel {
 
     /// Ends editing and sends an edit; a refused text stays as a draft.
     mutating func finish(_ action: Change.Action, _ commands: inout [LiveCommand]) {
-        guard let hold else { return }
-        self.hold = nil
-        drafts[hold.field] = nil
-        if case .value(let value) = action, value == hold.base.value, !hold.base.isMixed,
-            mode == .form, !isSecret(hold.field), !isChosen(hold)
+        guard let activeEdit else { return }
+        self.activeEdit = nil
+        drafts[activeEdit.field] = nil
+        if case .value(let value) = action, value == activeEdit.base.value,
+            !activeEdit.base.isMixed,
+            mode == .form, !isSecret(activeEdit.field), !isChosen(activeEdit)
         {
-            return land(hold)
+            return showPeerChange(activeEdit)
         }
         var typed: TextEditor?
-        if case .number(let editor) = hold.kind { typed = editor }
+        if case .number(let editor) = activeEdit.kind { typed = editor }
         let isDone = send(
-            hold.field, narrowed(action, hold), context: hold.context, typed: typed, &commands)
-        if !isDone { keepDraft(hold) }
+            activeEdit.field, narrowed(action, activeEdit), context: activeEdit.context,
+            typed: typed, &commands)
+        if !isDone { keepDraft(activeEdit) }
     }
 
     /// Whether the value was chosen although somebody else had changed the control meanwhile.
     /// Choosing the earlier value again then overwrites that change.
-    private func isChosen(_ hold: Hold) -> Bool {
-        guard let state = mirror.state(hold.field), state.revision > hold.revision,
+    private func isChosen(_ activeEdit: ControlEdit) -> Bool {
+        guard let state = mirror.state(activeEdit.field), state.revision > activeEdit.revision,
             !mirror.isMine(state.by)
         else { return false }
-        switch hold.kind {
+        switch activeEdit.kind {
         case .list, .calendar: return true
         case .text, .number, .value, .part, .confirm: return false
         }
     }
 
     /// Only the wheels that were turned, because somebody else may be turning the others.
-    private func narrowed(_ action: Change.Action, _ hold: Hold) -> Change.Action {
+    private func narrowed(_ action: Change.Action, _ activeEdit: ControlEdit) -> Change.Action {
         guard mode == .form, case .value(.object(let rows)) = action,
-            case .object(let before) = hold.base.value
+            case .object(let before) = activeEdit.base.value
         else { return action }
         let turned = rows.members.filter { before[$0.name] != $0.value }
         return turned.isEmpty ? action : .value(.object(JSONObject(turned.map { ($0, $1) })))
     }
 
     /// Ends editing without an edit. Waiting changes are displayed.
-    mutating func putBack() {
-        guard let hold else { return }
-        self.hold = nil
-        land(hold)
+    mutating func cancelEdit() {
+        guard let activeEdit else { return }
+        self.activeEdit = nil
+        showPeerChange(activeEdit)
     }
 
     /// Ends typing without an edit, and keeps what was typed.
-    mutating func setAside() {
-        guard let hold else { return }
-        keepDraft(hold)
-        self.hold = nil
-        land(hold)
+    mutating func keepAsDraft() {
+        guard let activeEdit else { return }
+        keepDraft(activeEdit)
+        self.activeEdit = nil
+        showPeerChange(activeEdit)
     }
 
-    private mutating func keepDraft(_ hold: Hold) {
-        switch hold.kind {
+    private mutating func keepDraft(_ activeEdit: ControlEdit) {
+        switch activeEdit.kind {
         case .text(let editor):
-            if isSecret(hold.field) || hold.base.value.stringValue == editor.text { return }
-            drafts[hold.field] = editor
-        case .number(let editor):
-            let number = ValueParser.number(editor.text)
-            if editor.text.isEmpty || number.map({ .number($0) == hold.base.value }) ?? false {
+            if isSecret(activeEdit.field) || activeEdit.base.value.stringValue == editor.text {
                 return
             }
-            drafts[hold.field] = editor
+            drafts[activeEdit.field] = editor
+        case .number(let editor):
+            let number = ValueParser.number(editor.text)
+            if editor.text.isEmpty || number.map({ .number($0) == activeEdit.base.value }) ?? false
+            {
+                return
+            }
+            drafts[activeEdit.field] = editor
         case .list, .value, .part, .calendar, .confirm: break
         }
     }
 
     /// Displays the waiting change of somebody else.
-    private mutating func land(_ hold: Hold) {
-        guard let state = mirror.state(hold.field), state.revision > hold.revision,
+    private mutating func showPeerChange(_ activeEdit: ControlEdit) {
+        guard let state = mirror.state(activeEdit.field), state.revision > activeEdit.revision,
             let peer = mirror.peer(state.by)
         else { return }
-        flashes[hold.field] = Flash(peer: peer, until: now &+ Span.flash)
+        flashes[activeEdit.field] = Flash(peer: peer, until: now &+ Span.flash)
     }
 
     /// Whether a secret is being typed.
     var isTypingSecret: Bool {
-        guard let hold, case .text = hold.kind else { return false }
-        return isSecret(hold.field)
+        guard let activeEdit, case .text = activeEdit.kind else { return false }
+        return isSecret(activeEdit.field)
     }
 
     func isSecret(_ field: String) -> Bool {

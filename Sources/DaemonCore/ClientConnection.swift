@@ -10,7 +10,7 @@ internal import SyncCore
 // nothing if the connection never left `naming`; at most one write is in progress.
 
 /// A connection, owned by the shell.
-final class Connection: ConnectionKeeper {
+final class ClientConnection: ConnectionKeeper {
     /// The state of a connection.
     enum Phase {
         /// The user and group names of the peer are being looked up; the engine does not know the
@@ -65,13 +65,13 @@ final class Connection: ConnectionKeeper {
 
 /// A connection that closes when all output is written, or at a monotonic time.
 struct Finishing {
-    let connection: Connection
+    let connection: ClientConnection
     let until: UInt64
 
     var isClosed: Bool { if case .closed = connection.phase { true } else { false } }
 }
 
-extension Connection: PipeReader {
+extension ClientConnection: PipeReader {
     func pipeRead(_ bytes: UnsafeRawBufferPointer) { shell.received(self, bytes) }
     func pipeEnded() { shell.ended(self) }
     func pipeHeldBack() { shell.heldBack(self) }

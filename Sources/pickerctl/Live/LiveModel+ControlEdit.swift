@@ -5,24 +5,25 @@ internal import TerminalUI
 
 extension LiveModel {
     mutating func heldKey(_ event: KeyEvent, _ commands: inout [LiveCommand]) {
-        guard let hold else { return }
-        switch hold.kind {
-        case .list(let list): listKey(event, list, hold, &commands)
-        case .text(let editor), .number(let editor): editorKey(event, editor, hold, &commands)
+        guard let activeEdit else { return }
+        switch activeEdit.kind {
+        case .list(let list): listKey(event, list, activeEdit, &commands)
+        case .text(let editor), .number(let editor): editorKey(event, editor, activeEdit, &commands)
         case .value(_, let settles):
-            valueKey(event, isTaken: settles == nil, hold, &commands)
-        case .part(let typed, let value): partKey(event, typed, value, hold, &commands)
-        case .calendar(let day): calendarKey(event, day, hold, &commands)
-        case .confirm(let onConfirm): confirmKey(event, onConfirm, hold, &commands)
+            valueKey(event, isTaken: settles == nil, activeEdit, &commands)
+        case .part(let typed, let value): partKey(event, typed, value, activeEdit, &commands)
+        case .calendar(let day): calendarKey(event, day, activeEdit, &commands)
+        case .confirm(let onConfirm): confirmKey(event, onConfirm, activeEdit, &commands)
         }
     }
 
     // MARK: Lists
 
     private mutating func listKey(
-        _ event: KeyEvent, _ list: OpenList, _ hold: Hold, _ commands: inout [LiveCommand]
+        _ event: KeyEvent, _ list: OpenList, _ activeEdit: ControlEdit,
+        _ commands: inout [LiveCommand]
     ) {
-        guard let index = mirror.index(hold.field) else { return putBack() }
+        guard let index = mirror.index(activeEdit.field) else { return cancelEdit() }
         let options = Self.choices(of: mirror.definition.controls[index])
         var list = list
         let isChoice =
@@ -30,12 +31,13 @@ extension LiveModel {
             || (event == KeyEvent(.character(" ")) && list.filter.text.isEmpty)
         if isChoice {
             guard list.matches.indices.contains(list.cursor) else { return }
-            return choose(options[list.matches[list.cursor].index].tag, in: hold.field, &commands)
+            return choose(
+                options[list.matches[list.cursor].index].tag, in: activeEdit.field, &commands)
         }
         switch (event.key, event.modifiers) {
         case (.escape, _):
             if list.filter.text.isEmpty {
-                putBack()
+                cancelEdit()
                 if mode != .form { commands.append(.quit(.notMet)) }
                 return
             }
@@ -45,26 +47,27 @@ extension LiveModel {
         case (.tab, .shift) where mode == .form: return moveFocus(by: -1, &commands)
         default: list.take(event, options)
         }
-        self.hold?.kind = .list(list)
+        self.activeEdit?.kind = .list(list)
     }
 
     // MARK: Texts and numbers
 
     private mutating func editorKey(
-        _ event: KeyEvent, _ editor: TextEditor, _ hold: Hold, _ commands: inout [LiveCommand]
+        _ event: KeyEvent, _ editor: TextEditor, _ activeEdit: ControlEdit,
+        _ commands: inout [LiveCommand]
     ) {
         var editor = editor
-        let isNumber = if case .number = hold.kind { true } else { false }
+        let isNumber = if case .number = activeEdit.kind { true } else { false }
         switch (event.key, event.modifiers) {
         case (.escape, _):
             if case .pick = mode { return commands.append(.quit(.notMet)) }
-            if isNumber { putBack() } else { setAside() }
+            if isNumber { cancelEdit() } else { keepAsDraft() }
             return
         case (.enter, _) where !editor.isMultiline, (.character("s"), .control):
-            return letGo(&commands)
+            return commitEdit(&commands)
         case (.tab, _) where mode == .form:
             moveFocus(by: event.modifiers.contains(.shift) ? -1 : 1, &commands)
-            if !isNumber, self.hold == nil { editText(isAutomatic: true) }
+            if !isNumber, self.activeEdit == nil { editText(isAutomatic: true) }
             return
         case (.up, []) where !editor.isMultiline, (.down, []) where !editor.isMultiline:
             guard mode == .form else { return }
@@ -74,8 +77,8 @@ extension LiveModel {
         default: break
         }
         let outcome = editor.apply(event)
-        if outcome == .edited { problems[hold.field] = nil }
-        self.hold?.kind = isNumber ? .number(editor) : .text(editor)
+        if outcome == .edited { problems[activeEdit.field] = nil }
+        self.activeEdit?.kind = isNumber ? .number(editor) : .text(editor)
     }
 
     mutating func paste(_ text: String, isCut: Bool, _ commands: inout [LiveCommand]) {
@@ -86,23 +89,23 @@ extension LiveModel {
             return
         }
         guard page == .form else { return }
-        if hold == nil || hold?.isTyping == false {
-            letGo(&commands)
+        if activeEdit == nil || activeEdit?.isTyping == false {
+            commitEdit(&commands)
             editText()
         }
-        switch hold?.kind {
+        switch activeEdit?.kind {
         case .text(var editor)?:
             let outcome = editor.insert(text)
             if outcome == .refused || isCut { say("not all of it fits", isError: true) }
-            hold?.kind = .text(editor)
+            activeEdit?.kind = .text(editor)
         case .number(var editor)?:
             editor.insert(text)
-            hold?.kind = .number(editor)
+            activeEdit?.kind = .number(editor)
         case .list(var list)?:
             list.filter.insert(text)
-            guard let hold, let index = mirror.index(hold.field) else { return }
+            guard let activeEdit, let index = mirror.index(activeEdit.field) else { return }
             list.refilter(Self.choices(of: mirror.definition.controls[index]))
-            self.hold?.kind = .list(list)
+            self.activeEdit?.kind = .list(list)
         default: break
         }
     }
@@ -110,18 +113,18 @@ extension LiveModel {
     // MARK: Values that are turned
 
     private mutating func valueKey(
-        _ event: KeyEvent, isTaken: Bool, _ hold: Hold, _ commands: inout [LiveCommand]
+        _ event: KeyEvent, isTaken: Bool, _ activeEdit: ControlEdit, _ commands: inout [LiveCommand]
     ) {
         let isPick = mode != .form
         if let digit = Self.digit(event) { return typed(digit, &commands) }
         switch around.keys[event] {
         case .escape?:
             if isPick { return commands.append(.quit(.notMet)) }
-            return putBack()
+            return cancelEdit()
         case .act?:
             if isPick, event == KeyEvent(.character(" ")), tick(&commands) { return }
             if isPick, pickAtCursor(&commands) { return }
-            return letGo(&commands)
+            return commitEdit(&commands)
         case .left?: return horizontal(-1, &commands)
         case .right?: return horizontal(1, &commands)
         case .increase?: return turn(1, &commands)
@@ -136,23 +139,24 @@ extension LiveModel {
         }
         if isPick { return }
         // Any other command first sets the value, as leaving the field does.
-        letGo(&commands)
+        commitEdit(&commands)
         if let action = around.keys[event] { perform(action, &commands) }
     }
 
     private mutating func partKey(
-        _ event: KeyEvent, _ typed: String, _ value: JSON, _ hold: Hold,
+        _ event: KeyEvent, _ typed: String, _ value: JSON, _ activeEdit: ControlEdit,
         _ commands: inout [LiveCommand]
     ) {
         if let digit = Self.digit(event) { return self.typed(digit, &commands) }
         if event.key == .backspace {
             let rest = String(typed.dropLast())
-            self.hold?.kind = rest.isEmpty ? .value(value, settles: nil) : .part(typed: rest, value)
+            self.activeEdit?.kind =
+                rest.isEmpty ? .value(value, settles: nil) : .part(typed: rest, value)
             return
         }
         if event.key == .escape {
             if mode != .form { return commands.append(.quit(.notMet)) }
-            return putBack()
+            return cancelEdit()
         }
         takePart(typed, value)
         heldKey(event, &commands)
@@ -161,7 +165,8 @@ extension LiveModel {
     // MARK: Calendars and questions
 
     private mutating func calendarKey(
-        _ event: KeyEvent, _ day: CivilDate, _ hold: Hold, _ commands: inout [LiveCommand]
+        _ event: KeyEvent, _ day: CivilDate, _ activeEdit: ControlEdit,
+        _ commands: inout [LiveCommand]
     ) {
 
         var next: CivilDate?
@@ -175,34 +180,35 @@ extension LiveModel {
         case .first?: next = CivilDate(year: day.year, month: day.month, day: 1)
         case .last?: next = CivilDate(year: day.year, month: day.month, day: day.yearMonth.days)
         case .act?:
-            months[hold.field] = nil
-            return pickDay(day, in: hold.field, &commands)
+            months[activeEdit.field] = nil
+            return pickDay(day, in: activeEdit.field, &commands)
         case .escape?:
-            months[hold.field] = nil
-            putBack()
+            months[activeEdit.field] = nil
+            cancelEdit()
             if mode != .form { commands.append(.quit(.notMet)) }
             return
         case .next?, .previous?:
             guard mode == .form else { return }
-            months[hold.field] = nil
+            months[activeEdit.field] = nil
             return moveFocus(by: around.keys[event] == .next ? 1 : -1, &commands)
         default: return
         }
         guard let next else { return }
-        months[hold.field] = next.yearMonth
-        self.hold?.kind = .calendar(next)
+        months[activeEdit.field] = next.yearMonth
+        self.activeEdit?.kind = .calendar(next)
     }
 
     private mutating func confirmKey(
-        _ event: KeyEvent, _ onConfirm: Bool, _ hold: Hold, _ commands: inout [LiveCommand]
+        _ event: KeyEvent, _ onConfirm: Bool, _ activeEdit: ControlEdit,
+        _ commands: inout [LiveCommand]
     ) {
         switch event.key {
-        case .character("y"), .character("Y"): return press(hold.field, &commands)
-        case .character("n"), .character("N"), .escape, .character("q"): return putBack()
+        case .character("y"), .character("Y"): return press(activeEdit.field, &commands)
+        case .character("n"), .character("N"), .escape, .character("q"): return cancelEdit()
         case .left, .right, .tab, .character("h"), .character("l"):
-            self.hold?.kind = .confirm(onConfirm: !onConfirm)
+            self.activeEdit?.kind = .confirm(onConfirm: !onConfirm)
         case .enter, .character(" "):
-            if onConfirm { press(hold.field, &commands) } else { putBack() }
+            if onConfirm { press(activeEdit.field, &commands) } else { cancelEdit() }
         default: break
         }
     }

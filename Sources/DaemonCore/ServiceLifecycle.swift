@@ -8,7 +8,7 @@ internal import SyncCore
 // once; a reload that fails changes nothing.
 
 /// The daemon's life around its shell.
-final class Life {
+final class ServiceLifecycle {
     private enum Reload { case idle, underWay, again }
 
     private enum Read: Sendable {
@@ -105,7 +105,7 @@ final class Life {
     // MARK: SIGHUP
 
     private func beginReload() {
-        guard shell.life == .serving else { return }
+        guard shell.phase == .serving else { return }
         guard case .idle = reload else {
             reload = .again
             return
@@ -133,7 +133,7 @@ final class Life {
     }
 
     private func finishReload(_ read: Read) {
-        guard shell.life == .serving else { return }
+        guard shell.phase == .serving else { return }
         switch read {
         case .failed(let messages):
             for message in messages { shell.log.write(.error, message) }
