@@ -21,7 +21,10 @@ struct PlainWordsTests {
         (["wait"], ["--timeout"]), (["toggle"], []), (["next"], ["--wrap"]),
         (["previous"], ["--wrap"]), (["reset"], []), (["press"], ["--yes", "-y"]),
         (["describe"], ["-o", "--output"]),
-        (["history"], ["-o", "--output", "-n", "--limit", "--before"]),
+        (
+            ["history"],
+            ["-o", "--output", "-n", "--limit", "--before", "--since", "--plot"]
+        ),
         (["undo"], ["--anyone", "-o", "--output"]), (["redo"], ["--anyone", "-o", "--output"]),
         (["conflicts"], ["-o", "--output"]), (["resolve"], []), (["who"], ["-o", "--output"]),
         (["status"], ["-o", "--output", "--limits", "--all"]),
@@ -34,7 +37,8 @@ struct PlainWordsTests {
         "--color",
     ]
     private static let values = [
-        "flavor", "flavor=vanilla", "a+=1", "json", "text", "yaml", "value", "env", "table",
+        "flavor", "flavor=vanilla", "a+=1", "json", "text", "yaml", "value", "env", "table", "svg",
+        "csv", "2026-11-21",
         "prometheus", "auto", "never", "0", "1", "5", "2.5", "1e3", "nan", "inf", "+4", "0x10",
         "10000000000000000000000", "1m", "500ms", "f/x", "*", "käse", "e\u{301}", "true", "get",
         "help",

@@ -68,6 +68,8 @@ final class Console {
     func bold(_ text: String) -> String { hasColor ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
     func dim(_ text: String) -> String { hasColor ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 
+    func accent(_ text: String) -> String { hasColor ? "\u{1B}[36m\(text)\u{1B}[0m" : text }
+
     /// Writes what was gathered: write(2). A closed pipe ends the command without a word.
     func flush() throws(Failure) {
         let bytes = buffer

@@ -95,6 +95,13 @@ extension Failure {
         return Failure(.data, "\"\(text)\" is not an option; \(step)")
     }
 
+    /// A control whose values are neither numbers nor one name at a time.
+    static func noCourse(_ field: FieldOutline) -> Failure {
+        .usage(
+            "cannot plot \(field.id), which is a \(field.kindName); choose a slider, stepper, "
+                + "gauge, toggle or a picker with one choice")
+    }
+
     /// A control that a verb does not work on.
     static func wrongKind(_ field: FieldOutline, _ verb: String, _ step: String) -> Failure {
         .usage("cannot \(verb) \(field.id), which is a \(field.kindName); \(step)")

@@ -67,6 +67,7 @@ enum ParserWording {
             } else {
                 switch kind {
                 case "DURATION": DurationText.expected
+                case "TIME": HistorySince.expected
                 case "N", "REVISION", "LIMIT", "BEFORE": "a whole number"
                 default: kind
                 }

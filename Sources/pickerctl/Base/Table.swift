@@ -65,6 +65,28 @@ enum LocalTime {
         }
     }
 
+    /// The seconds that the clocks here are ahead of UTC at a moment.
+    static func offset(at moment: Timestamp) -> Int64 {
+        parts(time_t(moment.milliseconds / 1_000)).map { Int64($0.tm_gmtoff) } ?? 0
+    }
+
+    /// The midnight that begins a day here: mktime(3).
+    static func midnight(_ day: CivilDate) -> Timestamp {
+        var parts = tm()
+        parts.tm_year = Int32(day.year - 1900)
+        parts.tm_mon = Int32(day.month - 1)
+        parts.tm_mday = Int32(day.day)
+        parts.tm_isdst = -1
+        return Timestamp(milliseconds: Int64(mktime(&parts)) * 1_000)
+    }
+
+    /// The wall clock: clock_gettime(2), CLOCK_REALTIME.
+    static var now: Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
     /// `14:30:05` of today, with the date before it on other days.
     static func clock(_ moment: Timestamp) -> String {
         let whole = text(moment)

@@ -8,70 +8,158 @@ struct HistoryCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "history", abstract: "Who changed what, when; newest first.",
         discussion: """
-            A pattern (* and ?) or FORM/ chooses fields or the form.
+            A pattern (* and ?) or FORM/ chooses fields or the form. --plot draws the course of \
+            numbers, toggles and pickers, from at most 10,000 changes of each.
 
-            Example: pickerctl history -n 5 flavor
+            Example: pickerctl history --plot --since 1h traffic
             """)
 
     @OptionGroup var common: CommonOptions
     @Argument(completion: .custom(Completion.fields))
-    var field: String?
-    @Option(name: [.customShort("n"), .long], help: "The number of entries at most.") var limit = 50
+    var field: [String] = []
+    @Option(
+        name: [.customShort("n"), .long],
+        help: "The number of entries at most; 50 without --since.")
+    var limit: Int?
     @Option(help: "Only entries before this revision.") var before: Int64?
-    @Option(name: .shortAndLong, help: "text or json (an entry a line).")
-    var output = TextOrJSON.text
+    @Option(
+        help: ArgumentHelp(
+            "Only entries since then: 1h, a date, or a time of RFC 3339.", valueName: "time"),
+        transform: HistorySince.parsed)
+    var since: HistorySince?
+    @Flag(help: "Draw the values over the time.") var plot = false
+    @Option(
+        name: .shortAndLong,
+        help: "text or json (an entry a line); with --plot text, svg or csv.")
+    var output = HistoryOutput.text
 
     func validate() throws {
-        if limit < 1 { throw ValidationError("--limit is \(limit); write a number of 1 or more") }
+        if let limit, limit < 1 {
+            throw ValidationError("--limit is \(limit); write a number of 1 or more")
+        }
+        if let wrong = request.misuse { throw ValidationError(wrong) }
     }
 
     var request: HistoryRequest {
         HistoryRequest(
-            settings: common.settings, limit: limit, before: before, output: output, field: field)
+            settings: common.settings, limit: limit, before: before, since: since, isPlot: plot,
+            output: output, fields: field)
+    }
+}
+
+/// How a history is printed.
+enum HistoryOutput: String, ExpressibleByArgument, CaseIterable { case text, json, svg, csv }
+
+/// Where a history begins.
+enum HistorySince: Equatable {
+    case seconds(Double)
+    case moment(Timestamp)
+
+    static let expected = "a duration such as 1h, a date or a time of RFC 3339 in UTC"
+
+    /// A duration back from now, `2026-11-21`, or `2026-11-21T14:30:05Z`.
+    init?(_ text: String) {
+        if let seconds = DurationText.seconds(text) {
+            self = .seconds(seconds)
+        } else if let moment = Timestamp(text) {
+            self = .moment(moment)
+        } else if let day = CivilDate(text) {
+            self = .moment(LocalTime.midnight(day))
+        } else {
+            return nil
+        }
+    }
+
+    static func parsed(_ text: String) throws -> HistorySince {
+        guard let since = HistorySince(text) else { throw ValidationError(expected) }
+        return since
+    }
+
+    func moment(before now: Timestamp) -> Timestamp {
+        switch self {
+        case .moment(let moment): min(moment, now)
+        case .seconds(let seconds):
+            // No history is older than a century; more than that would overflow.
+            Timestamp(milliseconds: now.milliseconds - Int64(min(seconds, 3.2e9) * 1_000))
+        }
     }
 }
 
 /// `pickerctl history` as it was asked for.
 struct HistoryRequest: PlainRequest {
     let settings: Settings
-    let limit: Int
+    let limit: Int?
     let before: Int64?
-    let output: TextOrJSON
-    let field: String?
+    let since: HistorySince?
+    let isPlot: Bool
+    let output: HistoryOutput
+    let fields: [String]
+
+    /// What cannot be asked for together.
+    var misuse: String? {
+        switch (isPlot, output) {
+        case (true, .json): "--plot prints text, svg or csv"
+        case (false, .svg), (false, .csv): "-o \(output) needs --plot"
+        case (true, _) where limit != nil || before != nil:
+            "--plot draws all changes; use --since to draw fewer"
+        case (true, _) where fields.isEmpty: "--plot needs a field; see pickerctl describe"
+        default: nil
+        }
+    }
 
     func run() throws(Failure) {
         let session = Session(settings)
-        var (form, names) = try session.place(of: field.map { [$0] } ?? [])
-        if let name = names.first, Glob(name.field).literal != nil,
-            try session.outline(form)[name.field] == nil
+        var (form, names) = try session.place(of: fields)
+        if names.count == 1, Glob(names[0].field).literal != nil,
+            try session.outline(form)[names[0].field] == nil
         {
-            guard let field, let whole = try session.wholeForm([field]) else {
+            guard let whole = try session.wholeForm(fields) else {
                 throw .noField(
-                    name.field, form, among: try session.outline(form).fields.map(\.id))
+                    names[0].field, form, among: try session.outline(form).fields.map(\.id))
             }
             (form, names) = try session.place(of: [whole])
         }
-        let glob = names.first.map { Glob($0.field) }
+        if isPlot {
+            let all = names.isEmpty ? [FieldName("*")] : names
+            return try HistoryPlot(session: session, form: form, since: since, output: output)
+                .draw(all)
+        }
+        if names.count > 1 {
+            let outline = try session.outline(form)
+            for name in names where Glob(name.field).literal != nil {
+                _ = try session.field(name.field, in: outline)
+            }
+        }
+        try list(form, names.map { Glob($0.field) }, session)
+        try session.console.flush()
+    }
+
+    /// Prints the entries, newest first.
+    private func list(_ form: String, _ globs: [Glob], _ session: Session) throws(Failure) {
+        let single = globs.count == 1 ? globs[0].literal : nil
+        let oldest = since?.moment(before: LocalTime.now)
         var before = before
-        var left = limit
+        var left = limit ?? (since == nil ? 50 : .max)
         while left > 0 {
             let request = StateHistory(
-                form: form, field: glob?.literal, before: before, limit: Int64(min(left, 1_000)))
+                form: form, field: single, before: before, limit: Int64(min(left, 1_000)))
             let page = try session.call(.stateHistory(request)) { json throws(DecodeError) in
                 try HistoryPage(decoding: json)
             }
             for var entry in page.entries where left > 0 {
-                if let glob, glob.literal == nil {
-                    entry.changes.removeAll { !glob.matches($0.field) }
+                if let oldest, let at = entry.at, at < oldest { return }
+                if single == nil, !globs.isEmpty {
+                    entry.changes.removeAll { change in
+                        !globs.contains { $0.matches(change.field) }
+                    }
                     if entry.changes.isEmpty { continue }
                 }
                 try print(entry, session.console)
                 left -= 1
             }
-            guard page.more, let last = page.entries.last else { break }
+            guard page.more, let last = page.entries.last else { return }
             before = last.revision
         }
-        try session.console.flush()
     }
 
     private func print(_ entry: HistoryPage.Entry, _ console: Console) throws(Failure) {
@@ -110,10 +198,21 @@ struct HistoryRequest: PlainRequest {
 extension HistoryRequest {
     init(_ words: inout PlainWords) {
         self.init(
-            settings: words.settings(),
-            limit: words.number(words.value("--limit", "-n"), from: 1) ?? 50,
+            settings: words.settings(), limit: words.number(words.value("--limit", "-n"), from: 1),
             before: words.number(words.value("--before"), from: .min),
-            output: words.choice("--output", "-o") ?? .text, field: words.nameIfAny())
+            since: words.since("--since"), isPlot: words.flag("--plot"),
+            output: words.choice("--output", "-o") ?? .text, fields: words.names())
+        words.require(misuse == nil)
+    }
+}
+
+extension PlainWords {
+    /// The value of an option that says since when.
+    fileprivate mutating func since(_ name: String) -> HistorySince? {
+        guard let text = value(name) else { return nil }
+        let since = HistorySince(text)
+        require(since != nil)
+        return since
     }
 }
 
