@@ -79,7 +79,8 @@ extension LiveModel {
         guard !kept.isEmpty else { return nil }
         let key = around.keys.name(of: .kept)
         return
-            "another daemon answers now; \(Self.count(kept.count, "edit")) not sent · \(key) to choose"
+            "another daemon answers now; \(Self.count(kept.count, "edit")) not sent"
+            + " · \(key) to choose"
     }
 
     /// `1 edit`, `2 edits`.

@@ -63,10 +63,10 @@ struct SVGPlot {
             ticks = names.enumerated().map { (upper + (Double($0) + 0.5) * Self.nameHeight, $1) }
         }
         body += text(course.heading, x: 8, y: top + 18, anchor: "start", "heading")
+        let begin = Self.number(Self.left)
         let end = Self.number(Self.left + plotWidth)
         for tick in ticks {
-            body +=
-                "<path class=\"grid\" d=\"M\(Self.number(Self.left)) \(Self.number(tick.y))H\(end)\"/>\n"
+            body += "<path class=\"grid\" d=\"M\(begin) \(Self.number(tick.y))H\(end)\"/>\n"
             body += text(tick.label, x: Self.left - 8, y: tick.y + 4, anchor: "end", "tick")
         }
         body += "<path class=\"line\" d=\"\(path(course, time, place))\"/>\n"
