@@ -37,6 +37,9 @@ public final class EngineHost {
     public var faults: HostFaults = []
     /// Told of every batch when it is durable, before the engine is.
     public var onCommit: (Batch) -> Void = { _ in }
+    /// Told of every transaction that takes dots and makes no revision, as it is done: its author,
+    /// the newest revision, its dots.
+    public var onAffirmation: (Author, UInt64, [Dot]) -> Void = { _, _, _ in }
     /// The bytes of writes that are under way.
     private var writing: [ConnectionID: Output] = [:]
     private var fetchesUnderWay: [(FetchID, StoreQuery)] = []
@@ -69,6 +72,11 @@ public final class EngineHost {
         engine = try Engine(
             configuration: configuration, environment: environment, replica: replica,
             image: self.store.image(), newLogs: store != nil, at: Self.moment(milliseconds))
+        observe()
+    }
+
+    private func observe() {
+        engine.onAffirmation = { [unowned self] in onAffirmation($0, $1, $2) }
     }
 
     private static func moment(_ milliseconds: Int64, wallOffset: Int64 = 0) -> Moment {
@@ -119,6 +127,7 @@ public final class EngineHost {
         engine = try Engine(
             configuration: configuration, environment: environment, replica: replica,
             image: store.image(), newLogs: newLogs, at: now)
+        observe()
     }
 
     /// The daemon stops as it is asked to, with goodbyes and a last commit.

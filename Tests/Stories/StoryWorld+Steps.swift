@@ -47,7 +47,20 @@ extension StoryWorld {
                     !hasEdited || method != "presence.update" && method != "state.unsubscribe"
                 })
         }
-        try ask(requests.map { (peer.connection, $0) })
+        try ask(Self.withoutCounts(requests.map { (peer.connection, $0) }))
+    }
+
+    /// A subscription of a form that was deleted counts until its client has been told: beside a
+    /// deletion nobody asks how many there are, nor for one that may be one too many.
+    private static func withoutCounts(
+        _ requests: [(connection: Int, request: StoryRequest)]
+    ) -> [(connection: Int, request: StoryRequest)] {
+        guard requests.contains(where: { $0.request.method == "form.delete" }) else {
+            return requests
+        }
+        return requests.filter {
+            $0.request.method != "server.status" && $0.request.method != "state.subscribe"
+        }
     }
 
     /// Several at once, each either editing or looking: a look sees what is durable, and an edit is
@@ -71,7 +84,7 @@ extension StoryWorld {
             queues[connection]?.removeFirst()
             if queues[connection]?.isEmpty ?? true { queues[connection] = nil }
         }
-        try ask(mixed)
+        try ask(Self.withoutCounts(mixed))
     }
 
     /// A form goes and comes back under its name, and nobody asks for another between.

@@ -1,7 +1,7 @@
 // A story being told: people ask, the driver answers, and the model says whether that is right.
 
-import SyncCore
 import SeededRandom
+import SyncCore
 
 final class StoryWorld {
     let plan: StoryPlan
@@ -197,22 +197,17 @@ final class StoryWorld {
 
     /// Whether a model is what a new daemon shows: asked once, held against each.
     private func look(from connection: Int) throws {
-        forgetPeople()
+        model.restart()
         auditor = connection
         model.peers[connection] = StoryPeer(
             user: users[1], connection: connection, isAnonymous: model.isAnonymous)
         try audit()
     }
 
-    private func forgetPeople() {
-        model.peers = [:]
-        model.presence = [:]
-    }
-
     /// The daemon is gone and another is there; everybody is new to it.
     func comeBack() throws {
         let everybody = people.map(\.user)
-        forgetPeople()
+        model.restart()
         auditor = try connect(users[1])
         for user in everybody { try connect(user) }
     }

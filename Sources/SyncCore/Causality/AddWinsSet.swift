@@ -85,6 +85,14 @@ public struct AddWinsSet: DotStore {
         mark(dot, seen)
     }
 
+    /// Adds tags that are in the set already, as the fresh `dot`: it takes the place of their
+    /// additions, so that a removal which has not seen it leaves them.
+    public mutating func affirm(_ tags: Set<Tag>, dot: Dot) {
+        for index in entries.indices where tags.contains(entries[index].tag) {
+            entries[index].dots = [dot]
+        }
+    }
+
     /// Takes back everything that the writer had seen, so that the field follows its default again.
     public mutating func reset(seen: Seen) {
         drop(seen) { _ in true }

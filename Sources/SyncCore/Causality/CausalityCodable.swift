@@ -108,6 +108,9 @@ public struct CausalityReader {
         if offset < bytes.count { throw .trailing(offset: offset) }
     }
 
+    /// Whether all was read.
+    var isAtEnd: Bool { offset == bytes.count }
+
     /// Reads one byte.
     public mutating func byte() throws(CausalityDecodeError) -> UInt8 {
         guard offset < bytes.count else { throw .truncated(offset: offset) }

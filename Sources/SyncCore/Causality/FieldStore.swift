@@ -73,8 +73,7 @@ public enum FieldStore: Hashable, Sendable {
         }
     }
 
-    /// Whether a writer who had seen `seen` knows all that is there: what `require: "current"`
-    /// asks.
+    /// Whether a writer who had seen `seen` knows all writes that are there.
     public func isCurrent(for seen: Seen) -> Bool { dots.allSatisfy(seen.covers) }
 
     /// Joins another copy of the same kind into this one; one of another kind is another store, and

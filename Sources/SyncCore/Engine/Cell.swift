@@ -35,6 +35,14 @@ final class Cell {
         text = nil
     }
 
+    /// The same field as readers see it, with the content after a silent write.
+    func affirmed(by content: CellContent) -> Cell {
+        let cell = Cell(content, revision: revision, at: at, by: by)
+        cell.shown = shown
+        cell.text = text
+        return cell
+    }
+
     var store: FieldStore? { content.store }
     var value: JSON { content.value }
     var isSet: Bool { content.isSet }
@@ -52,6 +60,8 @@ struct CellContent {
     var isSet = false
     /// A secure value is there but cannot be opened: the key was lost.
     var isUnreadable = false
+    /// Silent writes among those of the store; nearly always none.
+    var affirmations: [Affirmation.Place: Affirmation] = [:]
 
     /// A control that nobody has touched: an empty store of its kind, its default.
     init(kind: FieldStore.Kind?, defaultValue: JSON) {
@@ -60,8 +70,12 @@ struct CellContent {
     }
 
     /// A control with what was kept of it.
-    init(_ index: Int, of definition: FormDefinition, store: FieldStore?) {
+    init(
+        _ index: Int, of definition: FormDefinition, store: FieldStore?,
+        affirmations: [Affirmation] = []
+    ) {
         self.store = store
+        for affirmation in affirmations { self.affirmations[affirmation.place] = affirmation }
         value = .null
         resolve(index, of: definition)
     }
@@ -180,12 +194,15 @@ package struct CellRow: CausalityCodable, Sendable {
     package var at: Int64
     package var by: Author?
     package var store: FieldStore?
+    var affirmations: [Affirmation]
 
     package func write(to writer: inout CausalityWriter) {
         writer.unsigned(revision)
         writer.signed(at)
         writer.optional(by) { $1.write(to: &$0) }
         writer.optional(store) { $1.write(to: &$0) }
+        // Rows of before, and nearly all of now, end here.
+        if !affirmations.isEmpty { writer.list(affirmations) }
     }
 
     init(_ cell: Cell) {
@@ -193,6 +210,8 @@ package struct CellRow: CausalityCodable, Sendable {
         at = cell.at
         by = cell.by
         store = cell.store
+        let kept = cell.content.affirmations
+        affirmations = kept.isEmpty ? [] : kept.values.sorted()
     }
 
     package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
@@ -204,6 +223,7 @@ package struct CellRow: CausalityCodable, Sendable {
         store = try reader.optional { reader throws(CausalityDecodeError) in
             try FieldStore(from: &reader)
         }
+        affirmations = reader.isAtEnd ? [] : try reader.list()
     }
 }
 
@@ -214,6 +234,7 @@ extension CellRow {
         let kind = definition.controls[index].storeKind
         return CellContent(
             index, of: definition,
-            store: store?.kind == kind ? store : kind.map { FieldStore($0) })
+            store: store?.kind == kind ? store : kind.map { FieldStore($0) },
+            affirmations: affirmations)
     }
 }

@@ -199,6 +199,14 @@ extension Engine {
         happen(event, &effects)
     }
 
+    /// Adds silent writes of cells to the batch: they become durable, and nobody is notified.
+    func gather(_ cells: [Int], of form: LiveForm) {
+        batches.gathering.withChanges(form) { dirty in
+            for index in cells { dirty.cells.insert(index) }
+        }
+        if configuration.durability != .commit { form.commitAtOnce(.cells(cells)) }
+    }
+
     /// A batch is durable, but for the forms in `failures`.
     func committed(
         _ number: UInt64, _ failures: [FormFailure], _ effects: inout [Effect]

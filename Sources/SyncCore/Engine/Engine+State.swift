@@ -233,7 +233,7 @@ extension Engine {
         let stale = controls.filter { control in
             state.definition.targets[control].contains { target in
                 let seen = transaction.extended(seen, for: target)
-                return !(state.cells[target].store?.isCurrent(for: seen) ?? true)
+                return !state.cells[target].content.isCurrent(for: seen)
             }
         }
         if !stale.isEmpty {
@@ -266,7 +266,7 @@ extension Engine {
         let told =
             named == outcome.touched ? named : (named + outcome.touched).sortedDistinct()
         let state = form.working
-        publishOutcome(outcome, of: form, &effects)
+        publishOutcome(outcome, of: form, by: transaction.author, &effects)
         answerEdit(call, of: form) { writer in
             SetResult.encode(
                 form: form.name, revision: Revision(clamping: outcome.revision), context: context,
@@ -282,9 +282,14 @@ extension Engine {
     }
 
     private func publishOutcome(
-        _ outcome: Transaction.Outcome, of form: LiveForm, _ effects: inout [Effect]
+        _ outcome: Transaction.Outcome, of form: LiveForm, by author: Author,
+        _ effects: inout [Effect]
     ) {
-        guard let record = outcome.record else { return }
+        guard let record = outcome.record else {
+            if outcome.affirmed.isEmpty { return }
+            onAffirmation?(author, outcome.revision, outcome.dots)
+            return gather(outcome.affirmed, of: form)
+        }
         var frame = frame(of: outcome, form, tellsWas: true)
         if frame.count - Frame.headerBytes > configuration.limits.maxFrame {
             // The values fit, as every snapshot does; those before them beside them need not. A
@@ -303,7 +308,9 @@ extension Engine {
         publish(
             .revision(form, frame: frame, touched: form.numbers(ofControls: outcome.touched)),
             of: form,
-            .cells(outcome.touched), row, &effects)
+            .cells(
+                outcome.affirmed.isEmpty
+                    ? outcome.touched : outcome.touched + outcome.affirmed), row, &effects)
     }
 
     /// The notification of a transaction.

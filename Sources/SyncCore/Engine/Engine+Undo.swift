@@ -34,6 +34,7 @@ extension Engine {
                 form: form.name, field: params.field)
         }
         var transaction = begin(form, connection)
+        transaction.affirms = false
         var skipped: [String] = []
         var named: [Int] = []
         // One step a field, but of a transaction that an earlier version kept: there, what stands

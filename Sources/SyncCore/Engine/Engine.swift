@@ -43,6 +43,10 @@ public final class Engine {
     /// Nanoseconds on the clock of `Moment.monotonicNanoseconds`, read at each call: what work
     /// took. Without one, as in a simulation, nobody's time is measured and units alone count.
     public var stopwatch: (() -> UInt64)?
+    /// Called for each transaction of silent writes alone, with its author, the newest revision and
+    /// its dots. It is for simulations: such a transaction makes no revision, so its place among
+    /// the others is seen nowhere else.
+    package var onAffirmation: ((Author, UInt64, [Dot]) -> Void)?
     /// Accounts with edits in the batch that gathers.
     var editors: [Account] = []
     /// Those of the batch under way, each with its part of it in thousandths.

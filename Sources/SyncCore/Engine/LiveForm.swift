@@ -201,8 +201,8 @@ final class FormState {
     /// The clock that goes with what is shown.
     var token: String { ContextToken.render(shownContext) }
 
-    /// The writes that some store holds: work for every field.
-    var heldDots: Set<Dot> { Set(cells.lazy.compactMap(\.store).flatMap(\.dots)) }
+    /// The writes that some cell holds: work for every field.
+    var heldDots: Set<Dot> { Set(cells.lazy.flatMap(\.content.heldDots)) }
 
     /// The writes in the token of the answer to an edit by somebody who had been shown `seen`:
     /// those, and the new dots (CAUSALITY.md, 2 and 3). Where it would be too long to be handed

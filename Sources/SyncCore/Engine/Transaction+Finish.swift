@@ -41,10 +41,17 @@ extension Transaction {
     mutating func finish(
         _ kind: RevisionRecord.Kind, session: String?, undoes: UndoneRevision?, skipped: [String]
     ) -> Outcome {
-        guard !isIdle else { return Outcome(revision: form.working.revision) }
-        let written = written.count == 1 ? written : written.sortedDistinct()
-        let order = definition.withDependents(written)
         let state = form.working
+        let written = written.count < 2 ? written : written.sortedDistinct()
+        let affirmed = affirmedAlone(but: written)
+        for index in affirmed {
+            state.cells[index] = state.cells[index].affirmed(by: content(index))
+        }
+        guard !isIdle else {
+            state.context = context
+            return Outcome(revision: state.revision, affirmed: affirmed, dots: dots)
+        }
+        let order = definition.withDependents(written)
         // What was there first, for all fields, then what came of it.
         var changes = order.map { index in
             Outcome.Change(
@@ -73,7 +80,14 @@ extension Transaction {
             isPartialUndo: undoes?.isPart ?? false,
             skipped: skipped, touched: ids(order))
         return Outcome(
-            revision: revision, touched: order, dots: dots, changes: changes, record: record)
+            revision: revision, touched: order, affirmed: affirmed, dots: dots, changes: changes,
+            record: record)
+    }
+
+    /// The controls with a silent write that were not changed otherwise; ascending.
+    private func affirmedAlone(but written: [Int]) -> [Int] {
+        if affirmed.isEmpty { return [] }
+        return affirmed.sortedDistinct().filter { !written.contains(sorted: $0) }
     }
 }
 

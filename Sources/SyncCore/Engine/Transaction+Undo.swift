@@ -11,7 +11,7 @@ extension Transaction {
     /// what was there before the transaction to what is there now. What was between never read to
     /// anybody, and a step for each write would make the undo of many a work of their square.
     mutating func noteUndo(of edit: StoredEdit, _ target: Int, _ dot: Dot) {
-        let before = form.working.cells[target].content
+        let before = contentBefore(target)
         guard
             let action = undoAction(
                 edit, target, before: before, after: content(target), dot,
@@ -35,9 +35,10 @@ extension Transaction {
             let added = old.isEmpty ? new : new.filter { !isOld.contains($0) }
             let removed = old.filter { !isNew.contains($0) }
             let isRemoved = Set(removed)
-            let over = tags.entries.filter { isRemoved.contains($0.tag.json) }.flatMap(\.dots)
+            let over = tags.entries.filter { isRemoved.contains($0.tag.json) }
+                .flatMap(before.told)
             let isAdded = Set(added)
-            var dots = now.entries.filter { isAdded.contains($0.tag.json) }.flatMap(\.dots)
+            var dots = now.entries.filter { isAdded.contains($0.tag.json) }.flatMap(after.told)
                 .filter { isOwn($0) && $0 != dot }
             dots = dots.sortedDistinct()
             return .tags(
@@ -46,28 +47,36 @@ extension Transaction {
         case (.components(let components), .components(let now)):
             return .components(
                 now.components.compactMap { component in
-                    guard let own = component.register.dots.last(where: isOwn) else { return nil }
+                    let own = component.register.dots.last {
+                        isOwn($0) && !after.isAffirmation($0, of: component.id)
+                    }
+                    guard let own else { return nil }
                     let standing = policy.standing(components[component.id].siblings)
                     return UndoStep.Component(
                         id: component.id,
-                        trace: UndoStep.Trace(dot: own, over: standing.map { [$0.dot] } ?? []),
+                        trace: UndoStep.Trace(
+                            dot: own,
+                            over: standing.map { before.told($0.dot, of: component.id) } ?? []),
                         was: standing?.payload.value)
                 })
         case (.counter(let counter), .counter(let now)):
             let standing = policy.standing(counter.bases)
-            guard let base = now.bases.last(where: { isOwn($0.dot) }) else {
+            let own = now.bases.last { isOwn($0.dot) && !after.isAffirmation($0.dot) }
+            guard let base = own else {
                 guard case .increment(let difference, _) = edit else { return nil }
                 var sum = difference
                 if case .increment(let more, _)? = earlier { sum = more.adding(sum) ?? sum }
-                return .increment(sum, base: standing?.dot)
+                return .increment(sum, base: after.toldBase(now, policy))
             }
-            let trace = UndoStep.Trace(dot: base.dot, over: standing.map { [$0.dot] } ?? [])
+            let trace = UndoStep.Trace(
+                dot: base.dot, over: standing.map { before.told($0.dot) } ?? [])
             return .assign(
                 trace, was: before.isSet ? before.value.numberValue : nil,
                 to: after.isSet ? after.value.numberValue : nil)
         case (.register(let register), .register):
             let standing = policy.standing(register.siblings)
-            let trace = UndoStep.Trace(dot: dot, over: standing.map { [$0.dot] } ?? [])
+            let trace = UndoStep.Trace(
+                dot: dot, over: standing.map { before.told($0.dot) } ?? [])
             return .write(trace, was: before.isSet ? before.value : nil)
         default: return nil
         }
@@ -84,27 +93,28 @@ extension Transaction {
         var seen = Seen.present
         switch (step.action, cell.store) {
         case (.write(let trace, let was), .register(let register)):
-            guard policy.standing(register.siblings)?.dot == trace.dot, accepts(was, control)
+            guard let standing = policy.standing(register.siblings)?.dot,
+                cell.told(standing) == [trace.dot], accepts(was, control)
             else { return false }
-            seen = .context(CausalContext(dots: [trace.dot]))
+            seen = .context(CausalContext(dots: [standing]))
             edits = [was.map { .set($0) } ?? .unset]
         case (.components(let rows), .components(let components)):
             return takeBack(components, rows, control: control)
         case (.assign(let trace, let was, let to), .counter(let counter)):
-            guard policy.standing(counter.bases)?.dot == trace.dot,
+            guard cell.toldBase(counter, policy) == trace.dot,
                 accepts(was.map(JSON.number), control)
             else { return false }
             guard let edit = takeBackAssignment(was: was, to: to, control) else { return false }
             edits = [edit]
         case (.increment(let amount, let base), .counter(let counter)):
-            guard policy.standing(counter.bases)?.dot == base, let back = amount.negated,
+            guard cell.toldBase(counter, policy) == base, let back = amount.negated,
                 let edit = difference(back, control)
             else { return false }
             edits = [edit]
         case (.tags(let trace, let added, let removed, let wasSet), .tags(let tags)):
             // A tag that somebody has added too since is theirs as well; one of the default is
             // nobody's.
-            let mine = tags.isEmpty ? added : added.filter(tags.tags(of: trace).contains)
+            let mine = tags.isEmpty ? added : added.filter(cell.tags(of: trace, in: tags).contains)
             edits = takeBackTags(mine, removed, wasSet: wasSet, control, cell)
         default: return false
         }
@@ -133,18 +143,23 @@ extension Transaction {
         _ components: ComponentMap, _ rows: [UndoStep.Component], control: Int
     ) -> Bool {
         let policy = definition.controls[control].conflictPolicy
-        let mine = rows.filter {
-            policy.standing(components[$0.id].siblings)?.dot == $0.trace.dot
+        let present = content(control)
+        let mine = rows.filter { row in
+            policy.standing(components[row.id].siblings).map {
+                present.told($0.dot, of: row.id)
+            } == [row.trace.dot]
         }
         guard !mine.isEmpty, let fresh = context.nextDot(for: author.replica) else { return false }
         var cell = content(control)
         var store = components
         for row in mine {
+            let standing = policy.standing(components[row.id].siblings).map { [$0.dot] } ?? []
             store.write(
                 Written(value: row.was, author: author), component: row.id, dot: fresh,
-                stamp: stamp, seen: .context(CausalContext(dots: [row.trace.dot])), policy: policy)
+                stamp: stamp, seen: .context(CausalContext(dots: standing)), policy: policy)
         }
         cell.store = .components(store)
+        cell.forgetGoneAffirmations()
         cell.resolve(control, of: definition)
         note(cell, control, fresh)
         noteUndo(of: .unset, control, fresh)
@@ -197,12 +212,28 @@ extension Transaction {
     }
 }
 
-extension AddWinsSet {
+extension CellContent {
+    /// The writes that readers know of behind the additions of a tag.
+    fileprivate func told(_ entry: AddWinsSet.Entry) -> [Dot] {
+        if affirmations.isEmpty { return entry.dots }
+        let part = entry.tag.part
+        return entry.dots.flatMap { told($0, of: part) }
+    }
+
     /// The tags that were added by a write, or by several of one transaction, and by nobody else.
-    fileprivate func tags(of trace: UndoStep.Trace) -> Set<JSON> {
+    fileprivate func tags(of trace: UndoStep.Trace, in set: AddWinsSet) -> Set<JSON> {
         let dots = Set([trace.dot] + trace.others)
         return Set(
-            entries.lazy.filter { $0.dots.count == 1 && dots.contains($0.dots[0]) }.map(\.tag.json))
+            set.entries.lazy.filter { entry in
+                guard entry.dots.count == 1 else { return false }
+                let told = told(entry)
+                return told.count == 1 && dots.contains(told[0])
+            }.map(\.tag.json))
+    }
+
+    /// The set that increments add to, as readers know it; `nil` for the default.
+    fileprivate func toldBase(_ counter: EpochCounter, _ policy: ConflictPolicy) -> Dot? {
+        policy.standing(counter.bases).flatMap { told($0.dot).first }
     }
 }
 

@@ -3,43 +3,6 @@
 /// Changes are worked out one after the other on what those before them left; the form itself is
 /// touched by `finish` alone, so that a refusal leaves no trace.
 struct Transaction {
-    /// What a transaction came to. A class, as each closure that looks at it would copy all its
-    /// parts: 2,300 of the 51,500 instructions of a set.
-    final class Outcome {
-        /// The new revision; that of before where nothing changed.
-        let revision: UInt64
-        /// The fields whose stored value changed, and those that derive from them, ascending.
-        let touched: [Int]
-        /// The dots that were issued.
-        let dots: [Dot]
-        let changes: [Change]
-        let record: RevisionRecord?
-
-        init(
-            revision: UInt64, touched: [Int] = [], dots: [Dot] = [], changes: [Change] = [],
-            record: RevisionRecord? = nil
-        ) {
-            self.revision = revision
-            self.touched = touched
-            self.dots = dots
-            self.changes = changes
-            self.record = record
-        }
-
-        /// What became of a touched field.
-        struct Change {
-            /// The members of the Field, as JSON text.
-            var text: [UInt8]
-            /// The value that stood before; `nil` where it is not told (a secret).
-            var was: JSON?
-        }
-
-        /// What is told of a field; `nil` for one that was not touched.
-        func text(of index: Int) -> [UInt8]? {
-            touched.firstPlace(ofSorted: index).map { changes[$0].text }
-        }
-    }
-
     let form: LiveForm
     let definition: FormDefinition
     let author: Author
@@ -63,6 +26,13 @@ struct Transaction {
     /// Values that may still be written or gone through: see `Limits.valuesMax`.
     private var valuesLeft: Int
     private let valuesMax: Int
+    /// Controls with a silent write, which repeats their value; with repetitions.
+    private(set) var affirmed: [Int] = []
+    /// What such controls held then, if nothing else was written to them before.
+    private var affirmedContents: [Int: CellContent] = [:]
+    /// Whether an edit that repeats the present value is a write. Not in an undo: one that changes
+    /// nothing does nothing.
+    var affirms = true
 
     init(
         _ form: LiveForm, author: Author, stamp: HybridTimestamp,
@@ -159,13 +129,11 @@ struct Transaction {
 
     /// What the author has seen of a control's store: the token, what its connection wrote, and
     /// what this transaction wrote, so that of two sets of one field the second takes the first's
-    /// place. Only dots that the store holds are added: the work is that of the field, whatever
+    /// place. Only dots that the cell holds are added: the work is that of the field, whatever
     /// else was written.
     func extended(_ seen: Seen, for control: Int) -> Seen {
-        guard case .context(var context) = seen, let store = content(control).store else {
-            return seen
-        }
-        for dot in store.dots where !context.contains(dot) {
+        guard case .context(var context) = seen else { return seen }
+        for dot in content(control).heldDots where !context.contains(dot) {
             if isOwn(dot) || ownContext?.contains(dot) ?? false { context.insert(dot) }
         }
         return .context(context)
@@ -182,7 +150,11 @@ struct Transaction {
     ) throws(WireError) {
         let target = edit.target
         let before = content(target)
-        guard let store = before.store, !isIdle(edit.edit, before) else { return }
+        guard let store = before.store else { return }
+        if isIdle(edit.edit, before) {
+            if affirms { affirm(edit.edit, target) }
+            return
+        }
         if definition.controls[target].conflictPolicy == .first, !store.isCurrent(for: seen) {
             throw conflict([target], "somebody was first")
         }
@@ -214,18 +186,42 @@ struct Transaction {
             cell.store = .sealed(register)
             cell.isUnreadable = false
         }
+        if case .addTags(_, let again) = edit.edit, !again.isEmpty, isSetOfTags(before) {
+            affirm(again, in: &cell, target, dot)
+        }
+        cell.forgetGoneAffirmations()
         cell.resolve(target, of: definition)
         note(cell, target, dot)
         noteUndo(of: edit.edit, target, dot)
     }
 
     mutating func note(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
+        keep(content, target, dot)
+        written.append(target)
+    }
+
+    /// Notes what a control holds now, by the silent write `dot`.
+    mutating func noteSilent(_ content: CellContent, _ target: Int, _ dot: Dot) {
+        keep(content, target, dot)
+        affirmed.append(target)
+        if !written.contains(target) { affirmedContents[target] = content }
+    }
+
+    /// What a control held when the first write that changed it came.
+    func contentBefore(_ target: Int) -> CellContent {
+        if affirmedContents.isEmpty { return form.working.cells[target].content }
+        return affirmedContents[target] ?? form.working.cells[target].content
+    }
+
+    private mutating func keep(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
         context.insert(dot)
         dots.append(dot)
         if last?.index != target, let last { overlay[last.index] = last.content }
         last = (target, content)
-        written.append(target)
     }
+
+    /// Whether a control was written in this transaction.
+    func isWritten(_ target: Int) -> Bool { last?.index == target || overlay[target] != nil }
 
     /// Whether an edit would leave everything as it is.
     private func isIdle(_ edit: StoredEdit, _ cell: CellContent) -> Bool {
@@ -243,7 +239,7 @@ struct Transaction {
                 return siblings.count == 1 && siblings[0].payload.value == tag
             }
         case (.increment(let difference, _), _): difference == .zero
-        case (.addTags(let tags), _): tags.isEmpty && cell.isSet
+        case (.addTags(let tags, _), _): tags.isEmpty && cell.isSet
         case (.removeTags(let tags), _): tags.isEmpty
         case (.unset, .register(let register)): !cell.isSet && register.siblings.count < 2
         case (.unset, .counter(let counter)): !cell.isSet && counter.bases.count < 2
@@ -307,12 +303,12 @@ struct Transaction {
         switch edit {
         case .set(let value): tags.assign(list(value.arrayValue ?? []), dot: dot, seen: seen)
         // What nobody has set shows the default: the edit is one of that.
-        case .addTags(let added) where tags.isEmpty:
+        case .addTags(let added, _) where tags.isEmpty:
             tags.assign(list(shown + added), dot: dot, seen: seen)
         case .removeTags(let removed) where tags.isEmpty:
             let removed = Set(removed)
             tags.assign(list(shown.filter { !removed.contains($0) }), dot: dot, seen: seen)
-        case .addTags(let added): tags.edit(add: list(added), remove: [], dot: dot, seen: seen)
+        case .addTags(let added, _): tags.edit(add: list(added), remove: [], dot: dot, seen: seen)
         case .removeTags(let removed):
             tags.edit(add: [], remove: list(removed), dot: dot, seen: seen)
         default: tags.reset(seen: seen)

@@ -21,8 +21,9 @@ public enum StoredEdit: Hashable, Sendable {
     case setRows(JSONObject)
     /// Add `difference` to a counter, which makes it `result`.
     case increment(difference: DecimalNumber, result: DecimalNumber)
-    /// Add these tags; they are not there yet. May be empty.
-    case addTags([JSON])
+    /// Add these tags, which are not there yet; `again` are those of the addition that are. Either
+    /// may be empty.
+    case addTags([JSON], again: [JSON] = [])
     /// Remove these tags; they are there. May be empty.
     case removeTags([JSON])
     /// Seal a secret.
@@ -73,7 +74,10 @@ extension FormDefinition {
             return targets[control].map { FieldEdit(target: $0, edit: .press) }
         case .add(let tags):
             let added = try tagsToAdd(tags, control: control, values: values)
-            return targets[control].map { FieldEdit(target: $0, edit: .addTags(added)) }
+            let again = tagsThere(tags, control: control, values: values)
+            return targets[control].map {
+                FieldEdit(target: $0, edit: .addTags(added, again: again))
+            }
         case .remove(let tags):
             let removed = try tagsToRemove(tags, control: control, values: values)
             return targets[control].map { FieldEdit(target: $0, edit: .removeTags(removed)) }
@@ -255,6 +259,14 @@ extension FormDefinition {
             added.insert(try optionIndex(tag, of: picker, control))
         }
         return added.sorted().map { picker.options.options[$0].tag }
+    }
+
+    /// The tags of an addition that are there already, in option order.
+    private func tagsThere(_ tags: [JSON], control: Int, values: (Int) -> JSON) -> [JSON] {
+        guard case .picker(let picker) = controls[control].kind else { return [] }
+        let present = presentTags(control, picker, values).known
+        let places = Set(tags.compactMap(picker.options.index(of:))).intersection(present)
+        return places.sorted().map { picker.options.options[$0].tag }
     }
 
     /// The tags that a removal takes from what is there, in option order; those of options that

@@ -120,7 +120,7 @@ extension FormMirror {
             let control = definition.controls[index]
             if case .stepper(let stepper) = control.kind, stepper.wraps { return .number(result) }
             return .number(definition.counterValue(index, base: base, increments: difference))
-        case .addTags(let tags):
+        case .addTags(let tags, _):
             let present = value.arrayValue ?? []
             return .array(present + tags.filter { !present.contains($0) })
         case .removeTags(let tags):

@@ -63,6 +63,9 @@ struct CausalWrite {
     let keys: UInt8
     /// The keys that it removes beside those that it writes.
     var removedKeys: UInt8 = 0
+    /// Those of the written keys that it says again: it takes the place of all that is there, seen
+    /// or not.
+    var againKeys: UInt8 = 0
     /// Tells it from all others.
     let number: Int
     /// What a toggle is set to.
@@ -232,7 +235,7 @@ struct CausalOracle {
             var kept: [CausalEvent] = []
             eachAlive(field, key, knowledge) { event in
                 let isLoser = !keepsLosers && event.id != winner
-                if isLoser || history.contains(event.id) {
+                if isLoser || write.againKeys & key != 0 || history.contains(event.id) {
                     result.append((event.id, key))
                 } else {
                     kept.append(event)

@@ -1,8 +1,8 @@
 // Five stores with partitions, reordering, duplicates, loss, restarts, restored backups and wild
 // clocks, each compared with the oracle after every step that touched it.
 
-import SyncCore
 import SeededRandom
+import SyncCore
 
 /// One run of a schedule.
 package final class CausalWorld {

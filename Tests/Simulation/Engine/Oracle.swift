@@ -22,6 +22,8 @@ enum Glimpse: Hashable {
     case upTo(line: Int, revision: Int64)
     /// What a request made.
     case request(Int)
+    /// What a token says of writes that nobody was told of.
+    case token(String)
 }
 
 /// An edit that a client sent.
@@ -58,6 +60,9 @@ final class Oracle {
     private var nextWrite: WriteID = 1
     private var writeOfRequest: [Int: (write: WriteID, revision: Int64)] = [:]
     private var writesOfConnection: [Int64: [WriteID]] = [:]
+    private let affirmations = OracleAffirmations()
+    /// The form at each revision, before it was said again what it was.
+    private var plainForms = [OracleForm()]
     /// Every dot that was ever seen.
     private var dots: Set<Dot> = []
     private var context = CausalContext()
@@ -89,12 +94,16 @@ final class Oracle {
         var form = OracleForm()
         form.redefine(definition)
         form.revision = 1
-        for control in form.controls { form.touchedAt[control.id] = 1 }
+        for control in form.controls {
+            form.touchedAt[control.id] = 1
+            form.changedBy[control.id] = 0
+        }
         push(form, frame: nil, touched: nil)
     }
 
     private func push(_ form: OracleForm, frame: String?, touched: Set<String>?) {
         forms.append(form)
+        plainForms.append(form)
         frames.append(frame)
         self.touched.append(touched)
         writes[line].append(nextWrite)
@@ -108,12 +117,53 @@ final class Oracle {
             case .notification(let notification) = message
         else { throw Violation("a change cannot be decoded: \(text)") }
         if text.contains(Self.canary) { throw Violation("a secret is told: \(text)") }
+        try runAffirmations()
         switch notification {
         case .stateChanged(let params): try learn(params, text)
         case .formChanged(let params): try learn(params, text)
         default: throw Violation("no change: \(text)")
         }
+        try runAffirmations()
         try runChecks()
+    }
+
+    /// An edit was done that says what is there already: it stands behind a revision, and before
+    /// the next.
+    func affirmed(_ affirmation: Affirmation) throws {
+        affirmations.enqueue(affirmation)
+        try runAffirmations()
+    }
+
+    private func runAffirmations() throws {
+        while let next = affirmations.next(upTo: revision) {
+            guard let edit = edits[next.edit], case .stateSet(let set) = edit.request else {
+                throw Violation("a write that nobody is told of is nobody's: \(next.edit)")
+            }
+            guard writeOfRequest[next.edit] == nil, !edit.isRefused else {
+                throw Violation("edit \(next.edit) was done or refused, and took dots as well")
+            }
+            let write = nextWrite
+            nextWrite += 1
+            let changes = sighted(set, edit, next.connection)
+            let outcome = forms[forms.count - 1].apply(changes, write: write, owner: edit.owner)
+            guard outcome.written.isEmpty, !outcome.affirmed.isEmpty else {
+                throw Violation(
+                    "edit \(next.edit) was to change \(outcome.written.sorted()), "
+                        + "and took dots and told nobody")
+            }
+            affirmations.note(next, write, changes, edit.owner)
+            writesOfConnection[next.connection, default: []].append(write)
+        }
+    }
+
+    /// The changes of an edit, each with what its sender had seen.
+    private func sighted(
+        _ set: StateSet, _ edit: SentEdit, _ connection: Int64
+    ) -> [(Change, Sight)] {
+        let own = writesOfConnection[connection] ?? []
+        return zip(set.changes, edit.sights).map { change, glimpses in
+            (change, glimpses.map { Sight.only(resolve($0).union(own)) } ?? .everything)
+        }
     }
 
     private func learn(_ params: StateChanged, _ text: String) throws {
@@ -138,7 +188,10 @@ final class Oracle {
         form.revision = revision
         var touched = outcome.written
         for id in outcome.written { touched.formUnion(form.dependents(id)) }
-        for id in touched { form.touchedAt[id] = revision }
+        for id in touched {
+            form.touchedAt[id] = revision
+            form.changedBy[id] = by.uid
+        }
         try compare(params, form, touched, outcome.met)
         push(form, frame: text, touched: touched)
         writeOfRequest[edit.number] = (write, revision)
@@ -156,10 +209,7 @@ final class Oracle {
     ) throws -> OracleOutcome {
         switch edit.request {
         case .stateSet(let set):
-            let own = writesOfConnection[by.connection] ?? []
-            let changes = zip(set.changes, edit.sights).map { change, glimpses in
-                (change, glimpses.map { Sight.only(resolve($0).union(own)) } ?? .everything)
-            }
+            let changes = sighted(set, edit, by.connection)
             let outcome = form.apply(changes, write: write, owner: edit.owner)
             if let refusal = outcome.refusal {
                 throw Violation(
@@ -234,6 +284,7 @@ final class Oracle {
                 throw Violation("revision \(revision) does not tell of \(control.id)")
             }
         }
+        for change in content.changes { form.changedBy[change.field] = change.state.by?.uid }
         for change in content.changes {
             try compare(
                 change.state, form.reading(change.field), change.field, form,
@@ -263,7 +314,7 @@ final class Oracle {
 
     /// What a client had seen, as the writes that are still there.
     private func resolve(_ glimpses: [Glimpse]) -> Set<WriteID> {
-        let alive = Set(writes[line])
+        let alive = Set(writes[line]).union(affirmations.writes)
         var seen: Set<WriteID> = []
         for glimpse in glimpses {
             switch glimpse {
@@ -271,13 +322,17 @@ final class Oracle {
                 seen.formUnion(writes[line].prefix(Int(revision) + 1))
             case .request(let number):
                 if let write = writeOfRequest[number]?.write { seen.insert(write) }
+                if let write = affirmations.write(of: number) { seen.insert(write) }
+            case .token(let token): seen.formUnion(affirmations.writes(in: token))
             }
         }
         return seen.intersection(alive)
     }
 
     /// A stop may have lost what was not written: the store goes on at `revision`.
-    func lost(after revision: Int64, mayLose: Bool) throws {
+    ///
+    /// - Parameter stored: The writes that the store names.
+    func lost(after revision: Int64, mayLose: Bool, _ stored: CausalContext) throws {
         guard revision <= self.revision else {
             throw Violation(
                 "the store is at \(revision); nobody heard of more than \(self.revision)")
@@ -285,20 +340,20 @@ final class Oracle {
         guard mayLose || revision == self.revision else {
             throw Violation("revision \(self.revision) was seen, and the store ends at \(revision)")
         }
+        affirmations.forgetQueue()
         guard mayLose else { return }
         let kept = Int(revision) + 1
         forms = Array(forms.prefix(kept))
+        plainForms = Array(plainForms.prefix(kept))
+        forms[kept - 1] = plainForms[kept - 1]
+        affirmations.redo(in: &forms[kept - 1], keeping: stored)
         frames = Array(frames.prefix(kept))
         touched = Array(touched.prefix(kept))
         writes.append(Array(writes[line].prefix(kept)))
         writeOfRequest = writeOfRequest.filter { $0.value.revision <= revision }
         // What was lost may be done again, and checks on it are moot.
         pending = []
-        let last = frames.compactMap(\.self).last
-        context = CausalContext()
-        if let last, let token = last.firstMatch(of: /"context":"([^"]*)"/)?.1 {
-            context = (try? ContextToken.parse(String(token))) ?? CausalContext()
-        }
+        context = stored
     }
 
     // MARK: - What is answered
@@ -344,6 +399,7 @@ final class Oracle {
                 guard case .stateSet(let set) = edit.request else {
                     throw Violation("edit \(edit.number) was answered and nothing was done")
                 }
+                let isNoted = affirmations.write(of: edit.number) != nil
                 var trial = form
                 let outcome = trial.apply(
                     set.changes.map { ($0, .everything) }, write: .max, owner: edit.owner)
@@ -351,6 +407,11 @@ final class Oracle {
                     throw Violation(
                         "edit \(edit.number) was acknowledged as revision \(result.revision), "
                             + "and \(outcome.written.sorted()) do not hold it")
+                }
+                guard isNoted || outcome.affirmed.isEmpty else {
+                    throw Violation(
+                        "edit \(edit.number) says what \(outcome.affirmed.sorted()) hold, "
+                            + "and took no dot")
                 }
             }
             for field in result.fields {

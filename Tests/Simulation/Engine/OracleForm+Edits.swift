@@ -6,6 +6,8 @@ import SyncCore
 struct OracleOutcome {
     /// Stored controls that were written.
     var written: Set<String> = []
+    /// Those that hold already what the edit says: it counts, and nobody is told.
+    var affirmed: Set<String> = []
     /// Those among them whose edit met another that the writer had not seen.
     var met: Set<String> = []
     /// Why it must have been refused instead.
@@ -56,7 +58,13 @@ extension OracleForm {
                 value == nil
                 ? !isSet && register.siblings.count < 2
                 : isSet && present == value && register.siblings.count == 1
-            if isIdle { break }
+            if isIdle {
+                guard value != nil, isFirstTouch(id, control, outcome) else { break }
+                register.affirm(write, owner, isSameUser(id, owner))
+                contents[id] = .register(register)
+                outcome.affirmed.insert(id)
+                break
+            }
             if control.policy == "first", register.hasUnseen(sight) {
                 outcome.refusal = .conflict
                 return
@@ -67,11 +75,23 @@ extension OracleForm {
         case .counter(var counter):
             (isIdle, isConcurrent) = edit(
                 &counter, control, action, present.integerValue ?? 0, isSet, sight, write, owner)
+            if isIdle, case .value(let value) = action, isFirstTouch(id, control, outcome) {
+                counter.affirm(value, write, owner, isSameUser(id, owner), control)
+                outcome.affirmed.insert(id)
+            }
             contents[id] = .counter(counter)
         case .tags(var tags, var marks):
             isIdle = edit(
                 &tags, &marks, control, action, present.arrayValue ?? [], isSet, sight, write,
                 owner)
+            if isSet, control.policy != "first" || !isIdle {
+                let again = Self.saidAgain(action, present.arrayValue ?? [], isIdle: isIdle)
+                for tag in again {
+                    tags[tag] = OracleSibling.affirmed(
+                        tags[tag] ?? [], tag, write, owner, isSameUser(id, owner))
+                }
+                if !again.isEmpty { outcome.affirmed.insert(id) }
+            }
             contents[id] = .tags(tags, marks: marks)
         case .wheels(var components):
             var rows: [(String, JSON?)] = []
@@ -85,7 +105,16 @@ extension OracleForm {
                 rows = components.filter { !$0.value.siblings.isEmpty }.map { ($0.key, nil) }
                 isIdle = !isSet
             }
-            if isIdle { break }
+            if isIdle {
+                guard case .value = action, !rows.isEmpty, isFirstTouch(id, control, outcome)
+                else { break }
+                for (name, _) in rows {
+                    components[name]?.affirm(write, owner, isSameUser(id, owner))
+                }
+                contents[id] = .wheels(components)
+                outcome.affirmed.insert(id)
+                break
+            }
             for (name, tag) in rows {
                 let fate = components[name]?.write(tag, write, sight, control.policy, owner)
                 if fate?.isConcurrent ?? false { isConcurrent = true }
@@ -104,6 +133,28 @@ extension OracleForm {
         guard !isIdle else { return }
         outcome.written.insert(id)
         if isConcurrent { outcome.met.insert(id) }
+    }
+
+    /// Whether the transaction has not written the control yet: what it wrote is fresh.
+    private func isFirstTouch(
+        _ id: String, _ control: OracleControl, _ outcome: OracleOutcome
+    ) -> Bool {
+        control.policy != "first" && !outcome.written.contains(id)
+            && !outcome.affirmed.contains(id)
+    }
+
+    /// Whether a field was changed last by the user who edits it now.
+    private func isSameUser(_ id: String, _ owner: Owner) -> Bool { changedBy[id] == owner.uid }
+
+    /// Tags that an edit names and that are there.
+    private static func saidAgain(
+        _ action: Change.Action, _ present: [JSON], isIdle: Bool
+    ) -> [JSON] {
+        switch action {
+        case .value(let value): isIdle ? value.arrayValue ?? [] : []
+        case .add(let list): list.filter(present.contains)
+        default: []
+        }
     }
 
     private func moved(

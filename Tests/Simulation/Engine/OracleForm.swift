@@ -120,6 +120,8 @@ struct OracleSibling: Equatable {
     var undone: [(past: Past, by: Owner)] = []
     /// The write that this one is, or brought back.
     var origin: WriteID
+    /// `write` says again what stood before it.
+    var isAffirmed = false
 
     init(write: WriteID, value: JSON?, owner: Owner) {
         self.write = write
@@ -152,6 +154,32 @@ struct OracleSibling: Equatable {
         // Who had undone what stands again may still redo it.
         result.undone = (past?.undone ?? []) + [(Past(self), actor)]
         return [result]
+    }
+}
+
+extension OracleSibling {
+    /// What stands, said again as `write`. By the same user it is undone and done again as before;
+    /// what another user says too is theirs, and nobody takes it back.
+    mutating func affirm(_ write: WriteID, isSameUser: Bool) {
+        self.write = write
+        isAffirmed = true
+        if isSameUser { return }
+        owner = Self.nobody
+        origin = write
+        previous = Past(nil)
+        undone = []
+    }
+
+    /// The additions of a tag, said again as one.
+    static func affirmed(
+        _ additions: [OracleSibling], _ tag: JSON, _ write: WriteID, _ owner: Owner,
+        _ isSameUser: Bool
+    ) -> [OracleSibling] {
+        guard isSameUser, var first = additions.first else {
+            return [OracleSibling(write: write, value: tag, owner: owner)]
+        }
+        first.write = write
+        return [first]
     }
 }
 
@@ -199,7 +227,7 @@ struct OracleRegister: Equatable {
         var new = OracleSibling(write: write, value: value, owner: owner)
         // One transaction may write twice: it is taken back as one.
         new.previous =
-            standing?.write == write
+            standing?.write == write && standing?.isAffirmed == false
             ? standing?.previous ?? OracleSibling.Past(nil) : OracleSibling.Past(standing)
         siblings = kept + [new]
         return (dropped, !kept.isEmpty)
@@ -207,6 +235,12 @@ struct OracleRegister: Equatable {
 }
 
 extension OracleRegister {
+    /// Says again what stands alone.
+    mutating func affirm(_ write: WriteID, _ owner: Owner, _ isSameUser: Bool) {
+        guard siblings.count == 1 else { return }
+        siblings[0].affirm(write, isSameUser: isSameUser)
+    }
+
     /// Puts `new` in the place of what stands; what was set beside that stays beside it. Whether
     /// anything does.
     mutating func takeBack(_ new: OracleSibling, _ policy: String) -> Bool {
@@ -253,6 +287,20 @@ struct OracleCounter: Equatable {
         } else {
             deeds.append(deed)
         }
+    }
+
+    /// Says the number again: it is a set of its own, in the place of the one before and of what
+    /// was counted on that.
+    mutating func affirm(
+        _ value: JSON, _ write: WriteID, _ owner: Owner, _ isSameUser: Bool,
+        _ control: OracleControl
+    ) {
+        let before = bases.standing(control.policy)
+        var base = OracleSibling(write: write, value: value, owner: owner)
+        base.origin = isSameUser ? before?.origin ?? 0 : write
+        bases.siblings = [base]
+        additions = []
+        isVague = false
     }
 
     func sum(_ base: WriteID?) -> Int64 {
@@ -304,6 +352,8 @@ struct OracleForm {
     var contents: [String: OracleContent] = [:]
     /// The revision that touched a field last.
     var touchedAt: [String: Int64] = [:]
+    /// The user who did.
+    var changedBy: [String: UInt32] = [:]
 
     func control(_ id: String) -> OracleControl? { controls.first { $0.id == id } }
 

@@ -188,7 +188,7 @@ final class SimulatedClient {
     }
 
     private func show(_ token: String, _ revision: Int64) {
-        shown = (token, [.upTo(line: oracle.line, revision: revision)])
+        shown = (token, [.upTo(line: oracle.line, revision: revision), .token(token)])
     }
 
     private func sawLog(_ log: String) throws {

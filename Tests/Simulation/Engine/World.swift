@@ -5,8 +5,8 @@
 
 import EngineTestKit
 import Foundation
-import SyncCore
 import SeededRandom
+import SyncCore
 
 /// What happens next.
 struct Step {
@@ -134,6 +134,7 @@ final class World {
         host.onCommit = { [unowned self] batch in
             if plan.durability == .commit { learn(batch) }
         }
+        host.onAffirmation = { [unowned self] in affirmed(by: $0, at: $1, $2) }
         subscribe(clients[0], globs: nil, presence: false, since: nil)
         host.faults = plan.faults
         for client in clients.dropFirst() { try comeBack(client) }
@@ -147,7 +148,45 @@ final class World {
     private func learn(_ batch: Batch) {
         // Edits that waited for their turn go on within the step in which a store was written anew.
         oracle.epochs = Int(host.replica.epoch)
+        for operation in batch.operations {
+            switch operation {
+            case .putHead(_, _, let context): learnAffirmations(in: context)
+            case .putForm(let row): learnAffirmations(in: row.context)
+            default: break
+            }
+        }
         for case .appendRevision(let row) in batch.operations { learn(row) }
+    }
+
+    /// Edits that say what is there already and are not durable.
+    private var unsaidAffirmations: [Affirmation] = []
+
+    /// An edit says what is there already.
+    private func affirmed(by author: Author, at revision: UInt64, _ dots: [Dot]) {
+        let number = author.client.flatMap { $0.split(separator: "#").last }.flatMap { Int($0) }
+        unsaidAffirmations.append(
+            Affirmation(
+                edit: number ?? 0, connection: Int64(clamping: author.connection),
+                revision: Int64(clamping: revision), dots: dots))
+        // Below `commit` it counts at once.
+        if plan.durability != .commit { learnAffirmations { _ in true } }
+    }
+
+    /// Those whose dots a form's context has are durable.
+    private func learnAffirmations(in context: [UInt8]) {
+        guard let known = try? CausalContext(decoding: context) else { return }
+        learnAffirmations { $0.dots.allSatisfy(known.contains) }
+    }
+
+    private func learnAffirmations(where isDurable: (Affirmation) -> Bool) {
+        guard failure == nil else { return }
+        do {
+            let durable = unsaidAffirmations.filter(isDurable)
+            unsaidAffirmations.removeAll(where: isDurable)
+            for one in durable { try oracle.affirmed(one) }
+        } catch {
+            failure = error
+        }
     }
 
     private func learn(_ row: RevisionRow) {
@@ -282,7 +321,9 @@ final class World {
         // What was written on the way out, read or not, is true.
         try pump()
         for client in clients { client.lost() }
+        let context = host.store.forms.values.first?.context ?? []
         if plan.durability == .commit {
+            learnAffirmations(in: context)
             for (revision, row) in (host.store.revisions.values.first ?? [:]).sorted(by: {
                 $0.key < $1.key
             })
@@ -292,7 +333,10 @@ final class World {
         }
         if let failure { throw failure }
         let stored = host.store.forms.values.first?.revision ?? 0
-        try oracle.lost(after: Int64(stored), mayLose: mayLose)
+        unsaidAffirmations = []
+        try oracle.lost(
+            after: Int64(stored), mayLose: mayLose,
+            (try? CausalContext(decoding: context)) ?? CausalContext())
         oracle.epochs = Int(host.replica.epoch)
         if mayLose {
             for client in clients {

@@ -195,7 +195,7 @@ final class FleetClient {
             for field in result.fields ?? [] { watch?.fields[field.id] = field.state }
             // It speaks of its revision, which need not be the newest by now.
             let seen = try daemon.oracle.events(of: result.context)
-            guard daemon.seenAt[result.revision] == seen else {
+            guard daemon.seenAt[result.revision]?.contains(seen) ?? false else {
                 throw Violation("\(name) is shown revision \(result.revision) as \(result.context)")
             }
             shown = FleetSight(token: result.context, seen: seen, place: daemon.place)
@@ -213,12 +213,15 @@ final class FleetClient {
                 "\(name) is at \(watches[daemon.place]?.cursor ?? -1) of \(daemon.name), and is "
                     + "told \(text)")
         }
-        guard daemon.frames[params.revision] == text, let seen = daemon.seenAt[params.revision]
-        else { throw Violation("\(name) is told revision \(params.revision) in other bytes") }
+        guard daemon.frames[params.revision] == text else {
+            throw Violation("\(name) is told revision \(params.revision) in other bytes")
+        }
         watch.cursor = params.revision
         for change in params.changes { watch.fields[change.field] = change.state }
         watches[daemon.place] = watch
-        shown = FleetSight(token: params.context, seen: seen, place: daemon.place)
+        shown = FleetSight(
+            token: params.context, seen: try daemon.oracle.events(of: params.context),
+            place: daemon.place)
     }
 
     /// At rest it shows what its daemon shows.

@@ -49,13 +49,17 @@ final class FleetDaemon {
     var outbox = CausalForm()
     var outboxKnowledge = CausalKnowledge()
     private(set) var revision: Int64 = 0
-    /// Each revision's notification, of this log, and what its token names.
+    /// Each revision's notification, of this log, and what the tokens name that its state had: it
+    /// may be said again what it is.
     private(set) var frames: [Int64: String] = [:]
-    private(set) var seenAt: [Int64: EventSet] = [:]
+    private(set) var seenAt: [Int64: [EventSet]] = [:]
     /// Edits that were done here: as which revision, and as which events.
     private(set) var done: [Int: (revision: Int64, events: EventSet)] = [:]
     /// What each connection did.
     private var own: [Int64: EventSet] = [:]
+    private var affirmations = FleetAffirmations()
+    /// The user who changed a field last, as everybody was told here.
+    private(set) var changedBy: [FleetField: UInt32] = [:]
     /// Fields of edits that are not durable yet.
     var pendingFields: Set<FleetField> = []
     /// Reads what is shown.
@@ -73,6 +77,7 @@ final class FleetDaemon {
         let store: ModelStore
         let knowledge: CausalKnowledge
         let done: [Int: (revision: Int64, events: EventSet)]
+        let changedBy: [FleetField: UInt32]
     }
 
     /// A daemon whose store is a copy of one in which the form was applied.
@@ -92,6 +97,10 @@ final class FleetDaemon {
         try refresh()
         host.faults = fault?.ofHosts ?? []
         host.onCommit = { [unowned self] batch in learn(batch) }
+        host.onAffirmation = { [unowned self] author, revision, dots in
+            affirmations.append(
+                FleetAffirmation(author: author, revision: Int64(revision), dots: dots))
+        }
     }
 
     var name: String { "daemon \(host.replica)" }
@@ -115,7 +124,7 @@ final class FleetDaemon {
                 default: break
                 }
             }
-            if rows.isEmpty { return }
+            if rows.isEmpty, !affirmations.areSome(in: context) { return }
             let after = try CausalForm.fleet(context) { stores[$0] ?? form[$0.key] }
             try learn(rows, after)
         } catch {
@@ -127,10 +136,58 @@ final class FleetDaemon {
     private func learn(_ rows: [RevisionRow], _ after: CausalForm) throws {
         let before = form
         var counter = before.context.highestCounter(of: host.replica)
-        for row in rows { try learn(row, after, &counter) }
+        for row in rows {
+            try learnAffirmations(after, &counter)
+            try learn(row, after, &counter)
+        }
+        try learnAffirmations(after, &counter)
         form = after
+        seenAt[revision, default: []].append(try tokenSeen(form.token))
         outbox.join(try .fleetDelta(from: before, to: after, by: host.replica))
         if fault == .lostCommit { (previous, latest) = (latest, host.store) }
+    }
+
+    /// Notes what was said again before the next revision.
+    private func learnAffirmations(_ after: CausalForm, _ counter: inout UInt64) throws {
+        for one in affirmations.take(upTo: revision, in: after.context) {
+            guard let edit = edits[one.author.client] else {
+                throw Violation("\(name): writes of nobody, \(one.dots)")
+            }
+            try checkNew(edit)
+            guard one.revision == revision, one.dots.map(\.counter).first == counter + 1 else {
+                throw Violation("\(name): \(one.dots) behind revision \(one.revision)")
+            }
+            counter += UInt64(one.dots.count)
+            try note(
+                edit, nil, one.dots, after, uid: one.author.uid,
+                connection: Int64(clamping: one.author.connection))
+        }
+    }
+
+    private func checkNew(_ edit: FleetEdit) throws {
+        if let known = done[edit.number] {
+            throw Violation(
+                "\(name): edit \(edit.number) is done twice, first as \(known.revision)")
+        }
+        if edit.isRefused {
+            throw Violation("\(name): edit \(edit.number) was refused and is done")
+        }
+    }
+
+    /// Notes what a transaction did; `params`: what everybody is told.
+    private func note(
+        _ edit: FleetEdit, _ params: StateChanged?, _ dots: [Dot], _ after: CausalForm,
+        uid: UInt32, connection: Int64
+    ) throws {
+        let told = FleetTransaction(
+            daemon: self, edit: edit, dots: dots, after: after,
+            own: own[connection] ?? EventSet())
+        try told.work(params, &knowledge)
+        outboxKnowledge.learn(told.told)
+        for field in told.written { changedBy[field] = uid }
+        if params != nil { revision += 1 }
+        done[edit.number] = (revision, told.events)
+        own[connection, default: EventSet()].formUnion(told.events)
     }
 
     private func learn(
@@ -145,27 +202,15 @@ final class FleetDaemon {
         guard params.revision == revision + 1 else {
             throw Violation("\(name): revision \(revision + 1) is due, and this comes: \(text)")
         }
-        if let known = done[edit.number] {
-            throw Violation(
-                "\(name): edit \(edit.number) is done twice, first as \(known.revision)")
-        }
-        if edit.isRefused {
-            throw Violation("\(name): edit \(edit.number) was refused and is done")
-        }
+        try checkNew(edit)
         let token = try ContextToken.parse(params.context)
         let last = token.highestCounter(of: host.replica)
         guard last >= counter else { throw Violation("\(name): counters go back: \(text)") }
-        let told = FleetTransaction(
-            daemon: self, edit: edit, dots: (counter..<last).map { Dot(host.replica, $0 + 1) },
-            after: after, own: own[by.connection] ?? EventSet())
+        let dots = (counter..<last).map { Dot(host.replica, $0 + 1) }
         counter = last
-        try told.work(params, &knowledge)
-        outboxKnowledge.learn(told.told)
-        revision += 1
+        try note(edit, params, dots, after, uid: by.uid, connection: by.connection)
         frames[revision] = text
-        seenAt[revision] = try tokenSeen(params.context)
-        done[edit.number] = (revision, told.events)
-        own[by.connection, default: EventSet()].formUnion(told.events)
+        seenAt[revision] = [try tokenSeen(params.context)]
     }
 
     /// The events that a token of all that is shown names: nothing that the daemon does not know,
@@ -206,7 +251,11 @@ final class FleetDaemon {
         // What was written on the way out, told or not, is true.
         let rows = (host.store.revisions.values.first ?? [:]).values
             .filter { Int64($0.revision) > revision }.sorted { $0.revision < $1.revision }
-        if failure == nil, !rows.isEmpty { try learn(rows, try stored()) }
+        let after = try stored()
+        if failure == nil, !rows.isEmpty || affirmations.areSome(in: after.context) {
+            try learn(rows, after)
+        }
+        affirmations = FleetAffirmations()
         if let failure { throw failure }
     }
 
@@ -236,7 +285,7 @@ final class FleetDaemon {
     private func refresh() throws {
         form = try stored()
         revision = Int64(row?.revision ?? 0)
-        seenAt[revision] = try tokenSeen(form.token)
+        seenAt[revision, default: []].append(try tokenSeen(form.token))
         if fault == .lostCommit { (previous, latest) = (nil, host.store) }
     }
 
@@ -254,8 +303,11 @@ final class FleetDaemon {
 
     /// Copies the store as it is, unless it has what a failed commit left in it: nobody knows that.
     func backUp() {
-        guard Int64(row?.revision ?? 0) == revision else { return }
-        backup = Backup(store: host.store, knowledge: knowledge, done: done)
+        guard Int64(row?.revision ?? 0) == revision, row?.context == form.context.encoded else {
+            return
+        }
+        backup = Backup(
+            store: host.store, knowledge: knowledge, done: done, changedBy: changedBy)
     }
 
     var hasBackup: Bool { backup != nil }
@@ -265,6 +317,7 @@ final class FleetDaemon {
         guard let backup else { return }
         knowledge = backup.knowledge
         done = backup.done
+        changedBy = backup.changedBy
         outbox = CausalForm()
         outboxKnowledge = CausalKnowledge()
         try start(over: backup.store, newEpoch: fault != .reusedEpoch, newLogs: true)
@@ -339,47 +392,5 @@ final class FleetEdits {
             edits.indices.contains(number)
         else { return nil }
         return edits[number]
-    }
-}
-
-extension CausalForm {
-    private static let order = FleetField.allCases.sorted { $0.key < $1.key }
-
-    /// The form of these stores; they must be coherent with the context.
-    static func fleet(
-        _ context: CausalContext, _ store: (FleetField) throws -> FieldStore
-    ) throws -> CausalForm {
-        var fields: [Field] = []
-        for field in order {
-            let store = try store(field)
-            if !store.isEmpty { fields.append(Field(id: field.id, store: store)) }
-        }
-        guard let form = CausalForm(context: context, sorted: fields) else {
-            throw Violation("a store holds what its context [\(context)] has not seen")
-        }
-        return form
-    }
-
-    /// What `replica` did between two states of its form.
-    static func fleetDelta(
-        from before: CausalForm, to after: CausalForm, by replica: ReplicaID
-    ) throws -> CausalForm {
-        var touched = CausalContext()
-        let first = before.context.highestCounter(of: replica)
-        for counter in first..<max(first, after.context.highestCounter(of: replica)) {
-            touched.insert(Dot(replica, counter + 1))
-        }
-        for field in order {
-            for dot in after[field.key].dropped(since: before[field.key]) { touched.insert(dot) }
-        }
-        return try fleet(touched) { after[$0.key].restricted(to: touched) }
-    }
-
-    /// A fault: the last field that says something new is left out, and its writes count as known.
-    func withoutLastField(of own: CausalForm) -> CausalForm {
-        guard let last = fields.last, fields.count > 1 else { return self }
-        let left = Field(id: last.key.id, store: own[last.key].restricted(to: context))
-        let fields = fields.dropLast() + (left.store.isEmpty ? [] : [left])
-        return CausalForm(context: context, sorted: Array(fields)) ?? self
     }
 }

@@ -1,7 +1,7 @@
 // The form that every daemon of the fleet holds: a control of each kind, each policy somewhere.
 
-import SyncCore
 import SeededRandom
+import SyncCore
 
 /// A field that stores something.
 enum FleetField: Int, CaseIterable {

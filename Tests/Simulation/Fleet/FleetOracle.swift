@@ -18,6 +18,8 @@ struct FleetWrite {
     let field: FleetField
     var keys: UInt8 = 0
     var removedKeys: UInt8 = 0
+    /// Those of the keys under which it says what is there already.
+    var againKeys: UInt8 = 0
     /// What a register, a number or a secret is set to; `nil`: a reset.
     var value: JSON?
     /// What the components of wheels are set to, in their order.
@@ -32,6 +34,10 @@ struct FleetEvent {
     let owner: Owner
     /// Of a register: what stands, and what stood before.
     let sibling: OracleSibling
+    /// Whose an addition of a tag is that says again what somebody had added; by key.
+    var ownersAgain: [UInt8: Owner] = [:]
+
+    func owner(of key: UInt8) -> Owner { ownersAgain[key] ?? owner }
 }
 
 /// All edits of one fleet.
@@ -150,10 +156,11 @@ final class FleetOracle {
     ///
     /// - Parameters:
     ///   - seen: What the writer had seen; `nil` for all that the daemon knows.
+    ///   - isSameUser: Whether the writer changed the field last, as everybody was told.
     ///   - transaction: The events of the same transaction so far; this one is added.
     func note(
         _ write: FleetWrite, dot: Dot, stamp: HybridTimestamp, seen: EventSet?, owner: Owner,
-        takenBack: OracleSibling? = nil, transaction: inout EventSet,
+        isSameUser: Bool = false, takenBack: OracleSibling? = nil, transaction: inout EventSet,
         _ knowledge: inout CausalKnowledge
     ) throws -> CausalKnowledge {
         guard dots.insert(dot).inserted else { throw Violation("\(dot) names two writes") }
@@ -163,16 +170,24 @@ final class FleetOracle {
             let before = standing(write.field, 1, knowledge)
         {
             let past = events[before.id].sibling
-            sibling.previous =
-                transaction.contains(before.id) ? past.previous : OracleSibling.Past(past)
+            if write.againKeys != 0 {
+                sibling = past
+                sibling.affirm(id, isSameUser: isSameUser)
+            } else {
+                let isOne = transaction.contains(before.id) && !past.isAffirmed
+                sibling.previous = isOne ? past.previous : OracleSibling.Past(past)
+            }
         }
+        let ownersAgain = isSameUser ? ownersOfTags(write, knowledge) : [:]
         let flag = write.field == .stop || write.field == .consent ? write.value?.boolValue : nil
         let told = causal.record(
             CausalWrite(
                 field: write.field.causal, keys: write.keys, removedKeys: write.removedKeys,
-                number: id, flag: flag, increment: write.increment),
+                againKeys: write.againKeys, number: id, flag: flag, increment: write.increment),
             dot: dot, stamp: stamp, seen: seen, &knowledge)
-        events.append(FleetEvent(write: write, owner: sibling.owner, sibling: sibling))
+        events.append(
+            FleetEvent(
+                write: write, owner: sibling.owner, sibling: sibling, ownersAgain: ownersAgain))
         transaction.insert(id)
         return told
     }
@@ -246,8 +261,10 @@ final class FleetOracle {
         case .add(let list):
             let new = names(list).filter { !present.contains($0) }
             if new.isEmpty && isSet { return nil }
+            let again = bits(names(list).filter(present.contains))
             return isSet
-                ? FleetWrite(field: .tags, keys: bits(new) | 8) : assigning(present + new)
+                ? FleetWrite(field: .tags, keys: bits(new) | again | 8, againKeys: again)
+                : assigning(present + new)
         case .remove(let list):
             let gone = names(list).filter(present.contains)
             if gone.isEmpty { return nil }

@@ -10,7 +10,9 @@ final class FleetTransaction {
     private let all: CausalContext
     private let after: CausalForm
     private let own: EventSet
-    private var written: Set<FleetField> = []
+    private(set) var written: Set<FleetField> = []
+    /// What it said again and nobody was told of.
+    private var affirmed: Set<FleetField> = []
     private(set) var events = EventSet()
     /// What a delta of it says.
     private(set) var told = CausalKnowledge()
@@ -32,16 +34,22 @@ final class FleetTransaction {
         self.own = own
     }
 
-    /// Works it out on what the daemon knows, and compares with what everybody is told.
-    func work(_ params: StateChanged, _ knowledge: inout CausalKnowledge) throws {
+    /// Works it out on what the daemon knows, and compares with what everybody is told; `nil`
+    /// where nobody is told anything.
+    func work(_ params: StateChanged?, _ knowledge: inout CausalKnowledge) throws {
         switch edit.request {
         case .stateSet(let set):
             for change in set.changes { try work(change, &knowledge) }
         case .stateUndo(let undo), .stateRedo(let undo):
+            guard let params else { throw wrong("made a write that nobody is told of") }
             try takeBack(undo, params, isRedo: edit.request.method == .stateRedo, &knowledge)
         default: throw wrong("makes no change of state")
         }
         guard dots.isEmpty else { throw wrong("made \(dots.count) writes too many") }
+        guard let params else {
+            if written.isEmpty, !affirmed.isEmpty { return }
+            throw wrong("was to change \(written.map(\.id).sorted()), and nobody was told")
+        }
         let ids = Set(params.changes.map(\.field))
         guard ids == FleetControl.told(of: written) else {
             throw wrong("tells of \(ids.sorted()), and wrote \(written.map(\.id).sorted())")
@@ -64,7 +72,10 @@ final class FleetTransaction {
             action = .value(.bool(!(shown.boolValue ?? false)))
         }
         for field in FleetControl.targets(change.field) {
-            guard let write = oracle.write(action, field, knowledge) else { continue }
+            guard let write = oracle.write(action, field, knowledge) else {
+                try affirm(action, field, &knowledge)
+                continue
+            }
             var seen = edit.seen
             seen?.formUnion(own)
             seen?.formUnion(events)
@@ -79,6 +90,19 @@ final class FleetTransaction {
         }
     }
 
+    /// Says again what is there: a write that has seen everything. What the transaction wrote
+    /// itself is fresh.
+    private func affirm(
+        _ action: Change.Action, _ field: FleetField, _ knowledge: inout CausalKnowledge
+    ) throws {
+        guard !written.contains(field), !affirmed.contains(field),
+            let write = oracle.affirmation(action, field)
+        else { return }
+        try note(write, seen: nil, owner: edit.owner, nil, &knowledge)
+        affirmed.insert(field)
+        written.remove(field)
+    }
+
     private func note(
         _ write: FleetWrite, seen: EventSet?, owner: Owner, _ takenBack: OracleSibling?,
         _ knowledge: inout CausalKnowledge
@@ -88,7 +112,8 @@ final class FleetTransaction {
         told.learn(
             try oracle.note(
                 write, dot: dot, stamp: stamp(of: write.field), seen: seen, owner: owner,
-                takenBack: takenBack, transaction: &events, &knowledge))
+                isSameUser: daemon.changedBy[write.field] == edit.owner.uid, takenBack: takenBack,
+                transaction: &events, &knowledge))
     }
 
     /// When it was made, as far as the store still says so; where it does not, nobody asks.
@@ -144,8 +169,9 @@ final class FleetTransaction {
         let gone = before.filter { !now.contains($0) }
         let back = now.filter { !before.contains($0) }
         for (place, name) in FleetField.tagNames.enumerated() where gone.contains(.string(name)) {
-            for event in oracle.alive(.tags, 1 << UInt8(place), knowledge) {
-                let owner = oracle.events[event.id].owner
+            let key: UInt8 = 1 << UInt8(place)
+            for event in oracle.alive(.tags, key, knowledge) {
+                let owner = oracle.events[event.id].owner(of: key)
                 if owner != OracleSibling.nobody, !(scope?.includes(owner) ?? true) {
                     throw wrong("removed \(name), which \(owner) had added")
                 }

@@ -7,8 +7,8 @@
 // others.
 
 import EngineTestKit
-import SyncCore
 import SeededRandom
+import SyncCore
 
 /// One run of a plan.
 package final class FleetWorld {

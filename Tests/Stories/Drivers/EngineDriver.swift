@@ -4,8 +4,8 @@
 // who may go on when, and for how long, is another matter in each story.
 
 import EngineTestKit
-import SyncCore
 import SeededRandom
+import SyncCore
 
 final class EngineDriver: StoryDriver {
     let users = [

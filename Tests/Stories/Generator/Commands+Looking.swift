@@ -1,7 +1,7 @@
 // Commands that change nothing.
 
-import SyncCore
 import SeededRandom
+import SyncCore
 
 extension CommandMaker {
     mutating func looking(_ name: String, _ form: StoryForm?) -> StoryCommand {

@@ -3,8 +3,8 @@
 // A command first looks the form up, and only then asks for what it is called for; each of these
 // requests is foretold as a client's are.
 
-import SyncCore
 import SeededRandom
+import SyncCore
 
 /// Makes commands.
 struct CommandMaker {

@@ -1,7 +1,7 @@
 // Forms as people make and change them.
 
-import SyncCore
 import SeededRandom
+import SyncCore
 
 /// Makes definitions; all from one source of randomness.
 struct DefinitionMaker {

@@ -1,7 +1,7 @@
 // A request of each method, as somebody may send it in this state, rightly or wrongly.
 
-import SyncCore
 import SeededRandom
+import SyncCore
 
 /// Makes requests; knows what a person could know: what is there, and what they were told.
 struct RequestMaker {

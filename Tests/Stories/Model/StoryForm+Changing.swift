@@ -193,6 +193,9 @@ extension StoryForm {
         let told: [String]
         var notified: [String: Reading] = [:]
         if transaction.written.isEmpty {
+            contents = transaction.form.contents
+            repeats = transaction.form.repeats
+            writes = transaction.form.writes
             told = definition.controls.map(\.id).filter(transaction.named.contains)
         } else {
             let before = self
@@ -224,7 +227,8 @@ extension StoryForm {
                     number: revision, notice: notice, touched: Set(order),
                     entry: entry(kind.rawValue, transaction.author, entries), writes: writes))
             let owner = StoryOwner(uid: transaction.author.uid, session: session)
-            journal.append(kind, revision: revision, owner: owner, steps: transaction.steps)
+            journal.append(kind, revision: revision, owner: owner,
+                steps: transaction.steps.filter { !$0.isIdle })
             told = definition.controls.map(\.id).filter {
                 transaction.named.contains($0) || order.contains($0)
             }

@@ -61,6 +61,8 @@ struct StoryForm {
     /// How many writes there were.
     var writes = 0
     var contents: [String: StoryContent] = [:]
+    /// What each silent write repeats.
+    var repeats: [StoryRepeat.Place: StoryRepeat] = [:]
     /// Who touched what a control shows last, and when.
     var touches: [String: (revision: Int, by: StoryAuthor)] = [:]
     var revisions: [Revision] = []

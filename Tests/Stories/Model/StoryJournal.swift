@@ -9,6 +9,8 @@ struct StoryUndo: Equatable {
         var write: Int
         var over: [Int] = []
         var restores: [Int]?
+        /// The transaction's earlier writes of the same tags.
+        var others: [Int] = []
     }
 
     struct Row: Equatable {
@@ -35,6 +37,9 @@ struct StoryUndo: Equatable {
 
     var field: String
     var action: Action
+
+    /// Whether it takes nothing back: what was added was taken off again.
+    var isIdle: Bool { if case .increment(0, _) = action { true } else { false } }
 
     /// The writes that stood before.
     func over(_ component: String?) -> [Int] {
@@ -86,7 +91,7 @@ struct StoryUndo: Equatable {
         func renewed(_ trace: Trace) -> Trace {
             Trace(
                 write: renewed(trace.write), over: trace.over.map { renewed($0) },
-                restores: trace.restores)
+                restores: trace.restores, others: trace.others.map { renewed($0) })
         }
         switch action {
         case .write(let trace, let was): action = .write(renewed(trace), was: was)
@@ -128,6 +133,9 @@ struct StoryJournal {
         var owner: StoryOwner
         var kind: Kind
         var steps: [StoryUndo]
+        /// Fields that were overwritten when somebody tried to take them back: not tried again
+        /// before a restart, as no revision says that they were tried.
+        var tried: Set<String> = []
         /// Cut to one field, where others could be taken back too.
         var isPart = false
     }
@@ -160,13 +168,27 @@ struct StoryJournal {
         if entries[place].steps.isEmpty { entries.remove(at: place) }
     }
 
+    /// These fields of a transaction were overwritten when they were to be taken back.
+    mutating func giveUp(_ revision: Int, fields: [String]) {
+        guard let place = entries.lastIndex(where: { $0.revision == revision }) else { return }
+        entries[place].tried.formUnion(fields)
+    }
+
+    /// The daemon is started again.
+    mutating func restart() {
+        for place in entries.indices { entries[place].tried = [] }
+    }
+
     /// What is taken back next: of `owner`, or of anybody.
     func newest(isUndo: Bool, owner: StoryOwner?, field: String?) -> Entry? {
         for entry in entries.reversed() where (entry.kind == .undo) != isUndo {
             guard owner?.includes(entry.owner) ?? true else { continue }
-            guard let field else { return entry }
-            var cut = entry
-            cut.steps = entry.steps.filter { $0.field == field }
+            var left = entry
+            left.steps.removeAll { entry.tried.contains($0.field) }
+            if left.steps.isEmpty { continue }
+            guard let field else { return left }
+            var cut = left
+            cut.steps = left.steps.filter { $0.field == field }
             cut.isPart = cut.steps.count < entry.steps.count
             if !cut.steps.isEmpty { return cut }
         }

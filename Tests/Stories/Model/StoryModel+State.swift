@@ -155,6 +155,7 @@ extension StoryModel {
             throw StoryRefusal("conflict", form: form.name, field: field)
         }
         var transaction = StoryTransaction(form, by: peer.author)
+        transaction.repeatsCount = false
         var skipped: [String] = []
         var steps = entry.steps
         while let step = steps.popLast() {
@@ -165,14 +166,10 @@ extension StoryModel {
             try requireEdit(
                 .object(JSONObject([("field", .string(step.field)), ("reset", true)])), place,
                 peer.user)
-            let count = transaction.steps.count
             if try !transaction.takeBack(step, control) { skipped.append(step.field) }
-            for restoration in transaction.steps.dropFirst(count).flatMap(\.restorations) {
-                for place in steps.indices { steps[place].note(restoration) }
-            }
         }
         guard !transaction.named.isEmpty else {
-            forms[place].journal.consume(entry.revision, fields: skipped)
+            forms[place].journal.giveUp(entry.revision, fields: skipped)
             let fields = entry.steps.map(\.field)
             let first = form.definition.controls.map(\.id).first(where: fields.contains)
             throw StoryRefusal("conflict", form: form.name, field: first)

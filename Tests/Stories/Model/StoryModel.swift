@@ -237,6 +237,13 @@ struct StoryModel {
         return Outcome(answer: .partial([:]))
     }
 
+    /// The daemon is started again: everybody is new to it.
+    mutating func restart() {
+        peers = [:]
+        presence = [:]
+        for place in forms.indices { forms[place].journal.restart() }
+    }
+
     mutating func newSerial() -> Int {
         defer { nextSerial += 1 }
         return nextSerial

@@ -11,61 +11,78 @@ extension StoryTransaction {
         var sight = StorySight.everything
         switch (step.action, content) {
         case (.write(let trace, let was), .register(let register)):
-            guard register.standing(policy)?.write == trace.write,
-                was.map(control.accepts) ?? true
+            guard let standing = register.standing(policy)?.write,
+                form.undoneAs(standing) == [trace.write], was.map(control.accepts) ?? true
             else { return false }
-            sight = .only(StoryWrites(loose: [trace.write]))
+            sight = .only(StoryWrites(loose: [standing]))
             edits = [was.map { .set($0) } ?? .unset]
         case (.wheels(let rows), .wheels(let wheels)):
             return takeBack(rows, wheels, control)
         case (.assign(let trace, let was, let to), .counter(let counter)):
-            guard counter.bases.standing(policy)?.write == trace.write,
+            guard base(of: counter, policy) == trace.write,
                 was.map({ control.accepts(.integer($0)) }) ?? true,
                 let edit = assignment(was, to, control)
             else { return false }
             edits = [edit]
         case (.increment(let amount, let base), .counter(let counter)):
-            guard counter.bases.standing(policy)?.write == base,
+            guard self.base(of: counter, policy) == base,
                 let edit = difference(-amount, control)
             else { return false }
             edits = [edit]
         case (.tags(let trace, let added, let removed, let wasSet), .tags(let tags)):
             let mine = added.filter { tag in
-                tags.isEmpty || tags.additions[tag] == [trace.write]
+                let additions = tags.additions[tag] ?? []
+                return tags.isEmpty
+                    || additions.count == 1
+                        && Self.isOne(additions.flatMap { form.undoneAs($0, tag) }, of: trace)
             }
             edits = tagEdits(mine, removed, wasSet: wasSet, control)
         default: return false
         }
-        let firstStep = steps.count
         let writesBefore = newWrites.count
         for edit in edits { try write(edit, to: control, sight) }
         guard newWrites.count > writesBefore else { return false }
-        for place in steps.indices[firstStep...] { steps[place].restores(what: step) }
+        restore(step, control)
         named.append(control.id)
         return true
+    }
+
+    /// The step of a control puts back what stood before `step`.
+    private mutating func restore(_ step: StoryUndo, _ control: StoryControl) {
+        guard let place = steps.firstIndex(where: { $0.field == control.id }) else { return }
+        steps[place].restores(what: step)
     }
 
     private mutating func takeBack(
         _ rows: [StoryUndo.Row], _ wheels: [String: StoryRegister], _ control: StoryControl
     ) -> Bool {
         let policy = control.conflictPolicy
-        let mine = rows.filter { wheels[$0.id]?.standing(policy)?.write == $0.trace.write }
+        let mine = rows.filter { row in
+            let standing = wheels[row.id]?.standing(policy)?.write
+            return standing.map { form.undoneAs($0, row.id) } == [row.trace.write]
+        }
         if mine.isEmpty { return false }
         let write = form.writes + 1
         var wheels = wheels
         for row in mine {
+            let standing = wheels[row.id]?.standing(policy).map { [$0.write] } ?? []
             _ = wheels[row.id, default: StoryRegister()].write(
-                row.was, as: write, by: author, .only(StoryWrites(loose: [row.trace.write])),
-                policy)
+                row.was, as: write, by: author, .only(StoryWrites(loose: Set(standing))), policy)
         }
-        let old = form.contents[control.id] ?? .nothing
         note(.wheels(wheels), control, write)
-        if var step = step(for: .unset, control, old, .wheels(wheels), write) {
-            step.restores(what: StoryUndo(field: control.id, action: .wheels(rows)))
-            steps.append(step)
-        }
+        noteStep(control, write)
+        restore(StoryUndo(field: control.id, action: .wheels(rows)), control)
         named.append(control.id)
         return true
+    }
+
+    private static func isOne(_ writes: [Int], of trace: StoryUndo.Trace) -> Bool {
+        writes.count == 1 && ([trace.write] + trace.others).contains(writes[0])
+    }
+
+    /// The set that increments add to, as undo knows it; `nil` for the default.
+    private func base(of counter: StoryCounter, _ policy: String) -> Int? {
+        counter.bases.standing(policy).flatMap { form.undoneAs($0.write).first }
     }
 
     /// A set is taken back as a difference where somebody has counted on top of it.
@@ -93,77 +110,85 @@ extension StoryTransaction {
             let result = present.filter { !gone.contains($0) } + back
             if Set(result) == Set(initial) { return [.unset] }
         }
-        return (gone.isEmpty ? [] : [.remove(gone)]) + (back.isEmpty ? [] : [.add(back)])
+        return (gone.isEmpty ? [] : [.remove(gone)]) + (back.isEmpty ? [] : [.add(back, again: [])])
     }
 }
 
 // MARK: - What an edit leaves behind to be undone by
 
 extension StoryTransaction {
-    func step(
-        for edit: Edit, _ control: StoryControl, _ old: StoryContent, _ new: StoryContent,
-        _ write: Int
-    ) -> StoryUndo? {
+    /// Notes how what the transaction wrote to a control is taken back: from what was there before
+    /// it to what is there now, `write` being its last write.
+    mutating func noteStep(_ control: StoryControl, _ write: Int) {
+        guard let old = contentsBefore[control.id], let new = form.contents[control.id],
+            let action = action(control, old, new, write)
+        else { return }
+        let step = StoryUndo(field: control.id, action: action)
+        if let place = steps.firstIndex(where: { $0.field == step.field }) {
+            steps[place] = step
+        } else {
+            steps.append(step)
+        }
+    }
+
+    private func action(
+        _ control: StoryControl, _ old: StoryContent, _ new: StoryContent, _ write: Int
+    ) -> StoryUndo.Action? {
         let policy = control.conflictPolicy
         let (wasValue, wasSet) = old.read(control)
         let (isValue, isSet) = new.read(control)
-        let action: StoryUndo.Action
-        switch (edit, old, new) {
-        case (.increment(let amount), .counter(let counter), _):
-            action = .increment(
-                amount + past(counter, control), base: counter.bases.standing(policy)?.write)
-        case (_, .tags(let tags), _):
+        switch (old, new) {
+        case (.tags(let tags), .tags(let now)):
             let before = wasValue.arrayValue?.compactMap(\.stringValue) ?? []
             let after = isValue.arrayValue?.compactMap(\.stringValue) ?? []
             let removed = before.filter { !after.contains($0) }
-            let over = removed.flatMap { (tags.additions[$0] ?? []).sorted() }
-            action = .tags(
-                StoryUndo.Trace(write: write, over: over),
-                added: after.filter { !before.contains($0) }, removed: removed, wasSet: wasSet)
-        case (_, .wheels(let before), .wheels(let after)):
-            let changed = after.keys.sorted().filter { id in
-                after[id]?.siblings.contains { $0.write == write } ?? false
-            }
-            action = .wheels(
-                changed.map { id in
+            let added = after.filter { !before.contains($0) }
+            let over = removed.flatMap { additions(of: $0, in: tags) }
+            let own = added.flatMap { additions(of: $0, in: now) }
+                .filter { newWrites.contains($0) && $0 != write }
+            return .tags(
+                StoryUndo.Trace(write: write, over: over, others: own), added: added,
+                removed: removed, wasSet: wasSet)
+        case (.wheels(let before), .wheels(let after)):
+            return .wheels(
+                after.keys.sorted().compactMap { id in
+                    let writes = after[id]?.siblings.map(\.write) ?? []
+                    guard let own = writes.last(where: { isOwnChange($0, id) }) else { return nil }
                     let standing = before[id]?.standing(policy)
                     return StoryUndo.Row(
                         id: id,
                         trace: StoryUndo.Trace(
-                            write: write, over: standing.map { [$0.write] } ?? []),
+                            write: own, over: standing.map { form.undoneAs($0.write, id) } ?? []),
                         was: standing?.value)
                 })
-        case (_, .counter(let counter), _):
-            let over = counter.bases.standing(policy).map { [$0.write] } ?? []
-            action = .assign(
-                StoryUndo.Trace(write: write, over: over),
+        case (.counter(let before), .counter(let after)):
+            let own = after.bases.siblings.map(\.write).last { isOwnChange($0, "") }
+            guard let own else {
+                // An addition of this transaction to what others had set.
+                let bases = after.bases.standing(policy)?.write
+                return .increment(
+                    after.sum(over: bases) - before.sum(over: bases), base: base(of: after, policy))
+            }
+            return .assign(
+                StoryUndo.Trace(
+                    write: own,
+                    over: before.bases.standing(policy).map { form.undoneAs($0.write) } ?? []),
                 was: wasSet ? wasValue.integerValue.map { Int($0) } : nil,
                 to: isSet ? isValue.integerValue.map { Int($0) } : nil)
-        case (_, .register(let register), _):
-            let over = register.standing(policy).map { [$0.write] } ?? []
-            action = .write(
-                StoryUndo.Trace(write: write, over: over), was: wasSet ? wasValue : nil)
+        case (.register(let register), .register):
+            let over = register.standing(policy).map { form.undoneAs($0.write) } ?? []
+            return .write(StoryUndo.Trace(write: write, over: over), was: wasSet ? wasValue : nil)
         default: return nil
         }
-        return StoryUndo(field: control.id, action: action)
     }
 
-    /// What one transaction set twice is taken back as one.
-    mutating func note(_ step: StoryUndo) {
-        guard let place = steps.lastIndex(where: { $0.field == step.field }) else {
-            steps.append(step)
-            return
-        }
-        switch (steps[place].action, step.action) {
-        case (.write(let first, let was), .write(var trace, _))
-        where first.restores == nil && trace.over == [first.write]:
-            trace.over = first.over
-            steps[place].action = .write(trace, was: was)
-        case (.assign(let first, let was, _), .assign(var trace, _, let to))
-        where first.restores == nil && trace.over == [first.write]:
-            trace.over = first.over
-            steps[place].action = .assign(trace, was: was, to: to)
-        default: steps.append(step)
-        }
+    /// Whether this transaction made a write, and changed something by it.
+    private func isOwnChange(_ write: Int, _ part: String) -> Bool {
+        newWrites.contains(write)
+            && form.repeats[StoryRepeat.Place(write: write, part: part)] == nil
+    }
+
+    private func additions(of tag: String, in tags: StoryTags) -> [Int] {
+        (tags.additions[tag] ?? []).sorted().flatMap { form.undoneAs($0, tag) }
     }
 }

@@ -21,8 +21,14 @@ struct StoryTransaction {
     let author: StoryAuthor
     var named: [String] = []
     private(set) var written: Set<String> = []
+    /// Controls with a silent write, which repeats what they hold.
+    var repeated: Set<String> = []
+    /// Whether an edit that repeats what is there is a write; in an undo it is none.
+    var repeatsCount = true
     private(set) var met: Set<String> = []
     private(set) var newWrites: [Int] = []
+    /// What a control held when the first write came that changed it.
+    private(set) var contentsBefore: [String: StoryContent] = [:]
     var steps: [StoryUndo] = []
 
     init(_ form: StoryForm, by author: StoryAuthor) {
@@ -56,7 +62,8 @@ struct StoryTransaction {
         case set(JSON)
         case rows([String: JSON])
         case increment(Int)
-        case add([String])
+        /// Tags that are not there yet, and those of the addition that are.
+        case add([String], again: [String])
         case remove([String])
         case seal(String)
         case press
@@ -100,7 +107,9 @@ struct StoryTransaction {
         guard control.kind == .multiple else { throw invalid }
         let present = (shown.value.arrayValue ?? []).compactMap(\.stringValue)
         if let tags = change["add"]?.arrayValue {
-            return .add(try tagsToAdd(tags, control, present))
+            return .add(
+                try tagsToAdd(tags, control, present),
+                again: tags.compactMap(\.stringValue).filter(present.contains))
         }
         return .remove(try tagsToRemove(change["remove"]?.arrayValue ?? [], control, present))
     }
@@ -254,7 +263,7 @@ struct StoryTransaction {
                 return siblings.count == 1 && siblings[0].value == tag
             }
         case (.increment(let amount), _): return amount == 0
-        case (.add(let tags), _): return tags.isEmpty && isSet
+        case (.add(let tags, _), _): return tags.isEmpty && isSet
         case (.remove(let tags), _): return tags.isEmpty
         case (.unset, .register(let register)): return !isSet && register.siblings.count < 2
         case (.unset, .counter(let counter)): return !isSet && counter.bases.siblings.count < 2
@@ -263,30 +272,13 @@ struct StoryTransaction {
         }
     }
 
-    /// Whether the writer has seen all that is there.
-    func isCurrent(_ id: String, _ sight: StorySight) -> Bool {
-        switch form.contents[id] ?? .nothing {
-        case .register(let register): register.siblings.allSatisfy { sight.covers($0.write) }
-        case .counter(let counter):
-            counter.bases.siblings.allSatisfy { sight.covers($0.write) }
-                && counter.additions.allSatisfy { sight.covers($0.last) }
-        case .tags(let tags):
-            tags.additions.values.allSatisfy { $0.allSatisfy(sight.covers) }
-                && tags.marks.allSatisfy(sight.covers)
-        case .wheels(let wheels):
-            wheels.values.allSatisfy { $0.siblings.allSatisfy { sight.covers($0.write) } }
-        case .presses(_, let last), .secret(_, let last): last.map(sight.covers) ?? true
-        case .nothing: true
-        }
-    }
-
     /// Writes to one store.
     mutating func write(_ edit: Edit, to control: StoryControl, _ sight: StorySight) throws {
         let id = control.id
         let policy = control.conflictPolicy
         let old = form.contents[id] ?? .nothing
-        if isIdle(edit, control, old) { return }
-        if policy == "first", !isCurrent(id, sight) { throw refusal("conflict", id) }
+        if isIdle(edit, control, old) { return repeatPresent(edit, control, old) }
+        if policy == "first", !hasSeen(id, sight.covers) { throw refusal("conflict", id) }
         let write = form.writes + 1
         var isConcurrent = false
         var new = old
@@ -312,7 +304,11 @@ struct StoryTransaction {
             new = .counter(counter)
         case (_, .tags(var tags)):
             let present = old.read(control).value.arrayValue?.compactMap(\.stringValue) ?? []
+            let wasSet = !tags.isEmpty
             Self.edit(&tags, edit, present, write, sight)
+            if wasSet, case .add(_, let again) = edit {
+                repeatTags(again, of: &tags, control, write)
+            }
             new = .tags(tags)
         case (.press, .presses(let count, _)): new = .presses(count + 1, last: write)
         case (.seal(let secret), .secret): new = .secret(secret, last: write)
@@ -321,7 +317,7 @@ struct StoryTransaction {
         }
         note(new, control, write)
         if isConcurrent { met.insert(id) }
-        if let step = step(for: edit, control, old, new, write) { note(step) }
+        noteStep(control, write)
     }
 
     /// What several added past a bound is taken off with the next step, where the bound is shown.
@@ -340,7 +336,7 @@ struct StoryTransaction {
         switch edit {
         case .set(let list):
             tags.assign((list.arrayValue ?? []).compactMap(\.stringValue), as: write, sight)
-        case .add(let added):
+        case .add(let added, _):
             if tags.isEmpty {
                 tags.assign(present + added, as: write, sight)
             } else {
@@ -358,10 +354,16 @@ struct StoryTransaction {
 
     /// Puts what came of a write in its place.
     mutating func note(_ content: StoryContent, _ control: StoryControl, _ write: Int) {
+        if written.insert(control.id).inserted {
+            contentsBefore[control.id] = form.contents[control.id]
+        }
+        keep(content, control, write)
+    }
+
+    mutating func keep(_ content: StoryContent, _ control: StoryControl, _ write: Int) {
         form.contents[control.id] = content
         form.writes = max(form.writes, write)
         newWrites.append(write)
-        written.insert(control.id)
     }
 }
 

@@ -109,7 +109,7 @@ struct FieldEditTests {
         let values = FormValues(form, ["x": ["b", "gone"]])
         #expect(
             try values.edits(.add(["c", "b", "a", "c"])) == [
-                FieldEdit(target: 0, edit: .addTags(["a", "c"]))
+                FieldEdit(target: 0, edit: .addTags(["a", "c"], again: ["b"]))
             ])
         #expect(
             try values.edits(.remove(["gone", "c", "b"])) == [
