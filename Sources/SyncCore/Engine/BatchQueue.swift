@@ -11,8 +11,8 @@ struct BatchQueue {
         case redefined(LiveForm, frame: [UInt8], listing: Listing)
         /// A form can be read from now on.
         case created(LiveForm, listing: Listing)
-        /// A form is gone.
-        case deleted(LiveForm, frame: [UInt8])
+        /// A form is gone: subscribers get the same frame as those who watch the list.
+        case deleted(LiveForm, listing: Listing)
 
         /// The form that it happens to.
         var form: LiveForm {
@@ -24,8 +24,8 @@ struct BatchQueue {
         }
     }
 
-    /// A definition as those are told who watch the list of forms, and who may read it: another of
-    /// the same batch may say otherwise.
+    /// A definition or a deletion as those are told who watch the list of forms, and who may read
+    /// the form then: another definition of the same batch may say otherwise.
     struct Listing {
         let frame: [UInt8]
         let readers: FormReaders

@@ -278,11 +278,11 @@ extension Engine {
             // Creation is revision 1, whatever came behind it in the same batch.
             form.changeLog.restart(next: 2)
             list(listing.frame, for: listing.readers)
-        case .deleted(let form, let frame):
+        case .deleted(let form, let listing):
             form.existence = .gone
             remove(form)
-            append(frame, nil, to: form)
-            list(frame, for: readers(of: form, form.committed))
+            append(listing.frame, nil, to: form)
+            list(listing.frame, for: listing.readers)
         }
     }
 

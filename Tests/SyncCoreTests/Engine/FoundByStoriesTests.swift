@@ -47,4 +47,27 @@ import Testing
             alice< {"method":"form.changed","params":{"form":"safe","revision":3}}
             """#)
     }
+
+    @Test("who was allowed to read a form just before its deletion is told of the deletion")
+    func readersOfADeletion() throws {
+        let closed = #"{"form":"safe","access":{"read":[]},"fields":[{"id":"a","type":"toggle"}]}"#
+        let open = #"{"form":"safe","fields":[{"id":"a","type":"toggle"}]}"#
+        try Conversation.play(
+            #"""
+            connect root
+            connect alice
+            root> form.apply {"definition":\#(closed)}
+            root< {"result":{"created":true}}
+            alice> form.watch
+            alice< {"result":{"forms":[]}}
+            hold
+            root> form.apply {"definition":\#(open)} !
+            root> form.delete {"form":"safe"} !
+            release
+            root< {"result":{"revision":2}}
+            root< {"result":{}}
+            alice< {"method":"form.changed","params":{"form":"safe","revision":2}}
+            alice< {"method":"form.changed","params":{"form":"safe","revision":3,"deleted":true}}
+            """#)
+    }
 }
