@@ -35,6 +35,7 @@ let package = Package(
         .executable(name: "pickerctl", targets: ["pickerctl"]),
         .library(name: "PickerSync", targets: ["PickerSync"]),
         .library(name: "PickerSyncTesting", targets: ["PickerSyncTesting"]),
+        .library(name: "PickerSyncFoundation", targets: ["PickerSyncFoundation"]),
         .library(name: "TerminalUI", targets: ["TerminalUI"]),
     ],
     dependencies: [
@@ -69,6 +70,8 @@ let package = Package(
         .target(
             name: "PickerSync", dependencies: ["SyncCore", "PickerClient", "TerminalUI"],
             swiftSettings: strict),
+        .target(
+            name: "PickerSyncFoundation", dependencies: ["PickerSync"], swiftSettings: strict),
         .target(
             name: "PickerSyncTesting",
             dependencies: ["PickerSync", "PickerClient", "SyncCore", "EngineTestKit"],
@@ -201,6 +204,10 @@ let package = Package(
                 "LivePoll",
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "SwiftUISnippetTests",
+            dependencies: ["PickerSync", "PickerSyncFoundation", "TestKit"],
+            exclude: ["Originals.txt"], swiftSettings: strict),
         .testTarget(
             name: "TerminalUITests", dependencies: ["TerminalUI", "SyncCore", "TestKit"],
             exclude: ["Goldens"], swiftSettings: strict),

@@ -48,7 +48,7 @@ final class Income: PickerViewDataSource, PickerViewDelegate {
 
     func pickerView(
         _ pickerView: PickerView, titleForRow row: Int, forComponent component: Int
-    ) -> String {
+    ) -> String? {
         rows(pickerView, component)[row]
     }
 

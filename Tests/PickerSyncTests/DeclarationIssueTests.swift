@@ -104,6 +104,21 @@ struct DeclarationIssueTests {
         #expect(told.first?.expected.contains(".id(") == true)
     }
 
+    @Test("an id that is made of a label is no reserved one, and no other one's variable")
+    func madeIDs() throws {
+        struct Made: SharedForm {
+            @Shared var ok = true
+            var body: some View {
+                Toggle("Ok", isOn: $ok)
+                Button("OK") {}
+                Button("Value") {}
+                Button("Value") {}
+            }
+        }
+        let fields = try #require(try Made().definition()["fields"]?.arrayValue)
+        #expect(fields.map { $0["id"] } == ["ok", "oK2", "value2", "value3"])
+    }
+
     @Test("a style of a program's own is declared, and written as SwiftUI's pages write it")
     func styles() throws {
         struct MyButtonStyle: ButtonStyle {

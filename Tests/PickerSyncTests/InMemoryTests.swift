@@ -2,6 +2,7 @@
 
 import PickerSync
 import PickerSyncTesting
+import Synchronization
 import Testing
 
 private struct Desk: SharedForm {
@@ -119,6 +120,43 @@ struct InMemoryTests {
         var told: [Int64] = []
         for _ in 1...1_500 { if let press = await presses.next() { told.append(press.number) } }
         #expect(told == Array(1...1_500))
+    }
+
+    @Test("presses whose history cannot be asked for at once are told with who made them later")
+    func pressesAway() async throws {
+        let daemon = try InMemoryDaemon()
+        let (desk, theirs) = (Desk(), Desk())
+        let lines = Mutex<[String]>([])
+        let client = daemon.client(answerSeconds: 1) { _, line, _ in
+            lines.withLock { $0.append(line) }
+        }
+        let session = try await client.open(desk)
+        let other = try await daemon.client(as: .bob).follow(theirs)
+        let presses = desk.$orders.presses
+        daemon.goOffline(.alice)
+        for _ in 1...3 { try await theirs.$orders.press() }
+        daemon.comeBack(.alice)
+        #expect(desk.orders.count == 3)
+        daemon.goOffline(.alice)
+        let told = Mutex<[Press]>([])
+        let reader = Task {
+            for await press in presses {
+                let count = told.withLock { told in
+                    told.append(press)
+                    return told.count
+                }
+                if count == 3 { return }
+            }
+        }
+        let again = "the history is asked for again"
+        while told.withLock(\.isEmpty), !lines.withLock({ $0.contains(again) }) {
+            daemon.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        daemon.comeBack(.alice)
+        await reader.value
+        #expect(told.withLock { $0.map(\.by?.user) } == ["bob", "bob", "bob"])
+        #expect(session.isOnline && other.isOnline)
     }
 
     @Test("200 concurrent increments of two users are 200")

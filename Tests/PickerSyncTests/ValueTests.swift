@@ -28,6 +28,30 @@ struct ValueTests {
         #expect(roundTrips(Presses(7)))
     }
 
+    @Test("a whole number of every width is a number and a tag, a float a number")
+    func widths() {
+        func both<Value: FixedWidthInteger & NumberValue & PickerTag>(_: Value.Type) {
+            for value in [Value.min, 0, 1, Value(clamping: Int64.max)] {
+                #expect(roundTrips(value))
+            }
+            #expect(Value(decimal: DecimalNumber("0.5")!) == nil && Value(fieldValue: "1") == nil)
+        }
+        both(Int8.self)
+        both(Int16.self)
+        both(Int32.self)
+        both(Int64.self)
+        both(Int.self)
+        both(UInt8.self)
+        both(UInt16.self)
+        both(UInt32.self)
+        both(UInt64.self)
+        both(UInt.self)
+        #expect(UInt8(fieldValue: 256) == nil && UInt(fieldValue: -1) == nil)
+        #expect(UInt64.max.fieldValue == .null)
+        #expect((0.1 as Float).fieldValue.encodedText == "0.1")
+        #expect(roundTrips(0.1 as Float) && Float.infinity.fieldValue == .null)
+    }
+
     @Test("a tag is the raw value, or the case's name where there is none")
     func tags() {
         #expect(Flavor.vanilla.fieldValue == "vanilla")

@@ -7,9 +7,10 @@ internal import Synchronization
 public struct Press: Sendable, Hashable {
     /// How often the button had been pressed with this one: each press has the next number.
     public let number: Int64
-    /// Who pressed it; `nil` where the history does not reach back to it.
+    /// Who pressed it; `nil` where the history does not reach back to it or the daemon refuses it.
     public let by: WireAuthor?
-    /// When the daemon had it; `nil` where the history does not reach back to it.
+    /// When the daemon had it; `nil` where the history does not reach back to it or the daemon
+    /// refuses it.
     public let at: Timestamp?
 }
 
@@ -107,9 +108,7 @@ extension FormAttachment {
         var before: Int64?
         pages: while let field, found[seen + 1] == nil {
             let request = StateHistory(form: name, field: field, before: before, limit: 200)
-            guard let answer = try? await machine.ask(.stateHistory(request), timeout: nil),
-                let page = try? HistoryPage(decoding: answer), !page.entries.isEmpty
-            else { break }
+            guard let page = await history(request), !page.entries.isEmpty else { break }
             for entry in page.entries {
                 before = entry.revision
                 for change in entry.changes where change.field == field {
@@ -125,5 +124,24 @@ extension FormAttachment {
             if !page.more { break }
         }
         return (seen + 1...count).map { found[$0] ?? Press(number: $0, by: nil, at: nil) }
+    }
+
+    /// A page of the history, however long the daemon is away; `nil` where it cannot be had, which
+    /// the log is told.
+    private func history(_ request: StateHistory) async -> HistoryPage? {
+        while !Task.isCancelled {
+            do throws(FormError) {
+                let answer = try await machine.ask(.stateHistory(request), timeout: nil)
+                return try HistoryPage(answer: answer)
+            } catch {
+                let facts = ["form": name, "field": request.field ?? "", "reason": "\(error)"]
+                guard case .timedOut = error else {
+                    machine.log?(.warning, "who pressed a button is not known", facts)
+                    return nil
+                }
+                machine.log?(.info, "the history is asked for again", facts)
+            }
+        }
+        return nil
     }
 }

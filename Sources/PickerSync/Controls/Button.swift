@@ -1,14 +1,9 @@
 // The button: pressing it is an event that everybody sees.
 
-internal import SyncCore
+public import SyncCore
 
-/// What a button is for.
-public enum ButtonRole: String, Hashable, Sendable {
-    /// It destroys something.
-    case destructive
-    /// It leaves everything as it was.
-    case cancel
-}
+/// What a button is for: `.destructive` destroys something, `.cancel` leaves everything as it was.
+public typealias ButtonRole = ButtonAttributes.Role
 
 /// A control that initiates an action: whoever presses it, in whichever terminal, the action runs
 /// in the program that declared it.

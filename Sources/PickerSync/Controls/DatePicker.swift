@@ -4,6 +4,9 @@ internal import SyncCore
 
 /// A control for selecting a date: what of one, the selection's type says (``DateSelection``).
 public struct DatePicker<Value: DateSelection>: PrimitiveView {
+    /// The parts of a date.
+    public typealias Components = DatePickerComponents
+
     private let selection: Binding<Value>
     private let minimum: Value.Moment?
     private let maximum: Value.Moment?

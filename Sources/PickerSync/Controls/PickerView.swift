@@ -15,12 +15,12 @@ public protocol PickerViewDataSource: AnyObject, Sendable {
 
 /// Says what the rows of a ``PickerView`` are and takes selections, as `UIPickerViewDelegate` does.
 public protocol PickerViewDelegate: AnyObject, Sendable {
-    /// What a row shows.
+    /// What a row shows; `nil` for nothing, where ``pickerView(_:tagForRow:forComponent:)`` names it.
     func pickerView(
         _ pickerView: PickerView, titleForRow row: Int, forComponent component: Int
-    ) -> String
+    ) -> String?
 
-    /// What a row is called in the form, whatever it shows; by default its title.
+    /// What a row is called in the form, whatever it shows; by default its title, else its number.
     func pickerView(
         _ pickerView: PickerView, tagForRow row: Int, forComponent component: Int
     ) -> String
@@ -31,16 +31,20 @@ public protocol PickerViewDelegate: AnyObject, Sendable {
     /// The width of a component in columns; `nil` for what its rows take.
     func pickerView(_ pickerView: PickerView, widthForComponent component: Int) -> Int?
 
+    /// The height of a component's rows. Each row is one line of a terminal: another height changes
+    /// nothing, and the log of the client that opens the form says so.
+    func pickerView(_ pickerView: PickerView, rowHeightForComponent component: Int) -> Double
+
     /// Somebody, in whichever terminal, selected a row.
     func pickerView(_ pickerView: PickerView, didSelectRow row: Int, inComponent component: Int)
 }
 
 extension PickerViewDelegate {
-    /// The row's title.
+    /// The row's title, or its number where it has none.
     public func pickerView(
         _ pickerView: PickerView, tagForRow row: Int, forComponent component: Int
     ) -> String {
-        self.pickerView(pickerView, titleForRow: row, forComponent: component)
+        self.pickerView(pickerView, titleForRow: row, forComponent: component) ?? String(row)
     }
 
     /// `component0`, `component1` and so on.
@@ -52,6 +56,11 @@ extension PickerViewDelegate {
     public func pickerView(_ pickerView: PickerView, widthForComponent component: Int) -> Int? {
         nil
     }
+
+    /// One line.
+    public func pickerView(
+        _ pickerView: PickerView, rowHeightForComponent component: Int
+    ) -> Double { 1 }
 
     /// Nothing is done.
     public func pickerView(
@@ -75,6 +84,8 @@ public final class PickerView: PrimitiveView, Sendable {
 
     /// The control's id in the form.
     public let id: String
+    /// A number by which a data source of several picker views tells them apart, as in UIKit.
+    public let tag: Int
     private let title: String
     private let state: Mutex<State>
 
@@ -83,14 +94,16 @@ public final class PickerView: PrimitiveView, Sendable {
     /// - Parameters:
     ///   - title: what stands beside it.
     ///   - id: what the control is called in the form.
+    ///   - tag: a number by which a data source of several picker views tells them apart.
     ///   - dataSource: says how many components and rows there are.
     ///   - delegate: says what the rows are and takes selections.
     public init(
-        _ title: String, id: String, dataSource: any PickerViewDataSource,
+        _ title: String, id: String, tag: Int = 0, dataSource: any PickerViewDataSource,
         delegate: any PickerViewDelegate
     ) {
         self.title = title
         self.id = id
+        self.tag = tag
         state = Mutex(State(dataSource: dataSource, delegate: delegate))
     }
 
@@ -155,10 +168,13 @@ public final class PickerView: PrimitiveView, Sendable {
                 let tag = delegate.pickerView(self, tagForRow: row, forComponent: component)
                 let title = delegate.pickerView(self, titleForRow: row, forComponent: component)
                 tags.append(tag)
-                rows.append(["tag": .string(tag), "label": .string(title)])
+                rows.append(["tag": .string(tag), "label": .string(title ?? "")])
             }
             let id = delegate.pickerView(self, idForComponent: component)
             var members: [(String, JSON)] = [("id", .string(id))]
+            if delegate.pickerView(self, rowHeightForComponent: component) != 1 {
+                form.note("rowHeightForComponent means nothing in a terminal")
+            }
             if let width = delegate.pickerView(self, widthForComponent: component) {
                 members.append(("width", .integer(width)))
             }

@@ -111,3 +111,29 @@ public struct Slider<Value: NumberValue>: PrimitiveView {
         form.add(control, environment)
     }
 }
+
+extension Slider {
+    /// A slider as older programs write it, its label at the end.
+    @available(*, deprecated, renamed: "init(value:in:step:label:onEditingChanged:)")
+    public init(
+        value: Binding<Value>, in bounds: ClosedRange<Value>, step: Value? = nil,
+        onEditingChanged: @escaping @Sendable (Bool) -> Void, @ViewBuilder label: () -> some View
+    ) {
+        self.init(value, bounds, step, LabelParts(label()), nil, nil, onEditingChanged)
+    }
+
+    /// A slider as older programs write it, its labels at the end.
+    @available(
+        *, deprecated,
+        renamed: "init(value:in:step:label:minimumValueLabel:maximumValueLabel:onEditingChanged:)"
+    )
+    public init(
+        value: Binding<Value>, in bounds: ClosedRange<Value>, step: Value? = nil,
+        onEditingChanged: @escaping @Sendable (Bool) -> Void, minimumValueLabel: some View,
+        maximumValueLabel: some View, @ViewBuilder label: () -> some View
+    ) {
+        self.init(
+            value, bounds, step, LabelParts(label()), LabelParts(minimumValueLabel),
+            LabelParts(maximumValueLabel), onEditingChanged)
+    }
+}

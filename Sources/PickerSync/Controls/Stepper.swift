@@ -50,21 +50,29 @@ public struct Stepper<Value: NumberValue>: PrimitiveView {
         self.init(value, bounds, step, LabelParts(title), onEditingChanged)
     }
 
-    /// A stepper with a label of views, the second text its subtitle.
+    /// A stepper with a label of views, the second text its subtitle. A text that names values is
+    /// shown between the buttons.
     public init(
         value: Binding<Value>, step: Value? = nil, @ViewBuilder label: () -> some View,
         onEditingChanged: (@Sendable (Bool) -> Void)? = nil
     ) {
-        self.init(value, nil, step, LabelParts(label()), onEditingChanged)
+        var parts = LabelParts(label())
+        let shown = parts.takeValues()
+        self.init(value, nil, step, parts, onEditingChanged)
+        self.shown = shown
     }
 
-    /// A stepper over a range with a label of views, the second text its subtitle.
+    /// A stepper over a range with a label of views, the second text its subtitle. A text that
+    /// names values is shown between the buttons.
     public init(
         value: Binding<Value>, in bounds: ClosedRange<Value>, step: Value? = nil,
         @ViewBuilder label: () -> some View,
         onEditingChanged: (@Sendable (Bool) -> Void)? = nil
     ) {
-        self.init(value, bounds, step, LabelParts(label()), onEditingChanged)
+        var parts = LabelParts(label())
+        let shown = parts.takeValues()
+        self.init(value, bounds, step, parts, onEditingChanged)
+        self.shown = shown
     }
 
     /// A stepper for a range labelled by a string, with its value shown in words:

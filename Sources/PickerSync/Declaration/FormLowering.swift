@@ -43,7 +43,8 @@ struct FormLowering {
     let name: String
     private var form: [(String, JSON)] = []
     private var parts: [Part] = []
-    private var ids: Set<String> = []
+    /// The ids that are taken, by their environment variables, which must differ too.
+    private var ids = Set(Control.reservedIDs.map { Control.environmentKey(of: $0) })
     private var owned: Set<String> = []
     private var issues: [FormIssue] = []
     private var isInForm = false
@@ -141,7 +142,7 @@ struct FormLowering {
             draft.set("readOnly", true)
         }
         let (id, binds) = identity(of: draft, environment)
-        ids.insert(id)
+        ids.insert(Control.environmentKey(of: id))
         var members: [(String, JSON)] = [
             ("id", .string(id)), ("type", .string(draft.type.rawValue)),
         ]
@@ -202,9 +203,9 @@ struct FormLowering {
     }
 
     private func unused(_ id: String) -> String {
-        if !ids.contains(id) { return id }
+        if !ids.contains(Control.environmentKey(of: id)) { return id }
         var number = 2
-        while ids.contains("\(id)\(number)") { number += 1 }
+        while ids.contains(Control.environmentKey(of: "\(id)\(number)")) { number += 1 }
         return "\(id)\(number)"
     }
 

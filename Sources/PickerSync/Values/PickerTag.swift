@@ -78,16 +78,16 @@ extension String: PickerTag {}
 
 extension Bool: PickerTag {}
 
-extension Int: PickerTag {
-    /// A whole number that the type holds.
-    public init?(fieldValue: JSON) {
-        guard let whole = fieldValue.integerValue else { return nil }
-        self.init(exactly: whole)
-    }
-
-    /// The number itself.
-    public var fieldValue: JSON { .integer(self) }
-}
+extension Int: PickerTag {}
+extension Int8: PickerTag {}
+extension Int16: PickerTag {}
+extension Int32: PickerTag {}
+extension Int64: PickerTag {}
+extension UInt: PickerTag {}
+extension UInt8: PickerTag {}
+extension UInt16: PickerTag {}
+extension UInt32: PickerTag {}
+extension UInt64: PickerTag {}
 
 extension Optional: PickerSelection where Wrapped: PickerTag {
     /// The tags are the wrapped type's.

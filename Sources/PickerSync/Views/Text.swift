@@ -199,8 +199,11 @@ public struct Image: PrimitiveView, Sendable {
 }
 
 /// A standard colour, or one by its parts.
-public struct Color: Hashable, Sendable {
+public struct Color: Hashable, Sendable, CustomStringConvertible {
     let text: String
+
+    /// Its name, or its parts as `#rrggbb`.
+    public var description: String { text }
 
     private init(_ text: String) {
         self.text = text

@@ -75,6 +75,11 @@ extension Control {
         if case .own(let kind) = storage { kind } else { nil }
     }
 
+    /// Ids that no control has: environment variables of `watch --exec` have their names.
+    public static let reservedIDs = [
+        "form", "field", "value", "was", "user", "revision", "coalesced",
+    ]
+
     /// The name of the environment variable that carries it: `PICKER_EU_WEST`.
     public var environmentName: String { "PICKER_" + Self.environmentKey(of: id) }
 

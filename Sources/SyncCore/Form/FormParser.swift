@@ -252,12 +252,9 @@ extension String {
 // MARK: - Ids
 
 extension FormParser {
-    /// Names that environment variables of `watch --exec` have already.
-    static let reservedIDs = ["form", "field", "value", "was", "user", "revision", "coalesced"]
-
     private mutating func collectIDs() {
         var byEnvironment: [String: String] = [:]
-        for id in Self.reservedIDs { byEnvironment[Control.environmentKey(of: id)] = "" }
+        for id in Control.reservedIDs { byEnvironment[Control.environmentKey(of: id)] = "" }
         for (index, field) in fields.enumerated() {
             guard case .string(let id)? = field["id"] else { continue }
             let place = field.place(of: "id")
@@ -273,7 +270,7 @@ extension FormParser {
             } else if let other = byEnvironment[key], other.isEmpty {
                 issue(
                     place, "\(id) is reserved: PICKER_\(key) has another meaning",
-                    expected: "an id other than \(Self.reservedIDs.joined(separator: ", "))")
+                    expected: "an id other than \(Control.reservedIDs.joined(separator: ", "))")
             } else if let other = byEnvironment[key] {
                 issue(
                     place, "\(id) and \(other) are the same environment variable PICKER_\(key)",

@@ -22,10 +22,7 @@ struct FormImport {
         }
         return .string(line)
     }
-    private var variables: Set<String> = Set(
-        ["form", "field", "value", "was", "user", "revision", "coalesced"].map {
-            FieldOutline.variable($0)
-        })
+    private var variables = Set(Control.reservedIDs.map { FieldOutline.variable($0) })
 
     /// `[a-z0-9][a-z0-9-]{0,62}` of any text.
     static func formName(_ text: String) -> String {
