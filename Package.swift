@@ -198,8 +198,8 @@ let package = Package(
         .testTarget(
             name: "PickerSyncTests",
             dependencies: [
-                "PickerSync", "PickerSyncTesting", "PickerClient", "SyncCore", "FormFile",
-                "EventLoop", "TestKit",
+                "PickerSync", "PickerSyncFoundation", "PickerSyncTesting", "PickerClient",
+                "SyncCore", "FormFile", "EventLoop", "TestKit",
                 "pickersyncd", "pickerctl", "IceCreamOrder", "IncomeForm", "FollowingService",
                 "LivePoll",
             ],

@@ -41,8 +41,10 @@
 @_exported public import struct TerminalUI.ButtonStyleConfiguration
 @_exported public import struct TerminalUI.ButtonToggleStyle
 @_exported public import struct TerminalUI.CellStyle
+@_exported public import enum TerminalUI.Charset
 @_exported public import struct TerminalUI.CheckboxToggleStyle
 @_exported public import struct TerminalUI.CircularGaugeStyle
+@_exported public import enum TerminalUI.ColorDepth
 @_exported public import struct TerminalUI.Column
 @_exported public import struct TerminalUI.CompactDatePickerStyle
 @_exported public import struct TerminalUI.ControlLabel
@@ -75,6 +77,7 @@
 @_exported public import struct TerminalUI.StyledText
 @_exported public import struct TerminalUI.SwitchToggleStyle
 @_exported public import struct TerminalUI.Target
+@_exported public import struct TerminalUI.Theme
 @_exported public import protocol TerminalUI.ToggleStyle
 @_exported public import struct TerminalUI.ToggleStyleConfiguration
 @_exported public import struct TerminalUI.WheelDatePickerStyle

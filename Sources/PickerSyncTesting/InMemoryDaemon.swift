@@ -56,13 +56,18 @@ public final class InMemoryDaemon: Sendable {
     }
 
     private final class Core {
-        let host: EngineHost
+        /// The stores by number, each a replica; one of them answers.
+        var hosts: [Int: EngineHost] = [:]
+        var host: EngineHost
         var links: [UInt64: Link] = [:]
         var lastLink: UInt64 = 0
         var isRunning = true
         var isDirty = false
 
-        init(host: EngineHost) { self.host = host }
+        init(host: EngineHost) {
+            self.host = host
+            hosts[1] = host
+        }
 
         var order: [Link] { links.sorted { $0.key < $1.key }.map(\.value) }
     }
@@ -103,10 +108,12 @@ public final class InMemoryDaemon: Sendable {
             wake: { [weak self] in self?.turn() },
             begin: { [self] machine in
                 alone { core in
+                    var configuration = ClientMachine.Configuration(
+                        client: name, session: "session-\(number)", keyPrefix: "key-\(number)",
+                        seed: number)
+                    configuration.keepsChangesForReplica = true
                     let wire = ClientMachine(
-                        ClientMachine.Configuration(
-                            client: name, session: "session-\(number)", keyPrefix: "key-\(number)",
-                            seed: number), at: nanoseconds.load(ordering: .relaxed))
+                        configuration, at: nanoseconds.load(ordering: .relaxed))
                     let link = Link(user, machine, wire)
                     core.links[number] = link
                     connect(link, core)
@@ -157,9 +164,22 @@ public final class InMemoryDaemon: Sendable {
     }
 
     /// Starts the daemon again over what it kept, and lets the clients come back.
-    public func restart() throws {
+    ///
+    /// - Parameter store: which of several stores it starts over. The first is 1; another number
+    ///   is another store, empty at first, as when a daemon of another state directory is started
+    ///   on the socket.
+    public func restart(store: Int = 1) throws {
         try alone { core in
-            try core.host.start()
+            if core.isRunning { core.host.kill() }
+            if let host = core.hosts[store] {
+                core.host = host
+                try host.start()
+            } else {
+                core.host = try EngineHost(
+                    seed: UInt64(store), replica: ReplicaID(id: UInt64(store), epoch: 1),
+                    creatorsGID: Self.creatorsGID)
+                core.hosts[store] = core.host
+            }
             core.isRunning = true
             for link in core.order where !link.isOffline { connect(link, core) }
         }

@@ -10,6 +10,7 @@ private let rooms: [String: Set<String>] = [
     "Store": ["SyncCore", "CSQLite", "CSodium", "Glibc", "Synchronization"],
     "PickerClient": ["SyncCore", "Glibc", "Synchronization"],
     "PickerSync": ["SyncCore", "PickerClient", "TerminalUI", "Glibc", "Synchronization"],
+    "PickerSyncFoundation": ["PickerSync", "Foundation"],
     "PickerSyncTesting": [
         "PickerSync", "PickerClient", "SyncCore", "EngineTestKit", "Glibc", "Synchronization",
     ],

@@ -147,6 +147,18 @@ private let set = Request.stateSet(
         #expect(story.sent().map(\.request.method) == [.formList, .stateSet])
     }
 
+    @Test("a new epoch of the same store is no other replica: changes go on")
+    func newEpoch() {
+        var story = Story(keepsChanges: true)
+        story.connect()
+        story.greet(story.sent()[0].id, replica: "3f9a.1")
+        story.lose()
+        _ = story.machine.submit(set)
+        story.connect()
+        story.greet(story.sent()[0].id, replica: "3f9a.2")
+        #expect(story.sent().map(\.request.method) == [.stateSet])
+    }
+
     @Test("an edit that was not answered is sent again under its key, once and in order")
     func resend() {
         var story = Story()

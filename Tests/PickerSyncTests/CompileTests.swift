@@ -186,6 +186,21 @@ struct CompileTests {
         #expect(!said.contains("no such module"), "\(said)")
     }
 
+    @Test("a Date as a value does not compile, and says what to declare")
+    func dates() throws {
+        let source = """
+            import Foundation
+            import PickerSync
+            import PickerSyncFoundation
+            struct Start: SharedForm {
+                @Shared var day = Date()
+                var body: some View { DatePicker("Day", selection: $day) }
+            }
+            """
+        let (status, said) = try compilerSays(of: source, "Dates.swift")
+        #expect(status != 0 && said.contains("declare CivilDate"), "\(said)")
+    }
+
     @Test(
         "the code of an article is a program",
         arguments: ["GettingStarted", "ComingFromSwiftUI", "OtherLoops", "Services", "Testing"])

@@ -32,38 +32,10 @@ import Testing
         let index = try #require(form.index(of: id))
         let control = form.controls[index]
         let shown = form.shown(index) { form.controls[$0].defaultValue }
-        let text = form.text(of: shown, control: index)
         let state = ControlState(
             control, field: FieldState(value: shown.value, revision: 1, isSet: false),
             isDisabled: false, canAdminister: false)
-        switch control.kind {
-        case .picker(let picker):
-            return PickerView(
-                PickerStyleConfiguration(
-                    control, picker, value: shown, valueText: text, state: state,
-                    environment: StyleEnvironment()))
-        case .wheels(let wheels):
-            return WheelsView(control, wheels, value: shown.value, state: state)
-        case .slider(let slider):
-            return SliderView(
-                try #require(
-                    SliderStyleConfiguration(
-                        control, slider, value: shown.value, valueText: text, state: state)))
-        case .stepper(let stepper):
-            return StepperView(control, stepper, value: shown.value, valueText: text, state: state)
-        case .date(let date):
-            return DatePickerView(
-                DatePickerStyleConfiguration(control, date, value: shown.value, state: state))
-        case .gauge(let gauge):
-            return GaugeView(
-                try #require(
-                    GaugeStyleConfiguration(
-                        control, gauge, value: shown.value, valueText: text, state: state)))
-        case .button(let button):
-            return ButtonView(
-                PrimitiveButtonStyleConfiguration(control, button, phase: .idle, state: state))
-        default: return LabelView(label: ControlLabel(control), text: text)
-        }
+        return form.view(of: index, shown, text: form.text(of: shown, control: index), state)
     }
 
     @Test(

@@ -43,6 +43,8 @@ public final class BlockingClient {
         public var connectsInBackground = false
         /// The timeout for an answer, in seconds.
         public var answerSeconds = 30.0
+        /// See ``ClientMachine/Configuration/keepsChangesForReplica``.
+        public var keepsChangesForReplica = false
         /// Name and version for the daemon's log and for history.
         public var client: String
         /// The terminal that the client reports.
@@ -92,6 +94,7 @@ public final class BlockingClient {
             client: options.client, keyPrefix: String(random.next() as UInt64, radix: 36),
             seed: random.next())
         configuration.tty = options.tty
+        configuration.keepsChangesForReplica = options.keepsChangesForReplica
         machine = ClientMachine(configuration, at: MonotonicClock.now())
     }
 

@@ -43,7 +43,7 @@ extension ClientMachine {
         case .hello:
             let greeting = try HelloResult(decoding: result)
             events.append(.greeted(greeting))
-            greeted(by: greeting.replica)
+            greeted(by: greeting.store)
         case .watchForms:
             events.append(.forms(try FormList(decoding: result)))
         case .subscribe(let form):
@@ -86,9 +86,9 @@ extension ClientMachine {
         }
     }
 
-    private mutating func greeted(by replica: String) {
-        let isOther = self.replica.map { $0 != replica } ?? false
-        self.replica = replica
+    private mutating func greeted(by store: String) {
+        let isOther = self.store.map { $0 != store } ?? false
+        self.store = store
         guard awaitsReplica else { return }
         awaitsReplica = false
         if isOther { giveBackChanges() }

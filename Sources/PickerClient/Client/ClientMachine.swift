@@ -94,8 +94,8 @@ public struct ClientMachine: Sendable {
     var events: [ClientEvent] = []
     var sent: [(id: Int64, purpose: Purpose)] = []
     var waiting: [Waiting] = []
-    /// The replica that answered `hello` last.
-    var replica: String?
+    /// The store whose daemon answered `hello` last. A new epoch of it is no other store.
+    var store: String?
     /// Whether changes wait until the new daemon has said which replica it is.
     var awaitsReplica = false
     /// The requests that the last connection did not answer, while `awaitsReplica`.
@@ -246,7 +246,7 @@ public struct ClientMachine: Sendable {
         send(.hello)
         if watchesForms { send(.watchForms) }
         for subscription in subscriptions { send(.subscribe(form: subscription.request.form)) }
-        awaitsReplica = configuration.keepsChangesForReplica && replica != nil
+        awaitsReplica = configuration.keepsChangesForReplica && store != nil
         if !awaitsReplica { sendWaiting() }
     }
 

@@ -30,6 +30,7 @@ public struct ConnectionOptions: Sendable, Hashable {
         options.socket = socket
         options.autostart = startsDaemon
         options.answerSeconds = answerSeconds
+        options.keepsChangesForReplica = true
         return options
     }
 

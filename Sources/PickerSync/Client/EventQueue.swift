@@ -53,7 +53,7 @@ final class EventQueue: Sendable {
         case .presence:
             waiting.removeAll { if case .presence = $0 { true } else { false } }
             waiting.append(event)
-        case .redefined, .refused, .disconnected, .reconnected, .ended:
+        case .redefined, .refused, .disconnected, .reconnected, .replicaChanged, .ended:
             waiting.append(event)
         }
     }

@@ -58,6 +58,10 @@ public enum FormEvent: Sendable {
     case disconnected
     /// The connection is back, and edits made meanwhile are on their way.
     case reconnected
+    /// Another daemon, with another store, answers now. Edits that had no answer are kept until the
+    /// first one answers again, or until the program decides
+    /// (``FormSession/applyKeptEdits()``, ``FormSession/discardKeptEdits()``).
+    case replicaChanged(kept: [KeptEdit])
     /// The form was deleted, or the client cannot go on; nothing comes behind it.
     case ended(FormError?)
 }

@@ -19,6 +19,9 @@ public enum FormError: Error, Sendable {
     case timedOut(RequestFate)
     /// The task was cancelled before an answer came; the fate says what became of the request.
     case cancelled(RequestFate)
+    /// Another daemon, with another store, answers now. Edits were kept
+    /// (``FormSession/keptEdits``); any other request was not sent to it.
+    case otherReplica(RequestFate)
     /// The session or the client was closed; whether an edit under way was done is unknown.
     case closed
     /// The property belongs to no open form.
@@ -38,6 +41,7 @@ extension FormError: CustomStringConvertible {
         case .incompatible(let reason): "the daemon is not understood: \(reason)"
         case .timedOut(let fate): "no answer in time; \(fate)"
         case .cancelled(let fate): "cancelled; \(fate)"
+        case .otherReplica(let fate): "another daemon answers now; \(fate)"
         case .closed: "the session or its client is closed"
         case .notOpen: "the form is not open"
         }

@@ -61,8 +61,13 @@ extension FormFeed {
         var listeners: [FieldListener] = []
         var told: [String: FieldState] = [:]
         var opening: [@Sendable (FormError?) -> Void] = []
+        let store = machine.presentStore
+        var isOtherStore = false
         state.withLock { state in
             isFirst = !state.isOpen
+            isOtherStore = !isFirst && state.store != store
+            state.store = store
+            state.isAway = false
             told = state.told
             for field in fields {
                 let old = state.told[field.id]
@@ -91,6 +96,7 @@ extension FormFeed {
             return
         }
         tell(.reconnected)
+        if isOtherStore { tell(.replicaChanged(kept: machine.keptEdits(of: name))) }
         guard !changes.isEmpty else { return }
         notify(listeners, of: changes, told: told, isContinuous: false)
         tell(.changed(FormChange(revision: result.revision, fields: changes)))
@@ -109,7 +115,7 @@ extension FormFeed {
     /// The subscription continues without a gap.
     func resumed() {
         let wasOnline = state.withLock { state in
-            defer { state.isOnline = true }
+            defer { (state.isOnline, state.isAway) = (true, false) }
             return state.isOnline
         }
         if !wasOnline { tell(.reconnected) }

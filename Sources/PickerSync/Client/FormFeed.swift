@@ -35,6 +35,10 @@ final class FormFeed: Sendable {
         var peers: [FormPeer] = []
         var isOpen = false
         var isOnline = true
+        /// The store that the form is followed in, and whether the daemon that answers now is
+        /// another one's, which has no such form.
+        var store: String?
+        var isAway = false
         /// Why the form is followed no longer.
         var end: FormError?
         /// The line of revisions that `revision` belongs to.
@@ -180,9 +184,14 @@ final class FormFeed: Sendable {
         }
         let edit = StateSet(form: name, changes: changes, requireCurrent: requireCurrent)
         let drafts = edits.map { ($0.change.field, $0.draft) }
-        machine.ask(.stateSet(edit), call: call) { [weak self] result in
+        let answered: @Sendable (Result<JSON, FormError>) -> Void = { [weak self] result in
             self?.answered(edit.changes, drafts, result)
             done(result.failure)
+        }
+        if let store = awayStore {
+            machine.keep(edit, for: store, call: call, then: answered)
+        } else {
+            machine.ask(.stateSet(edit), call: call, then: answered)
         }
     }
 

@@ -54,6 +54,11 @@ public final class FormMachine: Sendable {
         var feeds: [FormFeed] = []
         var lastAttachment: UInt64 = 0
         var calls = PendingCalls()
+        /// The store that answers now, and the one that answered before it.
+        var store: String?
+        var formerStore: String?
+        /// Edits that were made for another store than the one that answers.
+        var kept: [KeptRequest] = []
         var connection = ConnectionState.connecting
         var connectionReaders: [UInt64: AsyncStream<ConnectionState>.Continuation] = [:]
         var lastReader: UInt64 = 0
@@ -71,8 +76,9 @@ public final class FormMachine: Sendable {
             let unsent = outbox.compactMap {
                 if case .ask(_, let asked) = $0 { asked } else { nil }
             }
-            defer { (outbox, waiting, flushes, unanswered) = ([], [:], [], []) }
-            return (waiting.values + unsent + flushes).sorted { $0.number < $1.number }
+            let kept = kept.flatMap(\.asked)
+            defer { (outbox, waiting, flushes, unanswered, self.kept) = ([], [:], [], [], []) }
+            return (waiting.values + unsent + kept + flushes).sorted { $0.number < $1.number }
         }
     }
 
@@ -147,8 +153,18 @@ public final class FormMachine: Sendable {
                 feed(change.form)?.redefined(content, revision: change.revision)
             case .deleted: leave(change.form, nil)
             }
-        case .subscriptionRefused(let form, let error): leave(form, .refused(error))
-        case .greeted(let daemon): connected(to: daemon)
+        case .subscriptionRefused(let form, let error):
+            // Another store has no such form: ours is where its own store is.
+            if let feed = feed(form), error.kind == .notFound, let store = feed.store,
+                store != presentStore
+            {
+                feed.isAway(kept: keptEdits(of: form))
+            } else {
+                leave(form, .refused(error))
+            }
+        case .greeted(let daemon):
+            greeted(by: daemon.store)
+            connected(to: daemon)
         case .disconnected(.some):
             for feed in feeds { feed.disconnected() }
             become(.disconnected(nil), .warning, "the connection to the daemon is lost")
@@ -251,12 +267,19 @@ public final class FormMachine: Sendable {
         let finished: @Sendable (Result<JSON, FormError>) -> Void = { done($0.failure) }
         ask(.ping, call: call, stage: PendingCalls.Stage.flush) { number in
             { [self] result in
-                let isFirst = state.withLock { state in
-                    guard state.unanswered.contains(where: { $0 < number }) else { return true }
+                let kept = state.withLock { state -> [KeptRequest]? in
+                    guard state.unanswered.contains(where: { $0 < number }) else {
+                        return state.kept
+                    }
                     state.flushes.append(Asked(number: number, done: finished, call: call))
-                    return false
+                    return nil
                 }
-                if isFirst { finished(result) }
+                guard let kept else { return }
+                if case .success = result {
+                    finished(kept.flushed(number))
+                } else {
+                    finished(result)
+                }
             }
         }
     }
@@ -284,37 +307,38 @@ public final class FormMachine: Sendable {
     }
 
     private func answered(_ tickets: [Ticket], _ outcome: RequestOutcome) {
+        let result: Result<JSON, FormError>
+        switch outcome {
+        case .result(let json): result = .success(json)
+        case .superseded: result = .success(.null)
+        case .refused(let error): result = .failure(.refused(error))
+        case .lost: result = .failure(state.withLock { $0.end } ?? .closed)
+        case .otherReplica(let request): return keep(request, tickets)
+        }
         let waiting = state.withLock { state in
             let found = tickets.compactMap { state.waiting.removeValue(forKey: $0) }
             for asked in found { state.unanswered.remove(asked.number) }
             return found
         }
-        let result: Result<JSON, FormError> =
-            switch outcome {
-            case .result(let json): .success(json)
-            case .superseded: .success(.null)
-            case .refused(let error): .failure(.refused(error))
-            case .lost, .otherReplica: .failure(state.withLock { $0.end } ?? .closed)
-            }
         for asked in waiting { asked.done(result) }
         finishFlushes()
     }
 
-    /// Tells those whose requests are all answered.
+    /// Tells those whose requests are all answered, or kept for another daemon.
     func finishFlushes() {
-        let flushed = state.withLock { state in
+        let (flushed, kept) = state.withLock { state in
             let oldest = state.unanswered.min() ?? .max
             defer { state.flushes.removeAll { $0.number < oldest } }
-            return state.flushes.filter { $0.number < oldest }
+            return (state.flushes.filter { $0.number < oldest }, state.kept)
         }
-        for asked in flushed { asked.done(.success([:])) }
+        for asked in flushed { asked.done(kept.flushed(asked.number)) }
     }
 
     // MARK: Forms
 
-    private var feeds: [FormFeed] { state.withLock { $0.feeds } }
+    var feeds: [FormFeed] { state.withLock { $0.feeds } }
 
-    private func feed(_ form: String) -> FormFeed? {
+    func feed(_ form: String) -> FormFeed? {
         state.withLock { $0.feeds.first { $0.name == form } }
     }
 
@@ -339,7 +363,9 @@ public final class FormMachine: Sendable {
             let since = feed.state.withLock { feed -> StateSubscribe.Since?? in
                 feed.attachments.insert(number)
                 // Presence is told to a subscription that asks for it: ours has to ask again.
-                guard known == nil || presence && !feed.hasPresence else { return .none }
+                guard known == nil || presence && !feed.hasPresence || feed.isAway else {
+                    return .none
+                }
                 feed.hasPresence = feed.hasPresence || presence
                 guard known != nil, let log = feed.log else { return .some(nil) }
                 return StateSubscribe.Since(log: log, revision: feed.revision)

@@ -18,7 +18,11 @@ public struct HelloResult: Hashable, Sendable {
     public var protocolVersion: Int64
     /// The daemon, such as `pickersyncd/1.0`.
     public var server: String
+    /// The replica: the id of the store, a dot, and the epoch.
     public var replica: String
+    /// The id of the store. It stays when a store that lost its newest edits begins a new epoch; a
+    /// copy or a restored backup has another one.
+    public var store: String { String(replica.prefix { $0 != "." }) }
     public var features: [String]
     public var you: Peer
     /// Bounds by name, such as `maxFrame` in bytes.

@@ -5,12 +5,12 @@ internal import SyncCore
 /// `pickerctl form`: forms as a whole.
 struct FormCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "form", abstract: "Apply, list, show, check, make and delete forms.",
+        commandName: "form", abstract: "Apply, list, show, check, preview, make and delete forms.",
         discussion: "Example: pickerctl form apply deploy.yaml && pickerctl form list",
         subcommands: [
             FormApplyCommand.self, FormListCommand.self, FormShowCommand.self,
-            FormDeleteCommand.self, FormCheckCommand.self, FormOptionsCommand.self,
-            FormNewCommand.self, FormImportCommand.self,
+            FormDeleteCommand.self, FormCheckCommand.self, FormPreviewCommand.self,
+            FormOptionsCommand.self, FormNewCommand.self, FormImportCommand.self,
         ])
 }
 

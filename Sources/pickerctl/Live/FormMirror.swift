@@ -71,7 +71,7 @@ struct FormMirror {
     private(set) var others: [Other] = []
     private(set) var link = Link.connecting
     private(set) var user: String?
-    /// The replica of the daemon that answers.
+    /// The store of the daemon that answers: its replica without the epoch.
     private(set) var replica: String?
     private var connections: [Int64] = []
     /// By the number of the control.
@@ -253,12 +253,12 @@ extension FormMirror {
 
     mutating func greeted(_ greeting: HelloResult) {
         if link != .deleted { link = .online }
-        if let replica, replica != greeting.replica {
+        if let replica, replica != greeting.store {
             // Numbers of connections and contexts have a meaning in their own replica only.
             connections = []
             context = nil
         }
-        replica = greeting.replica
+        replica = greeting.store
         user = greeting.you.user
         connections.append(greeting.you.connection)
         others.removeAll { $0.connection == greeting.you.connection }

@@ -202,7 +202,7 @@ extension LiveModel {
                 }
             let former = mirror.replica
             mirror.greeted(greeting)
-            if let former, former != greeting.replica { otherReplica(than: former) }
+            if let former, former != greeting.store { otherReplica(than: former) }
             told = nil
             if wasLost { say("the daemon is back") }
             sendKept(&commands)

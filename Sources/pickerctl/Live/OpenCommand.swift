@@ -189,15 +189,20 @@ enum LiveStart {
         return runtime.run()
     }
 
+    /// How many colours are used.
+    static func depth(_ color: Console.Color) -> ColorDepth {
+        let depth = ColorDepth(variable: environmentVariable)
+        switch color {
+        case .never: return .none
+        case .always where depth == .none: return .sixteen
+        case .auto, .always: return depth
+        }
+    }
+
     private static func surroundings(
         _ options: LiveOptions, _ settings: Settings, _ charset: Charset
     ) -> LiveModel.Surroundings {
-        var depth = ColorDepth(variable: environmentVariable)
-        switch settings.color {
-        case .never: depth = .none
-        case .always where depth == .none: depth = .sixteen
-        case .auto, .always: break
-        }
+        let depth = depth(settings.color)
         var around = LiveModel.Surroundings(compile: RegularExpression.compiler)
         let preferences = Preferences.load()
         for problem in preferences.problems { Console.error(problem) }

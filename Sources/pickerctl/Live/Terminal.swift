@@ -90,7 +90,10 @@ final class Terminal {
     }
 
     /// Its size; 80x24 if unknown.
-    var size: Size {
+    var size: Size { Self.size(of: descriptor) }
+
+    /// The size of the terminal that a descriptor is; 80x24 if unknown.
+    static func size(of descriptor: Int32) -> Size {
         var window = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0,
             window.ws_row > 0

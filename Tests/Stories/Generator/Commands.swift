@@ -19,6 +19,7 @@ struct CommandMaker {
         ("previous", 8), ("reset", 16), ("press", 12), ("undo", 24), ("redo", 16), ("load", 16),
         ("dump", 10), ("resolve", 14), ("conflicts", 10), ("form options", 14),
         ("form delete", 10), ("form list", 8), ("form show", 8), ("form check", 6), ("wait", 12),
+        ("form preview", 4),
         ("watch", 8), ("run", 6), ("history", 8), ("describe", 8), ("who", 6), ("status", 4),
         ("backup", 3), ("pick", 6), ("open", 4), ("form new", 3), ("form import", 3),
         ("completions", 3), ("doctor", 2), ("help", 2),
@@ -43,7 +44,7 @@ struct CommandMaker {
         case "set", "toggle", "next", "previous", "reset", "press", "undo", "redo", "load",
             "resolve":
             return editing(name, form)
-        case "form apply", "form delete", "form options", "form check":
+        case "form apply", "form delete", "form options", "form check", "form preview":
             return forming(name, form)
         default: return besides(name)
         }
@@ -269,9 +270,10 @@ struct CommandMaker {
                 if let isPicker, !isPicker.hasOptions { return .init(64) }
                 return .init(StoryCommand.status(Self.ask(&$0, $1, asked)))
             }
-        case "form check":
+        case "form check", "form preview":
             return StoryCommand(
-                name: name, words: ["form", "check", "-"], input: definition.json.encodedText
+                name: name, words: name.split(separator: " ").map(String.init) + ["-"],
+                input: definition.json.encodedText
             ) { _, _ in .init(isBroken ? 65 : 0) }
         default:
             let isDry = random.chance(20)

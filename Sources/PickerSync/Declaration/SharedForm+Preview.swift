@@ -1,0 +1,28 @@
+// A declaration as text: what a terminal shows of it before anybody has set a value.
+
+internal import SyncCore
+public import TerminalUI
+
+extension SharedForm {
+    /// The form as a terminal shows it, with its defaults, as lines of text.
+    ///
+    ///     print(try IceCream().preview(columns: 60))
+    ///
+    /// Styles of the program's own are shown as well.
+    ///
+    /// - Parameters:
+    ///   - columns: the width of the terminal.
+    ///   - styles: the terminal's colours, marks and styles, which the text then has as control
+    ///     sequences; `nil` for plain text in the built-in styles.
+    /// - Throws: everything that breaks a rule of forms, each with its place.
+    public func preview(
+        columns: Int = 80, styles: StyleEnvironment? = nil
+    ) throws(FormIssues) -> String {
+        let declaration = try FormDeclaration(self)
+        let definition = try FormDefinition.parse(declaration.json, limits: FormLimits()) { _ in
+            .success(PatternMatcher { _ in true })
+        }
+        return FormPreview(definition, styles: declaration.styles).text(
+            columns: columns, in: styles ?? StyleEnvironment(), hasStyle: styles != nil)
+    }
+}
