@@ -106,6 +106,53 @@ extension FormMachine {
     }
 }
 
+extension FormMachine {
+    /// A new attachment to a form, which is followed from now on if it was not.
+    func attach(
+        _ form: String, presence: Bool, declare: (@Sendable () throws(FormIssues) -> JSON)?
+    ) -> FormAttachment {
+        let attachment = state.withLock { state in
+            state.lastAttachment += 1
+            let number = state.lastAttachment
+            let known = state.feeds.first { $0.name == form }
+            let feed = known ?? FormFeed(name: form, machine: self)
+            let since = feed.state.withLock { feed -> StateSubscribe.Since?? in
+                feed.attachments.insert(number)
+                // Presence is told to a subscription that asks for it: ours has to ask again.
+                guard known == nil || presence && !feed.hasPresence || feed.isAway else {
+                    return .none
+                }
+                feed.hasPresence = feed.hasPresence || presence
+                guard known != nil, let log = feed.log else { return .some(nil) }
+                return StateSubscribe.Since(log: log, revision: feed.revision)
+            }
+            if known == nil { state.feeds.append(feed) }
+            if let since {
+                state.outbox.append(
+                    .subscribe(StateSubscribe(form: form, since: since, presence: presence)))
+            }
+            return FormAttachment(feed, number: number, declare: declare)
+        }
+        wake()
+        return attachment
+    }
+
+    /// An attachment ended; with the last one the form is followed no longer.
+    func detach(_ feed: FormFeed) {
+        let wasLast = state.withLock { state in
+            guard state.feeds.contains(where: { $0 === feed }),
+                feed.state.withLock({ $0.attachments.isEmpty })
+            else { return false }
+            state.feeds.removeAll { $0 === feed }
+            state.outbox.append(.unsubscribe(feed.name))
+            return true
+        }
+        guard wasLast else { return }
+        feed.ended(nil)
+        wake()
+    }
+}
+
 extension FormAttachment {
     /// Takes the listeners of a declaration, and tells when the form is open.
     fileprivate func join(

@@ -173,8 +173,8 @@ extension FormSession {
     /// them.
     public var keptEdits: [KeptEdit] { feed.machine.keptEdits(of: name) }
 
-    /// Makes the kept edits in the daemon that answers now, over what is there. What becomes of them
-    /// is told as of an assignment: ``FormClient/flush(timeout:)`` waits for it.
+    /// Makes the kept edits in the daemon that answers now, over what is there. What becomes of
+    /// them is told as of an assignment: ``FormClient/flush(timeout:)`` waits for it.
     ///
     /// - Throws: ``FormError/otherReplica(_:)`` where that daemon has no such form; they stay.
     public func applyKeptEdits() throws(FormError) {

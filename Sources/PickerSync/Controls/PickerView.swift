@@ -15,7 +15,8 @@ public protocol PickerViewDataSource: AnyObject, Sendable {
 
 /// Says what the rows of a ``PickerView`` are and takes selections, as `UIPickerViewDelegate` does.
 public protocol PickerViewDelegate: AnyObject, Sendable {
-    /// What a row shows; `nil` for nothing, where ``pickerView(_:tagForRow:forComponent:)`` names it.
+    /// What a row shows; `nil` for nothing, where ``pickerView(_:tagForRow:forComponent:)`` names
+    /// it.
     func pickerView(
         _ pickerView: PickerView, titleForRow row: Int, forComponent component: Int
     ) -> String?
