@@ -30,6 +30,8 @@ func ordered(_ program: String) -> [String] {
 
 let package = Package(
     name: "PickerSync",
+    // What the library's imports of Synchronization need; the daemon and its socket are Linux's.
+    platforms: [.macOS(.v15)],
     products: [
         .executable(name: "pickersyncd", targets: ["pickersyncd"]),
         .executable(name: "pickerctl", targets: ["pickerctl"]),
@@ -37,6 +39,11 @@ let package = Package(
         .library(name: "PickerSyncTesting", targets: ["PickerSyncTesting"]),
         .library(name: "PickerSyncFoundation", targets: ["PickerSyncFoundation"]),
         .library(name: "TerminalUI", targets: ["TerminalUI"]),
+    ],
+    // A package that depends on the library alone says `traits: []` and resolves nothing else.
+    traits: [
+        .trait(name: "Programs", description: "pickersyncd and pickerctl, which parse options"),
+        .default(enabledTraits: ["Programs"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
@@ -85,7 +92,9 @@ let package = Package(
             name: "pickersyncd",
             dependencies: [
                 "DaemonCore", "SyncCore",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser",
+                    condition: .when(traits: ["Programs"])),
             ],
             swiftSettings: strict,
             linkerSettings: [
@@ -97,7 +106,9 @@ let package = Package(
             name: "pickerctl",
             dependencies: [
                 "SyncCore", "FormFile", "PickerClient", "TerminalUI",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser",
+                    condition: .when(traits: ["Programs"])),
             ],
             swiftSettings: strict,
             linkerSettings: [

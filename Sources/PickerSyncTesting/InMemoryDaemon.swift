@@ -1,7 +1,6 @@
 // A daemon for tests: the engine of `pickersyncd`, without a socket, a disk and a clock.
 
 internal import EngineTestKit
-internal import Glibc
 internal import PickerClient
 public import PickerSync
 internal import SyncCore
@@ -216,7 +215,7 @@ public final class InMemoryDaemon: Sendable {
     /// Runs with the core for this thread alone. What a client does while it is told something
     /// comes back here on the same thread.
     private func alone<Value>(_ body: (Core) throws -> Value) rethrows -> Value {
-        let me = UInt(pthread_self())
+        let me = presentThread()
         if owner.load(ordering: .relaxed) == me { return try body(core) }
         return try lock.withLock { _ in
             owner.store(me, ordering: .relaxed)
@@ -227,7 +226,7 @@ public final class InMemoryDaemon: Sendable {
 
     /// Carries everything to where it belongs, until nothing is left to do.
     private func turn() {
-        if owner.load(ordering: .relaxed) == UInt(pthread_self()) {
+        if owner.load(ordering: .relaxed) == presentThread() {
             core.isDirty = true
             return
         }

@@ -8,11 +8,11 @@ private let rooms: [String: Set<String>] = [
     "EventLoop": ["CUV", "Glibc", "Synchronization"],
     "FormFile": ["SyncCore", "CYAML", "CPCRE2", "Glibc"],
     "Store": ["SyncCore", "CSQLite", "CSodium", "Glibc", "Synchronization"],
-    "PickerClient": ["SyncCore", "Glibc", "Synchronization"],
-    "PickerSync": ["SyncCore", "PickerClient", "TerminalUI", "Glibc", "Synchronization"],
+    "PickerClient": ["SyncCore", "Glibc", "Musl", "Synchronization"],
+    "PickerSync": ["SyncCore", "PickerClient", "TerminalUI", "Glibc", "Musl", "Synchronization"],
     "PickerSyncFoundation": ["PickerSync", "Foundation"],
     "PickerSyncTesting": [
-        "PickerSync", "PickerClient", "SyncCore", "EngineTestKit", "Glibc", "Synchronization",
+        "PickerSync", "PickerClient", "SyncCore", "EngineTestKit", "Synchronization",
     ],
     "TerminalUI": ["SyncCore", "Synchronization"],
     "DaemonCore": [
@@ -50,6 +50,20 @@ func importsPointDown(room: String) throws {
                 "\(room)/\(file.lastPathComponent) imports \(module); it may import \(allowed.sorted())"
             )
         }
+    }
+}
+
+@Test(
+    "the library has an alternative to each import of a C library",
+    arguments: ["PickerClient", "PickerSync", "PickerSyncTesting", "TerminalUI", "SyncCore"])
+func alternatives(room: String) throws {
+    for file in try swiftFiles(below: sourceTree.appending(path: "Sources/\(room)")) {
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let whole = text.ranges(
+            of: /import Glibc\n#else\n +(@preconcurrency )?internal import Musl\n/)
+        #expect(
+            text.ranges(of: "import Glibc").count == whole.count,
+            "\(room)/\(file.lastPathComponent) imports Glibc alone")
     }
 }
 

@@ -93,17 +93,17 @@ private let everyPicker = #"""
     }
     """#
 
-/// The Swift code of an article, one block behind the other.
-private func code(of article: String) throws -> String {
+/// The Swift code of an article, one block behind the other; `fence` begins a block.
+private func code(of article: String, fence: String = "```swift") throws -> String {
     let file = sourceTree.appending(path: "Sources/PickerSync/PickerSync.docc/\(article).md")
     var code: [Substring] = []
-    var isInBlock = false
+    var open: Substring?
     for line in try String(contentsOf: file, encoding: .utf8)
         .split(separator: "\n", omittingEmptySubsequences: false)
     {
         if line.hasPrefix("```") {
-            isInBlock = line == "```swift"
-        } else if isInBlock {
+            open = open == nil ? line : nil
+        } else if open.map({ $0 == fence }) ?? false {
             code.append(line)
         }
     }
@@ -184,6 +184,25 @@ struct CompileTests {
         #expect(status != 0, "it compiled: \(snippet)")
         // It must fail for the types, not because the module was not found.
         #expect(!said.contains("no such module"), "\(said)")
+    }
+
+    @Test("the example with swift-service-lifecycle fits what that package declares")
+    func lifecycle() throws {
+        // Its declarations, of version 2: the package itself would be one more to resolve.
+        let declared = """
+            protocol Service: Sendable { func run() async throws }
+            func cancelWhenGracefulShutdown<T: Sendable>(
+                _ operation: @Sendable @escaping () async throws -> T
+            ) async rethrows -> T { try await operation() }
+            """
+        let example = try code(of: "Services", fence: "```")
+        #expect(example.contains("extension DeployService: Service"))
+        let source = [
+            try code(of: "Services"), declared,
+            example.replacing("import ServiceLifecycle", with: ""),
+        ].joined(separator: "\n")
+        let (status, said) = try compilerSays(of: source, "main.swift")
+        #expect(status == 0, "\(said)")
     }
 
     @Test("a Date as a value does not compile, and says what to declare")

@@ -5,8 +5,13 @@
 // a call are kept for the next `wait`. If the connection is lost during a call, the client
 // reconnects and the machine sends unanswered requests again.
 
-internal import Glibc
 public import SyncCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// Why a request has no answer.
 public enum ClientFailure: Error, Sendable {
@@ -317,7 +322,7 @@ public final class BlockingClient {
         }
         let now = MonotonicClock.now()
         let timeout = deadline.map { $0.pollMilliseconds(since: now) } ?? -1
-        guard Glibc.poll(&list, nfds_t(list.count), timeout) > 0 else { return nil }
+        guard pollDescriptors(&list, timeout) > 0 else { return nil }
         if socket != nil, let entry = list.last, entry.revents & ~Int16(POLLOUT) != 0 {
             receive()
         }

@@ -1,7 +1,12 @@
 // Starts the user's own daemon on another thread, so that the caller can wait for other events too.
 
-internal import Glibc
 internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// A start that is in progress. Its descriptor becomes readable when `result` is there.
 final class BackgroundLaunch: Sendable {
@@ -12,10 +17,7 @@ final class BackgroundLaunch: Sendable {
     /// Starts; `nil` if no descriptor or thread is available.
     init?(place: UserDaemonPlace, deadline: UInt64) {
         var ends: [Int32] = [-1, -1]
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind | Int32(SOCK_NONBLOCK.rawValue), 0, &ends) == 0 else {
-            return nil
-        }
+        guard socketpair(AF_UNIX, streamSocketKind, 0, &ends) == 0 else { return nil }
         reading = ends[0]
         writing = ends[1]
         let begun = startThread { [weak self] in
@@ -56,7 +58,7 @@ final class BackgroundLaunch: Sendable {
     }
 }
 
-/// Runs `body` on a detached thread: pthread_create(3).
+/// Runs `body` on a detached thread.
 ///
 /// - Returns: 0, or the error number that says why there is no thread.
 public func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
@@ -64,19 +66,13 @@ public func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
-    var thread = pthread_t()
     let box = Unmanaged.passRetained(Box(body))
-    let status = pthread_create(
-        &thread, nil,
+    let status = createThread(
         { raw in
             guard let raw else { return nil }
             Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
             return nil
         }, box.toOpaque())
-    guard status == 0 else {
-        box.release()
-        return status
-    }
-    pthread_detach(thread)
-    return 0
+    if status != 0 { box.release() }
+    return status
 }

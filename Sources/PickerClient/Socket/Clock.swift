@@ -1,4 +1,8 @@
-internal import Glibc
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// The monotonic clock of the blocking client. The machine has no clock; it receives the time as a
 /// parameter.

@@ -5,7 +5,11 @@
 // until the socket accepts; other clients wait for the lock and then find the daemon. A daemon is
 // never started on the system's socket or on a socket that was named explicitly.
 
-@preconcurrency internal import Glibc
+#if canImport(Glibc)
+    @preconcurrency internal import Glibc
+#else
+    @preconcurrency internal import Musl
+#endif
 
 /// Why the daemon did not start.
 public enum LaunchError: Error, Hashable, Sendable {

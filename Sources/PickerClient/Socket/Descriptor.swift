@@ -1,4 +1,8 @@
-internal import Glibc
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// A file descriptor that is closed when its owner is destroyed.
 public struct Descriptor: ~Copyable {

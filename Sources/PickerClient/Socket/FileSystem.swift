@@ -1,6 +1,10 @@
 // The file system operations of the client. It only creates what a daemon needs to start.
 
-internal import Glibc
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// The properties of a file that the client needs.
 public struct FileFacts: Hashable, Sendable {

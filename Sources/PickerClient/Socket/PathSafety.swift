@@ -1,7 +1,11 @@
 // Whether somebody else could have put a folder there, or can replace it (docs/PROTOCOL.md, "Is it
 // really my daemon?").
 
-internal import Glibc
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// A folder on a path that cannot be trusted, and why.
 public struct UnsafeFolder: Error, Hashable, Sendable {

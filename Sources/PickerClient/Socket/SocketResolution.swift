@@ -5,7 +5,11 @@
 // a runtime folder the user's own is in /tmp, and comes last. The rules are a pure function of what
 // a probe sees, so that `doctor` can tell them step by step and a test can play every machine.
 
-internal import Glibc
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// The facts about the machine that the rules need.
 public struct SocketProbe {

@@ -4,7 +4,11 @@
 // socket, a child process and a deadline. Writes use MSG_NOSIGNAL, so a closed connection is an
 // error instead of a SIGPIPE that ends the process.
 
-internal import Glibc
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// Why a socket could not be reached.
 public enum ConnectError: Error, Hashable, Sendable {
@@ -82,8 +86,7 @@ public struct StreamSocket: ~Copyable {
         guard bytes.count <= pathBytesMax, !bytes.isEmpty, !bytes.contains(0) else {
             throw .nameTooLong(path: path)
         }
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let number = socket(AF_UNIX, kind | Int32(SOCK_NONBLOCK.rawValue), 0)
+        let number = socket(AF_UNIX, streamSocketKind, 0)
         guard number >= 0 else { throw .failed(path: path, errno: errno) }
         let descriptor = Descriptor(number)
         var address = sockaddr_un()
@@ -92,7 +95,7 @@ public struct StreamSocket: ~Copyable {
         while true {
             let status = withUnsafePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    Glibc.connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                    connectSocket(number, $0, MemoryLayout<sockaddr_un>.size)
                 }
             }
             if status == 0 { return StreamSocket(descriptor) }
@@ -122,9 +125,7 @@ public struct StreamSocket: ~Copyable {
     /// Writes as much as possible: send(2) with MSG_NOSIGNAL.
     public borrowing func send(_ bytes: ArraySlice<UInt8>) -> Sent {
         while true {
-            let count = bytes.withUnsafeBytes { buffer in
-                Glibc.send(number, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
-            }
+            let count = bytes.withUnsafeBytes { sendBytes(number, $0) }
             if count >= 0 { return .bytes(count) }
             if errno == EINTR { continue }
             return errno == EAGAIN ? .wouldBlock : .closed

@@ -1,8 +1,13 @@
 // The thread below FormClient.
 
-internal import Glibc
 internal import PickerClient
 internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// Wakes a thread that sleeps in poll(2), from any other.
 final class Waker: Sendable {
@@ -16,19 +21,16 @@ final class Waker: Sendable {
 
     init() {
         var pair: [Int32] = [-1, -1]
-        let kind =
-            Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-            | Int32(SOCK_NONBLOCK.rawValue)
         // socketpair(2) fails for want of descriptors alone; then nothing connects either, and the
         // thread, which polls in vain, is told by its own connection.
-        _ = socketpair(AF_UNIX, kind, 0, &pair)
+        _ = socketpair(AF_UNIX, streamSocketKind, 0, &pair)
         ends = Mutex(Ends(reading: pair[0], writing: pair[1]))
     }
 
     deinit {
         ends.withLock { ends in
-            if ends.reading >= 0 { Glibc.close(ends.reading) }
-            if ends.writing >= 0 { Glibc.close(ends.writing) }
+            if ends.reading >= 0 { closeDescriptor(ends.reading) }
+            if ends.writing >= 0 { closeDescriptor(ends.writing) }
         }
     }
 

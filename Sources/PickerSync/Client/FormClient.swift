@@ -4,7 +4,6 @@
 // end is written to when a property was set or a request was asked. Closures of declarations run in
 // a task of their own, one after the other, so that a slow one keeps nobody's answer waiting.
 
-internal import Glibc
 internal import PickerClient
 public import SyncCore
 internal import Synchronization
