@@ -70,4 +70,21 @@ import Testing
             alice< {"method":"form.changed","params":{"form":"safe","revision":3,"deleted":true}}
             """#)
     }
+
+    @Test("require current knows the connection's own writes for each change of one field")
+    func requireCurrentOfOneFieldTwice() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            connect alice
+            root> form.apply {"definition":@ice}
+            root< {"result":{"created":true}}
+            alice> state.get {"form":"ice"}
+            alice< {"result":{"context":"$start"}}
+            alice> state.set {"form":"ice","changes":[{"field":"scoops","increment":2}]}
+            alice< {"result":{"revision":2}}
+            alice> state.set {"form":"ice","context":"$start","require":"current","changes":[{"field":"scoops","increment":1},{"field":"scoops","value":1}]}
+            alice< {"result":{"revision":3,"fields":{"scoops":{"value":1}}}}
+            """#)
+    }
 }
