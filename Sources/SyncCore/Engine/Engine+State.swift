@@ -232,8 +232,8 @@ extension Engine {
     ) throws(WireError) {
         let stale = controls.filter { control in
             state.definition.targets[control].contains { target in
-                let seen = transaction.extended(seen, for: target)
-                return !state.cells[target].content.isCurrent(for: seen)
+                let content = state.cells[target].content
+                return !content.isCurrent(for: transaction.extended(seen, for: content))
             }
         }
         if !stale.isEmpty {

@@ -84,10 +84,10 @@ struct Transaction {
         named.append(control)
         if let own {
             let edit = FieldEdit(target: control, edit: own)
-            return try write(edit, extended(seen, for: control), seal)
+            return try write(edit, extended(seen, for: content(control)), seal)
         }
         for edit in edits {
-            try write(reaching(edit), extended(seen, for: edit.target), seal)
+            try write(reaching(edit), extended(seen, for: content(edit.target)), seal)
         }
     }
 
@@ -127,13 +127,13 @@ struct Transaction {
             target: edit.target, edit: .increment(difference: whole, result: result))
     }
 
-    /// What the author has seen of a control's store: the token, what its connection wrote, and
+    /// What the author has seen of what a control holds: the token, what its connection wrote, and
     /// what this transaction wrote, so that of two sets of one field the second takes the first's
     /// place. Only dots that the cell holds are added: the work is that of the field, whatever
     /// else was written.
-    func extended(_ seen: Seen, for control: Int) -> Seen {
+    func extended(_ seen: Seen, for content: CellContent) -> Seen {
         guard case .context(var context) = seen else { return seen }
-        for dot in content(control).heldDots where !context.contains(dot) {
+        for dot in content.heldDots where !context.contains(dot) {
             if isOwn(dot) || ownContext?.contains(dot) ?? false { context.insert(dot) }
         }
         return .context(context)
