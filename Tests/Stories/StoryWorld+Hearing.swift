@@ -49,12 +49,15 @@ extension StoryWorld {
             model.peers[connection]?.endings[place] = []
             return
         }
-        for place in peer.leftovers.indices where peer.leftovers[place].first == normal {
-            model.peers[connection]?.leftovers[place].removeFirst()
+        // In the order of each form: answers do not tell which of two forms came first.
+        let listed = peer.listings.firstIndex { $0["params"]?["form"]?.stringValue == name }
+        if let listed, peer.listings[listed] == normal {
+            model.peers[connection]?.listings.remove(at: listed)
             return
         }
-        if peer.listings.first == normal {
-            model.peers[connection]?.listings.removeFirst()
+        // Last, as these need not come: a listing may look the same.
+        for place in peer.leftovers.indices where peer.leftovers[place].first == normal {
+            model.peers[connection]?.leftovers[place].removeFirst()
             return
         }
         if try hearCoalesced(notice, normal, name, connection) { return }

@@ -227,7 +227,8 @@ extension StoryForm {
                     number: revision, notice: notice, touched: Set(order),
                     entry: entry(kind.rawValue, transaction.author, entries), writes: writes))
             let owner = StoryOwner(uid: transaction.author.uid, session: session)
-            journal.append(kind, revision: revision, owner: owner,
+            journal.append(
+                kind, revision: revision, owner: owner,
                 steps: transaction.steps.filter { !$0.isIdle })
             told = definition.controls.map(\.id).filter {
                 transaction.named.contains($0) || order.contains($0)
