@@ -1,90 +1,91 @@
-/// What one user costs the daemon, and its share of the daemon's time.
+/// The resource account of one user: what the user's connections hold, and the user's share of the
+/// loop's time.
 ///
-/// Always holds: what is bounded by uid is counted here and nowhere else; the time of a loop
-/// iteration is shared by uid, so that no number of connections and no flood of requests by one
-/// takes it from another. An account lives from its first connection until the last has ended and
-/// it owes nothing.
+/// Invariants: everything that is bounded by uid is counted here and nowhere else. The time of a
+/// loop iteration is shared by uid, so neither many connections nor a flood of requests by one uid
+/// takes time from another. An account lives from the first connection of its uid until the last
+/// one has ended and no work for it is left.
 ///
-/// Two measures, since each alone can be fooled. *Units*, guesses of some microseconds, bound what
-/// one turn does before others are looked at: whoever has used them up waits for the next turn with
-/// all its connections; a request that took more than was left is paid off by the turns that follow
-/// (deficit round robin: Shreedhar and Varghese, SIGCOMM 1995). *Credit*, time as it was measured,
-/// bounds what many turns take together: while somebody else is at work a uid has half of the time
-/// at most, whatever its requests really cost, on the loop and in the store, and what reading and
-/// writing its sockets costs with them.
+/// There are two measures, because each alone can be cheated. *Units* are estimates of a few
+/// microseconds. They bound the work of one turn: a uid that has used its units waits for the next
+/// turn with all its connections, and a request that took more units is paid off in the following
+/// turns (deficit round robin: Shreedhar and Varghese, SIGCOMM 1995). *Credit* is measured time. It
+/// bounds the work of many turns: while another uid is active, a uid gets at most half of the time.
+/// This includes the time in the store and the time to read and write its sockets.
 final class Account {
-    /// Units a turn while somebody else is at work: less than a round trip takes anyway, so that
-    /// the others keep more than half of their time.
+    /// Units per turn while another uid is active. Fewer than a round trip takes, so the others
+    /// keep more than half of their time.
     static let contendedUnits = 16
-    /// Units a turn for the only one at work: some milliseconds, so that timers and newcomers get
-    /// their turn, and few enough turns that they cost nothing.
+    /// Units per turn of the only active uid: a few milliseconds, so timers and new connections get
+    /// their turn, and turns are rare enough that they cost nothing.
     static let loneUnits = 16_384
-    /// Connections written to in a turn while somebody else is at work: each write takes some
+    /// Connections written to in a turn while another uid is active. Each write takes a few
     /// microseconds.
     static let contendedWrites = 6
-    /// Subscribers of a form marked in a turn while somebody else is at work.
+    /// Subscribers of a form that are marked in a turn while another uid is active.
     static let contendedMarks = 128
-    /// Reads of the store under way at once, for who is alone: one that the store does while the
-    /// loop looks at another, and no queue that somebody who comes would have to wait for.
+    /// Concurrent store reads of the only active uid: the store does one while the loop handles
+    /// another. More would make a queue that a new uid has to wait for.
     static let fetchesMax = 2
-    /// Bytes of notifications that are looked through for a page of history at once while somebody
-    /// else is at work: reading them takes some fifty microseconds, as a turn does, and the others
-    /// have theirs between.
+    /// Bytes of notifications that are searched at once for a page of history while another uid is
+    /// active. Others get their turns in between.
     static let contendedHistoryBytes = 1 << 10
-    /// Bytes of one page while several uids are at work: no commit of another waits for more.
+    /// Bytes of one page while several uids are active. A commit of another uid waits for at most
+    /// one page.
     static let contendedPageBytes = 16 << 10
-    /// Credit that a uid may save up (nanoseconds): what it may take at once, in turns.
+    /// The most credit that a uid can save (nanoseconds), that is, how much it can use at once.
     static let creditMax: Int64 = 1_000_000
-    /// Nanoseconds that one request may hold the loop up without a rest.
+    /// Nanoseconds that one request can block the loop before its uid has to rest.
     static let freeNanoseconds: UInt64 = 5_000_000
-    /// Nanoseconds up to which a request makes the rest longer.
+    /// The rest grows with a request's duration up to this many nanoseconds.
     static let longNanoseconds: UInt64 = 100_000_000
-    /// Nanoseconds of an iteration after which no further request is begun in it.
+    /// After this many nanoseconds, an iteration starts no further request.
     static let turnNanoseconds: UInt64 = 10_000_000
-    /// The same while somebody else is at work.
+    /// The same while another uid is active.
     static let contendedTurnNanoseconds: UInt64 = 2_000_000
-    /// Edits of one batch at most while somebody else is at work: a commit that is longer for them
-    /// makes everybody wait (`Engine.batchEditsMax`).
+    /// The most edits of one uid in a batch while another uid is active, because everybody waits
+    /// for a long commit (`Engine.batchEditsMax`).
     static let contendedEdits = 32
 
-    /// The user; of subordinate uids the one whose they are.
+    /// The user. For a subordinate uid, the uid of its owner.
     let uid: UInt32
     var connections = 0
     var subscriptions = 0
-    /// Bytes of frames that have not come whole.
+    /// Bytes of incomplete frames.
     var unfinishedBytes = 0
-    /// Bytes of requests that wait, of answers that were not taken, and of writes under way that
-    /// are nobody else's.
+    /// Bytes of queued requests, of answers that clients have not read, and of writes in progress,
+    /// except bytes that other users share.
     var heldBytes = 0
-    /// Units left of this turn; below 0 where a request took more.
+    /// Units left in this turn; below 0 after a request that took more.
     var unitsLeft = Account.contendedUnits
-    /// Whether units of this turn were spent.
+    /// Whether the account has spent units in this turn.
     var hasSpent = false
     /// Edits in the batch that gathers.
     var gatheredEdits = 0
-    /// When its last edits were durable and it had no other on its way (monotonic nanoseconds);
-    /// `nil` once it has edited again.
+    /// When its last edits became durable with no other edit pending (monotonic nanoseconds); `nil`
+    /// once it has edited again.
     var settledAt: UInt64?
-    /// Nanoseconds after which it edited again then, on the average of late.
+    /// The moving average of the time until it edits again (nanoseconds).
     var returnNanoseconds: UInt64 = 0
-    /// Writes left of this turn, where somebody else is at work.
+    /// Writes left in this turn, while another uid is active.
     var writesLeft = Account.contendedWrites
-    /// Nanoseconds that it may take before others have had as many; below 0, it waits.
+    /// Nanoseconds that it can use before the others have used as many. It waits while this is
+    /// below 0.
     var credit = Account.creditMax
-    /// When credit was added last (monotonic nanoseconds).
+    /// When credit was last added (monotonic nanoseconds).
     var creditAt: UInt64 = 0
-    /// Until when nothing is done for it while others are connected (monotonic nanoseconds).
+    /// While others are connected, it is not served before this moment (monotonic nanoseconds).
     var restsUntil: UInt64 = 0
-    /// Audiences whose members are to be marked as ready.
+    /// Audiences whose members must be marked as ready.
     var audiences: [Audience] = []
-    /// Subscriptions whose filters are to be tried on new names of their forms.
+    /// Subscriptions whose filters must be matched against new field names of their forms.
     var staleFilters = WaitingLine<Subscription>()
-    /// Reads of the store that wait for a turn, and how many are under way.
+    /// Store reads that wait for a turn, and the number of those in progress.
     var fetchesWaiting = WaitingLine<(id: FetchID, query: StoreQuery)>()
     var fetchesUnderWay = 0
-    /// Connections that have something to be written.
+    /// Connections that have output.
     var ready = WaitingLine<Connection>()
-    /// Connections with a request whose turn it is not, in their order.
+    /// Connections with a request that waits for its turn, in order.
     private var waiting = WaitingLine<Connection>()
 
     init(uid: UInt32) {
@@ -94,20 +95,21 @@ final class Account {
     /// Whether a connection waits for the next turn.
     var hasWaitingRequests: Bool { !waiting.isEmpty }
 
-    /// Whether something of it waits for a turn or for the store.
+    /// Whether anything of the account waits for a turn or for the store.
     var isWaiting: Bool {
         hasWaitingRequests || !ready.isEmpty || !audiences.isEmpty || !staleFilters.isEmpty
             || fetchesUnderWay > 0 || !fetchesWaiting.isEmpty
     }
 
-    /// Puts a connection behind the others.
+    /// Adds a connection to the end of the queue.
     func enqueue(_ connection: Connection) {
         guard !connection.isAwaitingTurn else { return }
         connection.isAwaitingTurn = true
         waiting.append(connection)
     }
 
-    /// Lets go of the connections in its lines, which hold it: at the end of an engine.
+    /// Releases the connections in the queues, which hold references to the account. Called when
+    /// the engine ends.
     func letGo() {
         ready = WaitingLine()
         waiting = WaitingLine()
@@ -115,7 +117,7 @@ final class Account {
         audiences = []
     }
 
-    /// Takes the connection whose turn it is.
+    /// Removes the connection whose turn it is from the queue.
     func dequeue() -> Connection? {
         let next = waiting.takeFirst()
         next?.isAwaitingTurn = false
@@ -123,7 +125,7 @@ final class Account {
     }
 }
 
-/// What waits for its turn, in its order, taken from the front.
+/// A first-in, first-out queue.
 struct WaitingLine<Element> {
     private var elements: [Element] = []
     private var head = 0
@@ -135,13 +137,13 @@ struct WaitingLine<Element> {
 
     mutating func append(_ element: Element) { elements.append(element) }
 
-    /// Takes so many from the front, or as many as there are, one after the other.
+    /// Removes up to `wanted` elements from the front, one by one.
     mutating func take(_ wanted: Int, _ body: (Element) -> Void) {
         let end = min(head + wanted, elements.count)
         for place in head..<end { body(elements[place]) }
         head = end
         if head == elements.count {
-            // Nearly every turn needs room for a few; that for thousands is given back.
+            // Most turns need capacity for a few elements. Capacity for thousands is released.
             elements.removeAll(keepingCapacity: elements.capacity <= Self.keptMax)
             head = 0
         } else if head > 1024, head > elements.count / 2 {
@@ -150,7 +152,7 @@ struct WaitingLine<Element> {
         }
     }
 
-    /// Takes the first.
+    /// Removes the first element.
     mutating func takeFirst() -> Element? {
         var first: Element?
         take(1) { first = $0 }
@@ -158,7 +160,7 @@ struct WaitingLine<Element> {
     }
 }
 
-/// Bytes of chunks that a log has dropped, for as long as a write holds them.
+/// Bytes of chunks that a log has dropped and that a write in progress still holds.
 final class RetainedBytes {
     var bytes = 0
 }

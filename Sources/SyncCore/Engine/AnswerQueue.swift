@@ -1,15 +1,14 @@
 /// The answers of one connection, in the order of its requests.
 ///
-/// An answer may have to wait (for a commit, for the store); those behind it wait with it, so that
-/// requests are answered in order (PROTOCOL.md, What you can rely on, 5). Bytes that may leave
-/// stand in chunks that are taken when the connection is written to and given back to nobody: an
-/// idle connection holds no buffer.
+/// An answer may have to wait for a commit or for the store. Later answers then wait too, because
+/// requests are answered in order (PROTOCOL.md, What you can rely on, 5). Bytes that can be sent
+/// are in chunks that are freed after the write, so an idle connection has no buffer.
 struct AnswerQueue {
-    /// Names the place of one answer.
+    /// The slot of one answer.
     struct Slot: Hashable {
         fileprivate let number: UInt64
 
-        /// Where no answer is owed: it counts as given.
+        /// The slot of a request that gets no answer. It counts as answered.
         static let unowed = Slot(number: 0)
     }
 
@@ -18,48 +17,48 @@ struct AnswerQueue {
         case ready([UInt8])
     }
 
-    /// What more than one answer needs: there while it is needed, and let go of with the last.
+    /// What a connection needs that owes more than one answer. Freed with the last of them.
     private final class Line {
-        /// Places whose answers have not been moved to the chunks, from `head` on; the first one of
-        /// them is still waited for.
+        /// Slots whose answers have not been moved to the chunks, from `head`. The first one is
+        /// still pending.
         var places: [State] = []
         var head = 0
-        /// Behind the first chunk.
+        /// The chunks after the first one.
         var chunks: [FrameChunk] = []
-        /// Bytes of answers in places and in chunks.
+        /// Bytes of answers in slots and in chunks.
         var bytes = 0
 
         var waitingCount: Int { places.count - head }
         var isEmpty: Bool { waitingCount == 0 && chunks.isEmpty }
     }
 
-    /// The number of the next place whose answer has not been moved to the chunks.
+    /// The number of the next slot whose answer has not been moved to the chunks.
     private var firstNumber: UInt64 = 1
-    /// What may leave: nearly always one chunk.
+    /// What can be sent: nearly always one chunk.
     private var chunk: FrameChunk?
     private var line: Line?
-    /// Whether the place `firstNumber` is kept and no other: what a request needs that is answered
-    /// at once, and the only one that takes no memory.
+    /// Whether exactly one slot, `firstNumber`, is reserved. A request that is answered at once
+    /// needs no more, and this takes no memory.
     private var hasSingle = false
 
     private static let chunkBytes = 16 << 10
 
-    /// Bytes that wait to be written or to be allowed to.
+    /// Bytes of answers that are ready or pending.
     var bytes: Int { (chunk?.count ?? 0) + (line?.bytes ?? 0) }
 
-    /// Whether nothing is owed and nothing waits to be written.
+    /// Whether no answer is pending or ready.
     var isEmpty: Bool { chunk == nil && line == nil && !hasSingle }
 
-    /// Whether something may be written.
+    /// Whether an answer can be sent.
     var hasOutput: Bool { chunk != nil }
 
-    /// Whether an answer is still waited for.
+    /// Whether an answer is pending.
     var isWaiting: Bool { hasSingle || line.map { $0.waitingCount > 0 } ?? false }
 
-    /// Whether the answer of a place may be written, or was.
+    /// Whether the answer of a slot is ready or has been sent.
     func isAnswered(_ slot: Slot) -> Bool { slot.number < firstNumber }
 
-    /// Keeps the next place for an answer that comes later.
+    /// Reserves the next slot for an answer that comes later.
     mutating func reserve() -> Slot {
         guard isWaiting else {
             hasSingle = true
@@ -70,7 +69,7 @@ struct AnswerQueue {
         return Slot(number: firstNumber + UInt64(line.waitingCount) - 1)
     }
 
-    /// Puts an answer in its place; an empty one says that nothing is answered there.
+    /// Fills a slot. An empty frame means that the request gets no answer.
     mutating func fill(_ slot: Slot, with frame: [UInt8]) {
         guard slot.number >= firstNumber else { return }
         let line = spread()
@@ -95,8 +94,8 @@ struct AnswerQueue {
         }
     }
 
-    /// Puts a response (JSON text) in its place as a frame; where it may leave, nearly always, it
-    /// is copied once, to where it leaves from.
+    /// Fills a slot with a response (JSON text), as a frame. If it can be sent now, which is nearly
+    /// always so, the text is copied only once, into its chunk.
     mutating func fill(_ slot: Slot, text: [UInt8]) {
         guard hasSingle, slot.number == firstNumber else {
             return fill(slot, with: Frame.encode(text: text))
@@ -107,7 +106,7 @@ struct AnswerQueue {
         withRoom(for: count) { $0.append(frameOf: text) }
     }
 
-    /// Answers at once, behind what is there already.
+    /// Adds an answer after all others.
     mutating func append(_ frame: [UInt8]) {
         guard isWaiting else { return write(frame) }
         let line = spread()
@@ -115,7 +114,7 @@ struct AnswerQueue {
         line.places.append(.ready(frame))
     }
 
-    /// Moves what may be written to `output`.
+    /// Moves what can be sent to `output`.
     mutating func take(into output: inout Output) {
         guard let chunk else { return }
         output.append(own: chunk)
@@ -129,7 +128,7 @@ struct AnswerQueue {
         if line.isEmpty { self.line = nil }
     }
 
-    /// Several places stand in the line, the first of them too.
+    /// Moves the single slot to the line, because there are more now.
     private mutating func spread() -> Line {
         let line = line ?? Line()
         self.line = line
@@ -145,10 +144,10 @@ struct AnswerQueue {
         withRoom(for: frame.count) { _ = $0.append(frame) }
     }
 
-    /// Appends so many bytes to the last chunk, or to a new one where it has no room.
+    /// Appends `count` bytes to the last chunk, or to a new chunk if they do not fit.
     private mutating func withRoom(for count: Int, _ append: (FrameChunk) -> Void) {
         guard let chunk else {
-            // The first chunk of a quiet connection is as small as its one answer.
+            // The first chunk of an idle connection is as small as its one answer.
             let chunk = FrameChunk(capacity: count)
             self.chunk = chunk
             return append(chunk)

@@ -1,9 +1,9 @@
-/// The subscribers of one form that belong to one uid: they are marked as ready in its turn and at
-/// its cost, as there may be thousands.
+/// The subscribers of one form that belong to one uid. There may be thousands, so they are marked
+/// as ready in the turn of that uid and charged to it.
 final class Audience {
     let account: Account
     private(set) var members: [Subscription] = []
-    /// The member that is marked next, and how many are to be.
+    /// The next member to be marked, and how many remain.
     private var next = 0
     private(set) var unmarked = 0
 
@@ -16,8 +16,8 @@ final class Audience {
         members.append(subscription)
     }
 
-    /// Takes a member out; the last one takes its place, and is marked once more where it might
-    /// have been passed over.
+    /// Removes a member. The last member takes its place and is marked again if it could have been
+    /// skipped.
     func remove(_ subscription: Subscription) {
         let index = Int(subscription.index)
         guard index < members.count, members[index] === subscription else { return }
@@ -29,12 +29,12 @@ final class Audience {
         if unmarked > 0 { unmarked = members.count }
     }
 
-    /// All are to be marked.
+    /// Starts marking all members.
     func hasNews() {
         unmarked = members.count
     }
 
-    /// Marks some; gives how many.
+    /// Marks at most `max` members and returns how many.
     func mark(atMost max: Int, _ body: (Subscription) -> Void) -> Int {
         let count = min(max, unmarked)
         for _ in 0..<count {

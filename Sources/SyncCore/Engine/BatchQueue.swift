@@ -1,20 +1,21 @@
-/// Edits on their way to the disk: one batch that gathers, at most one under way.
+/// Edits that are not durable yet: one batch that gathers, and at most one in progress.
 ///
-/// A batch is whatever arrived while the last commit was on its way: group commit without a timer
-/// (DeWitt et al., "Implementation Techniques for Main Memory Database Systems", SIGMOD 1984).
+/// A batch contains everything that arrived during the last commit. This is group commit without a
+/// timer (DeWitt et al., "Implementation Techniques for Main Memory Database Systems", SIGMOD
+/// 1984).
 struct BatchQueue {
-    /// What happens, in order, when a batch is committed.
+    /// What happens when a batch is committed, in order.
     enum Event {
         /// A revision becomes visible.
         case revision(LiveForm, frame: [UInt8], touched: FieldNumbers?)
-        /// A definition changed: subscribers get the frame, those who watch the list another.
+        /// A definition changed. Subscribers get `frame`, watchers of the form list get `listing`.
         case redefined(LiveForm, frame: [UInt8], listing: Listing)
         /// A form can be read from now on.
         case created(LiveForm, listing: Listing)
         /// A form is gone: subscribers get the same frame as those who watch the list.
         case deleted(LiveForm, listing: Listing)
 
-        /// The form that it happens to.
+        /// The form of the event.
         var form: LiveForm {
             switch self {
             case .revision(let form, _, _), .redefined(let form, _, _), .created(let form, _),
@@ -32,7 +33,7 @@ struct BatchQueue {
         let revision: UInt64
     }
 
-    /// A response that leaves when a batch is committed.
+    /// A response that is sent when a batch is committed.
     struct Waiter {
         let connection: ConnectionID
         /// The form that the response is about.
@@ -42,7 +43,8 @@ struct BatchQueue {
         let response: [UInt8]
     }
 
-    /// The answer to a request with an idempotency key, which edited a form.
+    /// The stored answer to a request with an idempotency key, with the form that the request
+    /// edited.
     struct Key {
         let row: KeyRow
         let form: FormKey
@@ -50,26 +52,26 @@ struct BatchQueue {
         var id: KeyIndex.ID { KeyIndex.ID(uid: row.uid, key: row.key) }
     }
 
-    /// What a batch changes of one form.
+    /// The changes of one form in a batch.
     struct FormChanges {
         let form: LiveForm
-        /// The store refused an earlier batch's part of the form: nothing more is written of it.
+        /// The store rejected the form's part of an earlier batch. No more of the form is written.
         var isLeftOut = false
-        /// Cells whose rows are to be written.
+        /// Cells whose rows must be written.
         var cells = CellSet()
-        /// The definition changed: every row is to be written, and all cells move at once.
+        /// The definition changed: all rows must be written, and readers get all cells at once.
         var isWhole = false
-        /// Fields whose rows are to be removed.
+        /// Fields whose rows must be removed.
         var removed: [String] = []
-        /// The revisions that were made, ascending.
+        /// The new revisions, ascending.
         var revisions: [RevisionRow] = []
-        /// The form is deleted at the end of the batch.
+        /// The form is deleted by the batch.
         var isDeleted = false
-        /// How the form is at the end of the batch; taken when the batch is sealed.
+        /// The form at the end of the batch; set when the batch is sealed.
         var end: FormSnapshot?
     }
 
-    /// A form at the end of a batch, as readers will see it.
+    /// A form at the end of a batch, which becomes its committed state.
     enum FormSnapshot {
         case cells([(index: Int, cell: Cell)], revision: UInt64, context: CausalContext)
         case whole(FormState)
@@ -83,9 +85,9 @@ struct BatchQueue {
         var waiters: [Waiter] = []
         /// Idempotency keys used in the batch.
         var keys: [Key] = []
-        /// Steps beside those of forms: pruning.
+        /// Operations that belong to no form, such as pruning.
         var chores: [StoreOperation] = []
-        /// Bytes of all revisions, about.
+        /// The estimated bytes of all revisions.
         var bytes = 0
 
         init(number: UInt64) {
@@ -94,7 +96,7 @@ struct BatchQueue {
 
         var isEmpty: Bool { changes.isEmpty && keys.isEmpty && waiters.isEmpty && chores.isEmpty }
 
-        /// What this batch changes of a form, to be added to.
+        /// Passes the changes of a form in this batch to `body`.
         mutating func withChanges(_ form: LiveForm, _ body: (inout FormChanges) -> Void) {
             if let known = form.gathered, known.batch == number {
                 return body(&changes[known.place])
@@ -104,10 +106,10 @@ struct BatchQueue {
             body(&changes[changes.count - 1])
         }
 
-        /// Takes out what concerns a form, so that the rest of the batch goes on without it. The
-        /// form keeps its place in the batch, as the places of others must stay what they are.
+        /// Removes the part of a form, so that the rest of the batch can be committed without it.
+        /// The form keeps an entry, because other forms know their entries by index.
         ///
-        /// - Returns: the responses and keys that concern it.
+        /// - Returns: the responses and keys that belong to the form.
         mutating func leaveOut(_ form: LiveForm) -> (waiters: [Waiter], keys: [Key]) {
             if let place = changes.firstIndex(where: { $0.form === form }) {
                 bytes -= changes[place].revisions.reduce(0) { $0 + $1.bytesEstimate }
@@ -123,21 +125,21 @@ struct BatchQueue {
         }
     }
 
-    /// What edits are being added to.
+    /// The batch that new edits are added to.
     var gathering = Open(number: 1)
-    /// What the store is writing.
+    /// The batch that the store is writing.
     private(set) var underWay: Open?
 
-    /// Whether the store can take another batch.
+    /// Whether the store can accept a batch.
     var isIdle: Bool { underWay == nil }
 
-    /// The newest batch that is to change something and has not; `nil` where all is durable.
+    /// The newest batch that is not durable and contains changes; `nil` if everything is durable.
     var newestPending: UInt64? {
         gathering.changes.isEmpty && gathering.keys.isEmpty ? underWay?.number : gathering.number
     }
 
-    /// Looks through the revisions of a form that the store does not have, or may not have, between
-    /// two others: newest first, until `body` gives false.
+    /// Visits the revisions of a form that may not be in the store, between `after` and `before`,
+    /// newest first, until `body` returns false.
     func scanRevisions(
         of form: LiveForm, after: UInt64, before: UInt64, _ body: (RevisionRow) -> Bool
     ) {
@@ -152,7 +154,7 @@ struct BatchQueue {
         }
     }
 
-    /// Seals the gathering batch, puts it under way, and gives the steps of the store.
+    /// Seals the gathering batch and returns its operations for the store.
     mutating func send(clock: [UInt8]) -> Batch {
         let operations = gathering.seal() + [.putClock(clock)]
         underWay = gathering
@@ -160,22 +162,22 @@ struct BatchQueue {
         return Batch(number: gathering.number - 1, operations: operations)
     }
 
-    /// Takes the batch under way, which ended one way or the other; `nil` where `number` is
-    /// another.
+    /// Removes the batch in progress when its commit has ended; `nil` if `number` names another
+    /// batch.
     mutating func take(_ number: UInt64) -> Open? {
         guard let batch = underWay, batch.number == number else { return nil }
         underWay = nil
         return batch
     }
 
-    /// Takes what gathered meanwhile.
+    /// Removes the gathering batch.
     mutating func takeGathering() -> Open {
         let taken = gathering
         gathering = Open(number: taken.number + 1)
         return taken
     }
 
-    /// Adds a response to the batch of that number, if it is still on its way.
+    /// Adds a response to the batch with this number, if it is not committed yet.
     mutating func wait(for number: UInt64, _ waiter: Waiter) -> Bool {
         if gathering.number == number {
             gathering.waiters.append(waiter)
@@ -187,7 +189,7 @@ struct BatchQueue {
     }
 }
 
-/// A set of cells by their indexes, a bit each: an edit adds to it without hashing.
+/// A set of cell indexes, one bit each. Insertion needs no hash.
 struct CellSet {
     private var words: [UInt64] = []
 
@@ -197,7 +199,7 @@ struct CellSet {
         words[word] |= 1 << UInt64(index & 63)
     }
 
-    /// Ascending.
+    /// All indexes, ascending.
     var indexes: [Int] {
         var indexes: [Int] = []
         for (place, word) in words.enumerated() {
@@ -214,7 +216,8 @@ struct CellSet {
 // MARK: - Sealing
 
 extension BatchQueue.Open {
-    /// Takes the state of every form as it is now, and gives the steps that make it durable.
+    /// Takes the current state of each changed form and returns the operations that make it
+    /// durable.
     fileprivate mutating func seal() -> [StoreOperation] {
         var steps: [StoreOperation] = []
         for index in changes.indices { changes[index].seal(into: &steps) }
@@ -258,7 +261,7 @@ extension BatchQueue.FormChanges {
 }
 
 extension LiveForm {
-    /// The form's row in a state.
+    /// The form's row in `state`.
     func row(_ state: FormState) -> FormRow {
         FormRow(
             key: key, name: name, log: log, owner: owner, version: state.version,

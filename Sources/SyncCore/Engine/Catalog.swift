@@ -1,9 +1,10 @@
-/// What those who watch the list of forms are told, newest last.
+/// The log of changes in the list of forms, newest last.
 ///
-/// A bounded log as `ChangeLog` is one, but each entry knows who may read its form: a definition is
-/// shown to nobody else. Whoever falls off its old end is let go as too slow.
+/// It is bounded like a `ChangeLog`, but each entry also has the readers of its form, because
+/// nobody else may see the definition. A watcher that falls behind the oldest entry is disconnected
+/// as too slow.
 struct Catalog {
-    /// One form's change.
+    /// The change of one form.
     private struct Entry {
         let chunk: FrameChunk
         let readers: FormReaders
@@ -12,12 +13,12 @@ struct Catalog {
     private var entries: [Entry] = []
     private var head = 0
     private var bytes = 0
-    /// The oldest entry that is still here; `next` where there is none.
+    /// The oldest entry; `next` if there is none.
     private(set) var first: UInt64 = 1
-    /// The entry that will be appended next.
+    /// The number of the next entry.
     var next: UInt64 { first + UInt64(entries.count - head) }
 
-    /// Appends a frame for those who may read the form, and drops the oldest beyond `bytesMax`.
+    /// Appends a frame for the readers of the form, and drops the oldest entries beyond `bytesMax`.
     mutating func append(_ frame: [UInt8], readers: FormReaders, bytesMax: Int) {
         entries.append(Entry(chunk: FrameChunk(frame), readers: readers))
         bytes += frame.count
@@ -26,15 +27,15 @@ struct Catalog {
             head += 1
             first += 1
         }
-        // What was dropped is held until then; a few entries may be most of the bytes.
+        // Dropped entries stay in memory until then, and a few entries can be most of the bytes.
         if head > 0 {
             entries.removeFirst(head)
             head = 0
         }
     }
 
-    /// Adds to `output` what a watcher at `cursor` has not seen and may, to about `bytesMax` bytes
-    /// in all, and moves the cursor. The cursor must not be older than `first`.
+    /// Adds the entries after `cursor` that a watcher may read to `output`, up to about `bytesMax`
+    /// bytes in all, and moves the cursor. The cursor must not be older than `first`.
     func read(
         from cursor: inout UInt64, into output: inout Output, bytesMax: Int,
         mayRead: (FormReaders) -> Bool
@@ -55,36 +56,36 @@ struct FormReaders {
 }
 
 extension Engine {
-    /// Those who may read a form in a state.
+    /// The readers of a form in a state.
     func readers(of form: LiveForm, _ state: FormState) -> FormReaders {
         FormReaders(rule: state.definition.access.read, owner: form.owner)
     }
 
-    /// Whether a peer is among them.
+    /// Whether a peer is one of the readers.
     func mayRead(_ readers: FormReaders, _ peer: Peer) -> Bool {
         peer.uid == 0 || peer.uid == configuration.daemonUID
             || readers.rule.permits(peer, owner: readers.owner)
     }
 
-    /// Whether a peer may read a form as it is committed.
+    /// Whether a peer may read the committed form.
     func mayRead(_ form: LiveForm, _ peer: Peer) -> Bool {
         mayRead(readers(of: form, form.committed), peer)
     }
 
-    /// Tells those who watch the list of forms and may read the form that is told of.
+    /// Sends a frame to the watchers of the form list that may read the form.
     func list(_ frame: [UInt8], for readers: FormReaders) {
         catalog.append(
             frame, readers: readers, bytesMax: configuration.limits.changeLogBytesMax)
         for connection in catalogWatchers { markReady(connection) }
     }
 
-    /// Adds to a write what somebody who watches the list of forms has not seen.
+    /// Adds the entries that a watcher of the form list has not received to a write.
     func collectCatalog(
         _ connection: Connection, _ cursor: inout UInt64, into output: inout Output, bytesMax: Int
     ) {
         guard cursor >= catalog.first else {
-            // The definitions of all forms together have no bound that one write could have: who
-            // has missed some is let go, and begins again with the list.
+            // The definitions of all forms have no bound that fits one write. A client that has
+            // missed some is disconnected and reads the list again.
             tooSlow.append(connection)
             return
         }

@@ -1,27 +1,28 @@
-/// What one control of a form holds: its content, and who changed it last.
+/// The content of one control of a form, and who changed it last.
 ///
-/// A control that stores nothing of its own (`binds`, `sources`, labels) has a cell too, for the
-/// metadata of what it shows. Never changed but for what it remembers of itself, and a class: the
-/// two states of a form and a batch share one, and a copy is one retain. Confined to the loop.
+/// A control that stores nothing itself (`binds`, `sources`, labels) has a cell too, for the
+/// metadata of what it shows. A cell is immutable except for its caches. It is a class, so that
+/// both states of a form and a batch share it and a copy is one retain. Confined to the loop.
 final class Cell {
     let content: CellContent
-    /// The revision of the last change of what the control shows; 0 for none.
+    /// The revision of the last change to what the control shows; 0 if there is none.
     let revision: UInt64
-    /// When that was: milliseconds since 1970-01-01T00:00Z.
+    /// The time of that change: milliseconds since 1970-01-01T00:00Z.
     let at: Int64
-    /// Who made it.
+    /// The author of that change.
     let by: Author?
-    /// What readers see, once somebody asked. It derives from cells that are replaced together
-    /// with this one, so it holds for as long as the cell.
+    /// What readers see: a cache. It derives from cells that are replaced together with this one,
+    /// so it is valid as long as the cell.
     var shown: ShownValue?
-    /// The members of the Field as readers get it, as JSON text: encoded once a change, whoever is
-    /// told. Kept where it is short.
+    /// The members of the Field as JSON text: a cache, so that a change is encoded once for all
+    /// readers. Only for short texts.
     var text: [UInt8]?
 
-    /// Bytes of a text that is kept: most fields, and no long texts twice.
+    /// The longest text that is cached, in bytes: enough for most fields, and long texts are not in
+    /// memory twice.
     static let textBytesMax = 512
 
-    /// A cell that was changed by a revision; by none where nobody has touched the control.
+    /// A cell that `revision` changed; 0 if nobody has changed the control.
     init(_ content: CellContent, revision: UInt64 = 0, at: Int64 = 0, by: Author? = nil) {
         self.content = content
         self.revision = revision
@@ -29,7 +30,7 @@ final class Cell {
         self.by = by
     }
 
-    /// Forgets what it remembers of itself.
+    /// Clears the caches.
     func forgetShown() {
         shown = nil
         text = nil
@@ -48,22 +49,21 @@ final class Cell {
     var isSet: Bool { content.isSet }
 }
 
-/// A control's dot store and what that reads as: resolved once, when a store changes, and read
-/// often.
+/// A control's dot store and its value, which is computed when the store changes and read often.
 struct CellContent {
-    /// The dot store; `nil` where the control stores nothing of its own.
+    /// The dot store; `nil` if the control stores nothing itself.
     var store: FieldStore?
-    /// What the store reads as under the control's policy, bounds left aside: the default where
+    /// The value of the store under the control's policy, before bounds are applied. The default if
     /// nobody has set it.
     var value: JSON
     /// Whether somebody has set it.
     var isSet = false
-    /// A secure value is there but cannot be opened: the key was lost.
+    /// A secure value exists but cannot be decrypted, because the key was lost.
     var isUnreadable = false
     /// Silent writes among those of the store; nearly always none.
     var affirmations: [Affirmation.Place: Affirmation] = [:]
 
-    /// A control that nobody has touched: an empty store of its kind, its default.
+    /// A control that nobody has changed: an empty store of its kind and its default.
     init(kind: FieldStore.Kind?, defaultValue: JSON) {
         store = kind.map { FieldStore($0) }
         value = defaultValue
@@ -80,9 +80,9 @@ struct CellContent {
         resolve(index, of: definition)
     }
 
-    /// Reads the store again, as `ShownValue.swift` asks for values.
+    /// Computes the value from the store again.
     mutating func resolve(_ index: Int, of definition: FormDefinition) {
-        // Never a copy of the control: that is a retain for each of its texts.
+        // No copy of the control, because a copy retains each of its texts.
         let policy = definition.controls[index].conflictPolicy
         isSet = false
         value = definition.controls[index].defaultValue
@@ -105,7 +105,7 @@ struct CellContent {
             value = .array(tags.tags.map(\.json))
         case .counter(let counter):
             let standing = policy.standing(counter.bases)
-            // Increments to another base than the one that stands are not read.
+            // Increments to a base other than the current one are ignored.
             isSet =
                 standing?.value != nil
                 || counter.increments.contains { $0.epoch == standing?.dot }
@@ -121,7 +121,7 @@ struct CellContent {
         }
     }
 
-    /// What a base reads with its increments, within the control's bounds.
+    /// The value of a base with its increments, within the control's bounds.
     private static func number(
         _ counter: EpochCounter, _ base: EpochCounter.Base?, _ index: Int,
         _ definition: FormDefinition
@@ -134,7 +134,7 @@ struct CellContent {
         return .number(definition.counterValue(index, base: start, increments: increments))
     }
 
-    /// Whether others may have set something at the same time: a look that costs nothing.
+    /// Whether there may be concurrent values: a cheap check before `siblings`.
     var mayHaveSiblings: Bool {
         switch store {
         case .register(let register): register.siblings.count > 1
@@ -144,8 +144,9 @@ struct CellContent {
         }
     }
 
-    /// What others set at the same time as the value that stands, greatest rank first: all of it
-    /// for the notification of a concurrent edit, under `ask` alone for everybody who reads later.
+    /// The values that were set concurrently with the current value, greatest rank first. The
+    /// notification of a concurrent edit contains all of them. Later readers see them only under
+    /// the policy `ask`.
     func siblings(
         _ index: Int, of definition: FormDefinition, listedOnly: Bool
     ) -> [Sibling] {
@@ -188,7 +189,7 @@ extension MultiValueRegister.Sibling where Payload == Written {
 
 // MARK: - Rows
 
-/// A cell as the store keeps it; handed to the store's thread as it is, and encoded there.
+/// A cell as the store keeps it. The engine passes it to the store's thread, which encodes it.
 package struct CellRow: CausalityCodable, Sendable {
     package var revision: UInt64
     package var at: Int64
@@ -228,8 +229,7 @@ package struct CellRow: CausalityCodable, Sendable {
 }
 
 extension CellRow {
-    /// The content for the control that is there now; a store of another kind than the control's
-    /// is left out.
+    /// The content for the current control. A store whose kind is not the control's is ignored.
     func content(_ index: Int, of definition: FormDefinition) -> CellContent {
         let kind = definition.controls[index].storeKind
         return CellContent(

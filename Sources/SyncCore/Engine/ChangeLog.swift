@@ -1,38 +1,41 @@
-/// The encoded changes of one form, newest last: what subscribers are written from.
+/// The encoded changes of one form, newest last. Notifications to subscribers are read from here.
 ///
-/// A subscriber is a cursor (the next revision that it is to see), not a queue: it costs the same
-/// whether it is up to date or has stopped reading. The log is a ring of chunks bounded in bytes;
-/// whoever falls off its end is brought up to date by one coalesced change (PROTOCOL.md, What
-/// you can rely on, 2).
+/// A subscriber is a cursor (the next revision that it needs), not a queue: its cost is the same
+/// whether it is up to date or has stopped reading. The log is a ring of chunks with a bound in
+/// bytes. A subscriber that falls behind the oldest entry gets one coalesced change instead
+/// (PROTOCOL.md, What you can rely on, 2).
 ///
-/// Always: revisions are contiguous from `first` to `next - 1`, one frame each; frames of one
-/// chunk stand one behind the other.
+/// Invariants: revisions are contiguous from `first` to `next - 1`, with one frame each; the frames
+/// of a chunk are contiguous.
 struct ChangeLog {
-    /// One revision's frame.
+    /// The frame of one revision.
     private struct Entry {
         var chunk: FrameChunk
         var start: Int
         var end: Int
-        /// Which fields it touches, for subscribers with a filter; `nil` means all (a definition).
+        /// The fields that it touches, for subscribers with a filter; `nil` means all (a
+        /// definition).
         var touched: FieldNumbers?
     }
 
-    /// A chunk starts small, so that a thousand quiet forms stay cheap, and grows to this.
+    /// A chunk starts small, so that a thousand inactive forms are cheap, and grows up to this
+    /// size.
     private static let chunkBytesMax = 64 << 10
     private static let chunkBytesMin = 2 << 10
 
     private var entries: [Entry] = []
-    /// Entries before this index have been dropped; compacted now and then.
+    /// Entries before this index have been dropped. They are removed from the array now and then.
     private var head = 0
     private var bytes = 0
-    /// Bytes of the entries before `head`, which hold their chunks until they are compacted.
+    /// Bytes of the entries before `head`, which keep their chunks in memory until they are
+    /// removed.
     private var deadBytes = 0
-    /// The oldest revision that is still here; `next` where there is none.
+    /// The oldest revision in the log; `next` if there is none.
     private(set) var first: UInt64
-    /// The revision that will be appended next.
+    /// The next revision to be appended.
     private(set) var next: UInt64
-    /// What was read last into an empty output, since the last revision: whoever stands where that
-    /// subscriber stood, nearly everybody, is given the same list.
+    /// The last result that was read into an empty output since the last revision. Subscribers with
+    /// the same cursor, which are most, share it.
     private var lastRead: (from: UInt64, bytesMax: Int, next: UInt64, output: Output)?
 
     /// An empty log whose next revision is `next`.
@@ -55,7 +58,7 @@ struct ChangeLog {
         trim(to: bytesMax, retained)
     }
 
-    /// Drops everything and goes on at `next`: another line of revisions begins.
+    /// Drops all entries and continues with revision `next` of another log.
     mutating func restart(next: UInt64) {
         self = ChangeLog(next: next)
     }
@@ -82,7 +85,7 @@ struct ChangeLog {
                 first += 1
             }
         }
-        // By bytes: a few entries may be most of them.
+        // Measured in bytes, because a few entries can be most of them.
         if deadBytes > bytesMax / 8 { compact(retained) }
     }
 
@@ -97,8 +100,8 @@ struct ChangeLog {
         deadBytes = 0
     }
 
-    /// Adds to `output` what a subscriber at `cursor` has not seen, to about `bytesMax` bytes in
-    /// all, and moves the cursor. The cursor must not be older than `first`.
+    /// Adds the changes after `cursor` to `output`, up to about `bytesMax` bytes in all, and moves
+    /// the cursor. The cursor must not be older than `first`.
     mutating func read(
         from cursor: inout UInt64, filter: FieldNumbers?, into output: inout Output, bytesMax: Int
     ) {
@@ -126,7 +129,7 @@ struct ChangeLog {
             let entry = entries[index(of: cursor)]
             let end = lastIndex(inChunkOf: index(of: cursor))
             let lastEntry = entries[end]
-            // Nearly always the whole rest of the chunk fits, and one slice is all there is to do.
+            // Nearly always the rest of the chunk fits as one slice.
             if output.byteCount + lastEntry.end - entry.start <= bytesMax {
                 output.append(entry.chunk, entry.start..<lastEntry.end)
                 cursor += UInt64(end - index(of: cursor)) + 1
@@ -151,8 +154,8 @@ struct ChangeLog {
 
     private func index(of revision: UInt64) -> Int { head + Int(revision - first) }
 
-    /// The last entry that stands in the same chunk: by galloping from the newest end, since
-    /// subscribers are nearly always close to it.
+    /// The last entry in the same chunk. It gallops from the newest entry, because subscribers are
+    /// nearly always close to it.
     private func lastIndex(inChunkOf index: Int) -> Int {
         let chunk = entries[index].chunk
         if entries[entries.count - 1].chunk === chunk { return entries.count - 1 }
@@ -166,17 +169,17 @@ struct ChangeLog {
     }
 }
 
-/// A set of fields by their dense numbers in one form: sorted, compared by merging.
+/// A set of fields by their dense numbers in one form: sorted, and compared by merging.
 ///
-/// Numbers are given out once a form and run (`FieldNames`), so that they outlive a change of the
-/// definition.
+/// A number is given once per form and run (`FieldNames`), so it stays valid when the definition
+/// changes.
 struct FieldNumbers: Sendable, Hashable {
-    /// Ascending and distinct; empty for a set of one, nearly every change, which is kept without
-    /// an allocation.
+    /// Ascending and distinct. Empty for a set of one number, which is nearly every change and
+    /// needs no allocation.
     private let numbers: [Int32]
     private let single: Int32?
 
-    /// The set of the given numbers.
+    /// A set of these numbers.
     init(_ numbers: some Sequence<Int>) {
         var sorted = numbers.map(Int32.init)
         sorted.sort()
@@ -187,21 +190,21 @@ struct FieldNumbers: Sendable, Hashable {
         self.numbers = single == nil ? distinct : []
     }
 
-    /// The set of one number.
+    /// A set of one number.
     init(single number: Int) {
         numbers = []
         single = Int32(number)
     }
 
-    /// These and greater ones, ascending.
+    /// The union with greater numbers, which are ascending.
     func union(_ greater: [Int]) -> FieldNumbers {
         FieldNumbers((single.map { [$0] } ?? numbers).map(Int.init) + greater)
     }
 
-    /// Whether it has the number.
+    /// Whether the set contains the number.
     func contains(_ number: Int) -> Bool { contains(Int32(number)) }
 
-    /// Whether both have a field in common.
+    /// Whether both sets have a number in common.
     func intersects(_ other: FieldNumbers) -> Bool {
         if let single { return other.contains(single) }
         if let single = other.single { return contains(single) }

@@ -1,15 +1,15 @@
-// What only some connections have.
+// The parts of a connection that only some connections need.
 //
-// Always holds: each part is there only while it says something, and what says nothing any more is
-// let go of, as ten thousand may only watch.
+// Invariant: each part exists only while it has content. Ten thousand connections may only watch,
+// and they need none of it.
 
 extension Connection {
-    /// What those need who do more than watch.
+    /// For connections that introduced themselves or do more than watch.
     final class ClientState {
         fileprivate var client: String?
         fileprivate var tty: String?
         fileprivate var session: String?
-        /// Who writes, made once for what was said last.
+        /// The author of this connection's edits, cached after `hello`.
         fileprivate var author: Author?
         var activity: ActivityState?
 
@@ -18,7 +18,7 @@ extension Connection {
         }
     }
 
-    /// What those need who edit, and those who wait for something.
+    /// For connections that edit or wait for something.
     final class ActivityState {
         var inbox = Inbox()
         var awaitedFetch: FetchID?
@@ -26,11 +26,11 @@ extension Connection {
         var pendingBytes = 0
         /// Edits that are not committed yet.
         fileprivate var editsPending = 0
-        /// Bytes of pages of the store that wait to be written to its subscriptions.
+        /// Bytes of pages from the store that wait to be written to its subscriptions.
         fileprivate var pageBytes = 0
         fileprivate var catalogCursor: UInt64?
         fileprivate var farewell: [UInt8]?
-        /// The dots that this connection wrote itself, by form: it has seen them, whatever its
+        /// The dots that this connection wrote, by form. The connection has seen them, whatever its
         /// token says.
         fileprivate var ownDots: [FormKey: OwnDots] = [:]
         fileprivate var backup: Int64?
@@ -59,7 +59,7 @@ extension Connection {
         return made
     }
 
-    /// Lets go of what says nothing any more.
+    /// Frees parts without content.
     func tidy() {
         guard let clientState else { return }
         if let activity = clientState.activity, activity.isBlank { clientState.activity = nil }
@@ -68,14 +68,14 @@ extension Connection {
 
     // MARK: - Who it is
 
-    /// What the client calls itself (`hello`).
+    /// The client's name (`hello`).
     var client: String? { clientState?.client }
-    /// The terminal that it claims (`hello`).
+    /// The client's terminal, as it claims (`hello`).
     var tty: String? { clientState?.tty }
-    /// Groups connections of one uid for undo (`hello`).
+    /// The session, which groups connections of one uid for undo (`hello`).
     var session: String? { clientState?.session }
 
-    /// Takes what the client says of itself.
+    /// Stores the content of `hello`.
     func greet(client: String, tty: String?, session: String?) {
         let active = active
         active.client = client
@@ -84,7 +84,7 @@ extension Connection {
         active.author = nil
     }
 
-    /// Who writes, for the dots and the history; made once for what was said last.
+    /// The author for dots and history, cached until the next `hello`.
     func author(replica: ReplicaID) -> Author {
         if let known = clientState?.author, known.replica == replica { return known }
         let author = Author(
@@ -100,65 +100,65 @@ extension Connection {
     /// Edits of this connection that are not committed yet.
     var editsPending: Int { clientState?.activity?.editsPending ?? 0 }
 
-    /// An edit waits for its commit, with an answer of so many bytes.
+    /// An edit waits for its commit. `answerBytes` is the size of its answer.
     func editBegan(answerBytes: Int) {
         let activity = activity
         activity.editsPending += 1
         activity.pendingBytes += answerBytes
     }
 
-    /// It waits no more.
+    /// The edit waits no longer.
     func editSettled(answerBytes: Int) {
         let activity = activity
         activity.editsPending -= 1
         activity.pendingBytes -= answerBytes
     }
 
-    /// What it wrote to a form itself.
+    /// The causal context of this connection's own writes to a form.
     func ownContext(of form: FormKey) -> CausalContext? {
         clientState?.activity?.ownDots[form]?.context
     }
 
-    /// Notes what it wrote to a form. `held` gives what the form's stores hold.
+    /// Adds this connection's writes to a form. `held` returns the dots in the form's stores.
     func note(_ dots: [Dot], in form: FormKey, held: () -> Set<Dot>) {
         activity.ownDots[form, default: OwnDots()].insert(dots, held: held)
     }
 
-    /// The copy of the store that it is being given (`server.backup`).
+    /// The backup that this connection is receiving (`server.backup`).
     var backup: Int64? {
         get { clientState?.activity?.backup }
         set { if newValue != nil || backup != nil { activity.backup = newValue } }
     }
 
-    /// Whether one more draft stays within `max` a second.
+    /// Counts a draft; false if there are more than `max` in this second.
     func admitsDraft(max: Int, at now: Moment) -> Bool {
         activity.draftRate.admits(max: max, at: now)
     }
 
-    /// Whether one more refusal is told to the log, of `max` a second.
+    /// Counts a rejected request; false if more than `max` in this second would be logged.
     func admitsRefusal(max: Int, at now: Moment) -> Bool {
         activity.refusalRate.admits(max: max, at: now)
     }
 
     // MARK: - What it is owed
 
-    /// Bytes of pages of the store that wait to be written to its subscriptions.
+    /// Bytes of pages from the store that wait to be written to its subscriptions.
     var pageBytes: Int { clientState?.activity?.pageBytes ?? 0 }
 
-    /// So many bytes of pages more wait, or less.
+    /// Adds to `pageBytes`; negative to subtract.
     func addPageBytes(_ bytes: Int) {
         if bytes == 0 { return }
         activity.pageBytes += bytes
         if bytes < 0 { tidy() }
     }
 
-    /// Where this connection stands in the log of the forms; `nil` unless it watches them.
+    /// This connection's cursor in the catalog; `nil` unless it watches the list of forms.
     var catalogCursor: UInt64? {
         get { clientState?.activity?.catalogCursor }
         set { if newValue != nil || catalogCursor != nil { activity.catalogCursor = newValue } }
     }
 
-    /// The goodbye that follows the last notification; nothing else is answered any more.
+    /// The `goodbye` after the last notification. Nothing else is answered after it.
     var farewell: [UInt8]? {
         get { clientState?.activity?.farewell }
         set { if newValue != nil || farewell != nil { activity.farewell = newValue } }
@@ -167,18 +167,17 @@ extension Connection {
 
 /// Requests that wait for their turn.
 struct Inbox {
-    /// Calls whose turn comes before that of `arrived`; the next one is last.
+    /// Calls that come before `arrived`; the next one is last.
     private var calls: [Connection.Work] = []
-    /// What stands behind the request that waits, oldest first; those before `arrivedHead` are
-    /// gone.
+    /// Later requests, oldest first. Those before `arrivedHead` have been removed.
     private var arrived: [Connection.Work] = []
     private var arrivedHead = 0
-    /// Bytes of the frames among it.
+    /// Bytes of the queued frames.
     private(set) var bytes = 0
 
     var isEmpty: Bool { calls.isEmpty && arrivedHead == arrived.count }
 
-    /// The calls among it whose turn comes first, next first.
+    /// The queued calls, next first.
     var nextCalls: [Connection.Work] { calls.reversed() }
 
     mutating func append(_ work: Connection.Work) {
@@ -207,11 +206,11 @@ struct Inbox {
 /// The writes of one connection to one form.
 struct OwnDots {
     private(set) var context = CausalContext()
-    /// Loose dots from which on those that nothing holds any more are looked for: that look is work
-    /// for every field, so it comes once in as many writes as were kept by the last.
+    /// When there are this many loose dots, those that no store holds are removed. This visits
+    /// every field, so the threshold doubles with the number of dots that remain.
     private var pruneAt = 64
 
-    /// Adds fresh writes. `held` gives what the form's stores hold.
+    /// Adds new writes. `held` returns the dots in the form's stores.
     mutating func insert(_ dots: [Dot], held: () -> Set<Dot>) {
         for dot in dots { context.insert(dot) }
         guard context.loose.count >= pruneAt else { return }
@@ -226,10 +225,10 @@ struct RateWindow {
     private var startNanoseconds: UInt64 = 0
     private var count = 0
 
-    /// Whether nothing was counted yet.
+    /// Whether nothing has been counted.
     var isBlank: Bool { count == 0 }
 
-    /// Whether one more event stays within `max` a second; counts it where it does.
+    /// Counts an event if there are fewer than `max` in this second; false otherwise.
     mutating func admits(max: Int, at now: Moment) -> Bool {
         if now.monotonicNanoseconds &- startNanoseconds >= 1_000_000_000 {
             startNanoseconds = now.monotonicNanoseconds

@@ -1,62 +1,62 @@
-/// One client: what it said of itself, what it waits for, what it is owed.
+/// One client connection: who it is, what it waits for, and what it must be sent.
 ///
-/// Confined to the loop. A connection does one thing at a time: a request that has to wait for the
-/// store holds back those behind it, so that each sees what the ones before it did.
+/// Confined to the loop. A connection processes one request at a time. A request that waits for the
+/// store blocks the requests behind it, so each request sees the effects of those before it.
 ///
 ///     idle ──edit──▶ idle (its answer waits in a slot)
-///     idle ──read behind an edit of its own──▶ awaitingCommit ──committed──▶ idle
+///     idle ──read after its own edit──▶ awaitingCommit ──committed──▶ idle
 ///     idle ──history, old `since`, old key──▶ awaitingFetch ──fetched──▶ idle
 ///     any ──frame too large, other protocol──▶ ending (nothing more is read)
 final class Connection: ConnectionKeeper {
-    /// What keeps the next request from being looked at.
+    /// What blocks the next request.
     enum Progress {
         case idle
-        /// Until the connection's own edits are committed.
+        /// A commit of the connection's own edits.
         case awaitingCommit
-        /// Until the store has answered `awaitedFetch`.
+        /// A read of the store, `awaitedFetch`.
         case awaitingFetch
-        /// What was answered leaves, then the connection is closed.
+        /// The connection is closed when the answers have been written.
         case ending
     }
 
-    /// A request that waits for its turn.
+    /// A queued request.
     enum Work {
-        /// A frame's JSON text, not looked at yet.
+        /// The JSON text of a frame, not decoded yet.
         case frame([UInt8])
         /// One element of a batch, or a request that had to wait.
         case call(Request, RequestID?, AnswerTarget)
-        /// A frame that is too large to be taken: what came before it is answered first.
+        /// A frame that is too large. Requests before it are answered first.
         case frameTooLarge(UInt32)
     }
 
-    // What a write looks at comes first, side by side: a fan-out finds none of it in the cache. The
-    // order leaves no room between the members: there may be ten thousand (IdleConnectionTests).
+    // The members that a write reads come first, so that a fan-out loads few cache lines. The order
+    // avoids padding, because there may be ten thousand connections (IdleConnectionTests).
 
-    /// What its uid costs, all its connections together.
+    /// The account of its uid, shared by all connections of the uid.
     let account: Account
     /// See `Outbox.owner`.
     var owner: AnyObject?
     var subscriptions = SubscriptionList.none
     var decoder: FrameDecoder
     private(set) var progress = Progress.idle
-    /// Whether the log knows who this is.
+    /// Whether the log has an entry that introduces the client.
     var isIntroduced = false
     private let pid: Int32
     var answers = AnswerQueue()
     var isReady = false
     var isWriting = false
-    /// The farewell stands in the write under way: nothing may follow it.
+    /// The write in progress contains the `goodbye`. Nothing may follow it.
     var hasLeave = false
-    /// Whether the engine has been told of its end.
+    /// Whether the connection has ended.
     var isGone = false
-    /// The peer will send no more, or nothing more can be read.
+    /// The peer has shut down its side, or nothing more can be read.
     var isAtEnd = false
     var isReadingPaused = false
-    /// Whether it stands among those whose turn is to come.
+    /// Whether it is in its account's queue.
     var isAwaitingTurn = false
-    /// Bytes of the write under way that no other connection shares.
+    /// Bytes of the write in progress that no other connection shares.
     var writingBytes = 0
-    /// What it holds of the daemon's memory, as charged to its account.
+    /// Bytes of memory that are charged to its account.
     var heldBytes = 0
     let id: ConnectionID
     private let identity: Peer.Identity
@@ -70,66 +70,66 @@ final class Connection: ConnectionKeeper {
         decoder = FrameDecoder(frameBytesMax: frameBytesMax)
     }
 
-    /// Who is at the other end.
+    /// The user at the other end.
     var peer: Peer { Peer(pid: pid, identity) }
 
-    /// What it waits for is there, or it begins to wait for another thing.
+    /// What it waited for has arrived, or it starts to wait for something else.
     func advance(to next: Progress) {
         progress = next
         clientState?.activity?.awaitedFetch = nil
     }
 
-    /// The next request waits for the store.
+    /// The next request waits for this read of the store.
     func await(_ fetch: FetchID) {
         progress = .awaitingFetch
         activity.awaitedFetch = fetch
     }
 
-    /// The answer of the store that its next request waits for.
+    /// The read of the store that the next request waits for.
     var awaitedFetch: FetchID? { clientState?.activity?.awaitedFetch }
 
-    /// The subscription to a form, if there is one.
+    /// The subscription to a form, if any.
     func subscription(to form: LiveForm) -> Subscription? {
         subscriptions.first { $0.form === form }
     }
 
-    /// Whether nothing waits, nothing is held for it and nothing is to be done but to tell it what
-    /// it watches: a fan-out to thousands asks no more.
+    /// Whether the connection only watches: it holds nothing, waits for nothing, and has no
+    /// requests. A fan-out to thousands checks nothing else.
     var isAtRest: Bool {
         writingBytes | heldBytes == 0 && answers.isEmpty && !isReadingPaused && !isAtEnd
             && clientState?.activity == nil
     }
 
-    /// Whether requests wait.
+    /// Whether requests are queued.
     @inline(__always) var hasWork: Bool { clientState?.activity?.inbox.isEmpty == false }
 
-    /// Whether a request whose turn it is may be looked at.
+    /// Whether a new request can be processed when its uid has a turn.
     var takesTurns: Bool { progress == .idle && !hasWork }
 
-    /// Bytes of requests that wait.
+    /// Bytes of queued requests.
     @inline(__always) var inboxBytes: Int { clientState?.activity?.inbox.bytes ?? 0 }
 
-    /// Bytes of answers that the client has not taken, or that are still to become durable.
+    /// Bytes of answers that the client has not read, or that wait for a commit.
     @inline(__always) var owedBytes: Int {
         answers.bytes + (clientState?.activity?.pendingBytes ?? 0)
     }
 
-    /// Puts a frame behind everything that waits.
+    /// Queues a frame.
     func enqueue(frame: [UInt8]) {
         activity.inbox.append(.frame(frame))
     }
 
-    /// Puts work that is no frame behind everything that waits.
+    /// Queues work that is not a frame.
     func enqueueLast(_ work: Work) {
         activity.inbox.append(work)
     }
 
-    /// Puts work before everything that waits.
+    /// Queues work before everything else.
     func enqueueFirst(_ work: [Work]) {
         activity.inbox.prepend(work)
     }
 
-    /// Takes the work whose turn it is.
+    /// Removes the next work from the queue.
     func dequeue() -> Work? {
         guard let activity = clientState?.activity else { return nil }
         let work = activity.inbox.takeFirst()
@@ -137,7 +137,7 @@ final class Connection: ConnectionKeeper {
         return work
     }
 
-    /// Forgets all that waits; gives the calls among it, next first.
+    /// Empties the queue and returns the calls that were in it, next first.
     func dropInbox() -> [Work] {
         guard let activity = clientState?.activity else { return [] }
         defer {
@@ -148,17 +148,17 @@ final class Connection: ConnectionKeeper {
     }
 }
 
-/// Where an answer goes.
+/// The destination of an answer.
 enum AnswerTarget {
-    /// To its place in the connection's order.
+    /// Its slot in the connection's answers.
     case slot(AnswerQueue.Slot)
-    /// Into a batch's array, which leaves when all its elements are answered.
+    /// The array of a batch, which is sent when all elements are answered.
     case batch(BatchAnswer)
-    /// Nowhere: a notification of JSON-RPC is never answered.
+    /// None: a JSON-RPC notification gets no answer.
     case nowhere
 }
 
-/// The answer to a JSON-RPC batch, as far as it is known.
+/// The answer to a JSON-RPC batch, which is collected element by element.
 final class BatchAnswer {
     let slot: AnswerQueue.Slot
     private var waiting: Int
@@ -171,7 +171,7 @@ final class BatchAnswer {
         waiting = requests
     }
 
-    /// Adds a response (JSON text); gives the whole frame once the last one is there.
+    /// Adds a response (JSON text); returns the whole frame after the last one.
     func add(_ response: [UInt8]) -> [UInt8]? {
         responses.append(response)
         bytes += response.count + 1

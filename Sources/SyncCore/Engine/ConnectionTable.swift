@@ -1,24 +1,23 @@
-/// What a `ConnectionTable` finds by the number of its connection.
+/// An element of a `ConnectionTable`.
 public protocol ConnectionKeeper: AnyObject {
-    /// Names the connection; it never changes.
+    /// The number of the connection. It never changes.
     var id: ConnectionID { get }
 }
 
-/// The connections that there are, by their numbers.
+/// A hash table of connections by number.
 ///
-/// A hash table of references alone, as each number stands in what it names: half of the bytes of a
-/// dictionary for each of ten thousand connections, and a tenth of the instructions of a look-up.
-/// No peer chooses a number, they are given out one after the other, so they need no hash that
-/// nobody can foresee: multiplied by the golden ratio they lie evenly (Knuth, The Art of Computer
-/// Programming 3, 6.4), and what collides stands behind its place.
+/// It contains only references, because each connection knows its number, so it is smaller and faster
+/// than a dictionary. Peers do not choose the numbers, which are consecutive, so the hash need not be
+/// unpredictable: multiplication by the golden ratio distributes them evenly (Knuth, The Art of
+/// Computer Programming 3, 6.4), and collisions use linear probing.
 ///
-/// Always holds: the table is a power of two and at most three quarters full; between the place
-/// that a member's number names and where it stands there is no empty one.
+/// Invariants: the capacity is a power of two, and the table is at most three quarters full.
+/// Between the home place of a member and its actual place, no place is empty.
 public struct ConnectionTable<Member: ConnectionKeeper> {
     private var places: [Member?]
-    /// The bits of a product that are not looked at.
+    /// The low bits of a product, which are not used.
     private var shift: UInt64
-    /// How many there are.
+    /// The number of members.
     public private(set) var count = 0
 
     /// An empty table.
@@ -27,16 +26,16 @@ public struct ConnectionTable<Member: ConnectionKeeper> {
         shift = 64 - 4
     }
 
-    /// Whether there are none.
+    /// Whether the table is empty.
     public var isEmpty: Bool { count == 0 }
 
-    /// The member of that number.
+    /// The member with that number.
     public subscript(id: ConnectionID) -> Member? { places[place(of: id)] }
 
-    /// All, by their numbers.
+    /// All members by number.
     public var inOrder: [Member] { places.compactMap(\.self).sorted { $0.id < $1.id } }
 
-    /// Takes one in, instead of another of the same number.
+    /// Inserts a member, or replaces the one with the same number.
     public mutating func insert(_ member: Member) {
         if (count + 1) * 4 > places.count * 3 { grow() }
         let place = place(of: member.id)
@@ -44,13 +43,13 @@ public struct ConnectionTable<Member: ConnectionKeeper> {
         places[place] = member
     }
 
-    /// Takes the one of that number out.
+    /// Removes the member with that number.
     @discardableResult
     public mutating func remove(_ id: ConnectionID) -> Member? {
         var hole = place(of: id)
         guard let removed = places[hole] else { return nil }
         count -= 1
-        // Those behind it move up, as far as none comes to stand before the place it belongs to.
+        // Later members move up, unless one would be before its home place.
         var next = hole
         while true {
             next = (next + 1) & mask
@@ -66,12 +65,12 @@ public struct ConnectionTable<Member: ConnectionKeeper> {
 
     private var mask: Int { places.count - 1 }
 
-    /// The place that a number names.
+    /// The home place of a number.
     private func home(of id: ConnectionID) -> Int {
         Int(truncatingIfNeeded: (id.number &* 0x9e37_79b9_7f4a_7c15) &>> shift)
     }
 
-    /// Where the member of that number stands, or the empty place for it.
+    /// The place of the member with that number, or the empty place for it.
     private func place(of id: ConnectionID) -> Int {
         var place = home(of: id)
         while let member = places[place], member.id != id { place = (place + 1) & mask }
