@@ -1,71 +1,74 @@
-/// What the engine is told, and what it wants done. Data alone: the shell (DaemonCore) does it, the
-/// simulation pretends to.
+/// The inputs and outputs of the engine: data only. The shell (DaemonCore) performs the effects,
+/// the simulation imitates them.
 
-/// Names one read that the store was asked for.
+/// The number of one read from the store.
 public struct FetchID: Hashable, Sendable {
     public let number: UInt64
 
-    /// The fetch of that number.
+    /// The fetch with that number.
     public init(_ number: UInt64) {
         self.number = number
     }
 }
 
-/// An event from outside. Bytes of a connection come by `Engine.received`, which borrows them.
+/// An event from outside. Bytes of a connection do not come as an event but through
+/// `Engine.received`, which borrows them.
 public enum Input: Sendable {
     /// A connection was accepted and its peer's names were looked up.
     case connected(ConnectionID, Peer)
-    /// The peer is gone, or the shell closed the connection: nothing more is sent to it.
+    /// The peer is gone, or the shell closed the connection. Nothing more is sent to it.
     case disconnected(ConnectionID)
-    /// The peer will send no more (it shut down its writing side); it still reads.
+    /// The peer has shut down its writing side. It still reads.
     case endOfStream(ConnectionID)
-    /// The write that `Engine.nextOutput` gave has left; the next may be asked for.
+    /// The write from `Engine.nextOutput` is complete. The next one can start.
     case wrote(ConnectionID)
-    /// The batch is durable, but for what it does to the forms in `failures`: of those nothing is.
+    /// The batch is durable, except its changes to the forms in `failures`: none of those is.
     case committed(batch: UInt64, failures: [FormFailure] = [])
-    /// The batch may or may not be durable: a failed fsync means unknown. One line for the log.
+    /// The batch may or may not be durable, because the result of a failed fsync is unknown.
+    /// `reason` is one line for the log.
     case commitFailed(batch: UInt64, reason: String)
-    /// The store was written anew from `Effect.rebuild` under a new replica epoch.
+    /// The store was rebuilt (`Effect.rebuild`) with a new replica.
     case rebuilt(ReplicaID)
-    /// It could not be written anew; `Effect.rebuild` comes again after a while.
+    /// The store could not be rebuilt. The engine tries again later (`Effect.rebuild`).
     case rebuildFailed(reason: String)
-    /// The store answers a fetch.
+    /// The result of a fetch.
     case fetched(FetchID, StoreAnswer)
     /// `Engine.nextDeadline` has passed.
     case deadline
-    /// Everybody's share of the daemon's time begins anew: once an iteration of the loop, before
-    /// `iterationEnded`, where `Engine.wantsTurn`.
+    /// Starts the next turn of all accounts: once per iteration of the loop, before
+    /// `iterationEnded`, if `Engine.wantsTurn`.
     case turn
-    /// The last step of an iteration of the loop: gathers edits into a batch.
+    /// The last step of an iteration of the loop: starts a commit if possible.
     case iterationEnded
-    /// The daemon stops: goodbye to everybody, and a last batch. `Effect.drained` follows.
+    /// The daemon stops: goodbye to all clients and a last batch. `Effect.drained` follows.
     case stop(GoodbyeReason)
-    /// Applies a form file as the daemon's own uid (`--form`, SIGHUP); `file` is for the log.
+    /// Applies a form file as the daemon's own uid (`--form`, SIGHUP). `file` is for the log.
     case apply(definition: JSON, file: String)
-    /// New bounds and choices after a reload.
+    /// New limits and options after a reload.
     case configure(EngineConfiguration)
 }
 
-/// What is to be done, in order.
+/// Effects are performed in order.
 public enum Effect: Sendable {
-    /// Commit, then `Input.committed` or `.commitFailed`. At most one is under way. What one form
-    /// asks for must not fail another's: a form whose part the store refuses is left out, whole.
+    /// Commit a batch, then send `Input.committed` or `.commitFailed`. At most one is in progress.
+    /// An error in one form must not affect another: the store leaves a form out if it rejects any
+    /// of its operations.
     case persist(Batch)
-    /// Write the whole store anew under a new epoch (ARCHITECTURE.md, The life of an edit),
-    /// then `Input.rebuilt` or `.rebuildFailed`.
+    /// Write the whole store again with a new replica (ARCHITECTURE.md, The life of an edit), then
+    /// send `Input.rebuilt` or `.rebuildFailed`.
     case rebuild(StoreImage)
-    /// Read, then `Input.fetched`.
+    /// Read from the store, then send `Input.fetched`.
     case fetch(FetchID, StoreQuery)
-    /// Take no more bytes from this connection until told.
+    /// Stop reading this connection until `resumeReading`.
     case pauseReading(ConnectionID)
     case resumeReading(ConnectionID)
-    /// Close once everything that `nextOutput` gives has left.
+    /// Close the connection when everything from `nextOutput` is written.
     case closeAfterOutput(ConnectionID)
     /// Close at once.
     case close(ConnectionID)
-    /// A line for the log.
+    /// Write a log entry.
     case log(LogEntry)
-    /// After `stop`: every edit is durable and every goodbye stands in `nextOutput`.
+    /// After `stop`: every edit is durable, and every goodbye is in `nextOutput`.
     case drained
 }
 
@@ -74,46 +77,46 @@ public enum GoodbyeReason: String, Sendable, Hashable {
     case restart, shutdown, slow, policy
 }
 
-/// How durable an edit is before anybody hears of it (PROTOCOL.md, What you can rely on, 4).
+/// When an edit is answered and published (PROTOCOL.md, What you can rely on, 4).
 public enum Durability: String, Sendable, Hashable, CaseIterable {
-    /// Answered and broadcast after fsync.
+    /// After fsync.
     case commit
-    /// Answered and broadcast at once, written every 100 ms.
+    /// At once; written every 100 ms.
     case interval
-    /// Answered and broadcast at once, written at a clean stop and from time to time.
+    /// At once; written at a clean stop and from time to time.
     case memory
 }
 
-/// What the core cannot have of its own: randomness, patterns, the sealing of secrets, the shell's
-/// figures.
+/// What the core needs from outside: randomness, patterns, encryption of secrets, figures of the
+/// shell.
 ///
-/// Each is called on the loop, must not block, and is replaced by a deterministic one in tests.
+/// The engine calls these functions on the loop, so they must not block. Tests replace them with
+/// deterministic ones.
 public struct Environment: Sendable {
-    /// 64 random bits: log names and the like.
+    /// 64 random bits, for example for log names.
     public var random: @Sendable () -> UInt64
     /// Compiles a `pattern` attribute.
     public var compile: PatternCompiler
-    /// Seals a secret; `nil` where no key is to be had. `associated` binds it to its place.
+    /// Encrypts a secret; `nil` if there is no key. `associated` binds the result to its field.
     public var seal: @Sendable (_ plaintext: [UInt8], _ associated: [UInt8]) -> [UInt8]?
-    /// Opens what `seal` made; `nil` where the key is another or the bytes were altered.
+    /// Decrypts the result of `seal`; `nil` if the key is another one or the bytes were changed.
     public var open: @Sendable (_ sealed: [UInt8], _ associated: [UInt8]) -> [UInt8]?
-    /// A digest of a request, the same in every run, that the store keeps beside its idempotency
-    /// key. Requests carry secrets, and the digest must not tell whether a guess of one is right:
-    /// the shell's depends on a key that is not in the store.
+    /// A digest of a request, the same in every run, which the store keeps with its idempotency
+    /// key. Requests contain secrets, and nobody must be able to test a guess with the digest, so
+    /// the shell's function uses a key that is not in the store.
     public var digest: @Sendable (_ request: [UInt8]) -> UInt64
-    /// The uid that a uid's use is counted to: of a subordinate uid (subuid(5)) that of the user
-    /// whose range it is in, of every other itself.
+    /// The uid whose account a uid is charged to: for a subordinate uid (subuid(5)) the owner of
+    /// its range, otherwise the uid itself.
     public var accountUID: @Sendable (_ uid: UInt32) -> UInt32
-    /// Called once, before the first secret can come: from then on nothing that is freed may keep
-    /// its bytes.
+    /// Called once, before the first secret can arrive. From then on, freed memory must be cleared.
     public var keepMemoryClean: @Sendable () -> Void
-    /// Writes an audit line at once, and says whether it is written: the act that it tells of is
-    /// done after it, or refused. Neither the level of the log nor its bounds hold it back.
+    /// Writes an audit entry at once and returns whether it is written. If it is not, the action is
+    /// rejected. The level and the limits of the log do not apply.
     public var audit: @Sendable (LogEntry) -> Bool
-    /// The members of `server.status` that the shell knows: `memory`, `store`, `descriptors`.
+    /// The members of `server.status` that come from the shell: `memory`, `store`, `descriptors`.
     public var shellStatus: @Sendable () -> JSONObject
 
-    /// The given functions.
+    /// An environment of these functions.
     public init(
         random: @escaping @Sendable () -> UInt64, compile: @escaping PatternCompiler,
         seal: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8]?,
@@ -136,18 +139,18 @@ public struct Environment: Sendable {
     }
 }
 
-/// What an administrator chose.
+/// The administrator's configuration of the engine.
 public struct EngineConfiguration: Sendable {
     public var durability: Durability
     public var limits: Limits
-    /// Shown by `hello` and `server.status`: `pickersyncd/1.0.0`.
+    /// The name in `hello` and `server.status`: `pickersyncd/1.0.0`.
     public var serverName: String
-    /// The daemon's own uid: may create forms and administer all of them, as root may.
+    /// The daemon's own uid. Like root, it may create and administer all forms.
     public var daemonUID: UInt32
-    /// Members of this group (`--group`) may create forms too.
+    /// Members of this group (`--group`) may also create forms.
     public var creatorsGID: UInt32?
 
-    /// The given choices.
+    /// A configuration of these options.
     public init(
         durability: Durability = .commit, limits: Limits = Limits(), serverName: String,
         daemonUID: UInt32, creatorsGID: UInt32? = nil

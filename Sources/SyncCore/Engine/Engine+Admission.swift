@@ -1,38 +1,39 @@
-// Whether a request may be done now: every gate that does not depend on its method.
+// Whether a request can be executed now: all checks that do not depend on its method.
 //
-// Always holds: a request that waited, for a commit or for the store, is judged by the same gates
-// as one that did not (`admit` runs again), and judging changes nothing. What depends on the method
-// (is the form there, may the peer, is there room for a subscription) is asked where the method is
-// done, which is after every wait, too.
+// Invariants: a request that waited for a commit or for the store passes the same checks as one
+// that did not, because `admit` runs again. `admit` changes nothing. Checks that depend on the
+// method (whether the form exists, whether the peer has permission, whether a subscription is
+// within the limits) are part of its execution, which is also after every wait.
 
-/// What becomes of a request.
+/// The result of `admit`.
 enum Verdict {
-    /// It is done now.
+    /// Execute it now.
     case run
-    /// It shows committed state: it is done once its connection's own edits are committed.
+    /// It reads committed state, so it waits until its connection's own edits are committed.
     case afterCommit
     /// Only the store knows whether its idempotency key was used.
     case fetch(StoreQuery)
-    /// It was answered before under its key, with this result.
+    /// Its key was used before, with this result.
     case replay([UInt8], KeyIndex.Pending?)
     case refuse(WireError)
-    /// The daemon is on its way out. It is neither done nor answered: the client sends it again, to
-    /// the daemon that comes next (PROTOCOL.md, What you can rely on, 6).
+    /// The daemon is stopping. The request is neither executed nor answered: the client sends it
+    /// again to the next daemon (PROTOCOL.md, What you can rely on, 6).
     case unanswered(GoodbyeReason)
 }
 
 extension Engine {
-    /// Judges a request on how things are now.
+    /// Checks a request against the current state.
     ///
-    /// - Parameter isKeyUnused: The store has just said that it does not have the request's key.
+    /// - Parameter isKeyUnused: The store has just reported that it does not have the request's
+    ///   key.
     func admit(_ request: Request, _ call: PendingCall, isKeyUnused: Bool = false) -> Verdict {
         if request.waitsForOwnEdits, call.connection.editsPending > 0 { return .afterCommit }
         let isEdit = request.isEdit
         if isEdit, case .slot = call.target, let reason = lifecycle.reasonToLeave {
             return .unanswered(reason)
         }
-        // A batch is answered in one frame: once its answers have come to a good part of one, the
-        // rest is not begun.
+        // The answers of a batch share one frame. When they have filled a large part of it, the
+        // remaining elements are not executed.
         let answerBytesMax = configuration.limits.answerBytesMax
         if case .batch(let batch) = call.target, batch.bytes > answerBytesMax {
             return .refuse(batchIsFull("answerBytesMax", answerBytesMax))
@@ -44,7 +45,7 @@ extension Engine {
         return .run
     }
 
-    /// What an idempotency key says of its request; `nil` where it is a new one.
+    /// The verdict on a request with an idempotency key; `nil` if the key is new.
     private func judge(_ key: PendingCall.KeyUse, isKeyUnused: Bool) -> Verdict? {
         switch keys.lookUp(key.id) {
         case .answered(let result, let known, let pending):
@@ -57,8 +58,8 @@ extension Engine {
         }
     }
 
-    /// A key that was used is kept as long as was promised, so that who has too many may use no
-    /// more: forgetting the oldest would do their retries twice.
+    /// A used key is kept for the promised time, so a uid with too many keys cannot use another
+    /// one. If the oldest key were dropped, its retry would be executed twice.
     private func lackOfRoomForKey(of uid: UInt32) -> WireError? {
         let limits = configuration.limits
         let usage = keys.usage(of: uid)
@@ -75,7 +76,7 @@ extension Engine {
         return nil
     }
 
-    /// Why no edit is taken at present; `nil` where edits are.
+    /// Why no edits are accepted now; `nil` if they are.
     private var refusalOfEdits: WireError? {
         guard lifecycle == .serving else {
             return .unbegun("the daemon is stopping; try again in a moment")
@@ -89,7 +90,7 @@ extension Engine {
 }
 
 extension Request {
-    /// Whether it changes something: what an idempotency key can be given with.
+    /// Whether the request is an edit, so that it can have an idempotency key.
     var isEdit: Bool {
         switch self {
         case .formApply(let params): !params.isDryRun
@@ -98,7 +99,8 @@ extension Request {
         }
     }
 
-    /// Whether it shows committed state, so that it comes after the connection's own edits.
+    /// Whether the request reads committed state, so that it has to wait for the connection's own
+    /// edits.
     var waitsForOwnEdits: Bool {
         switch self {
         case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,

@@ -1,26 +1,25 @@
-// When a commit waits a little for somebody who is about to be back.
+// When a commit waits briefly for a client that is likely to edit again soon.
 //
-// Who writes, waits for the answer and writes again is never there when a commit ends; a flood
-// always is, so that each second commit would be its alone and everybody else would wait for two.
-// A disk that is left idle for a moment, for who has had less of it, serves both: the flood's
-// edits travel in the other's commit. (Anticipatory scheduling: Iyer and Druschel, "Anticipatory
-// Scheduling: A Disk Scheduling Framework to Overcome Deceptive Idleness in Synchronous I/O", SOSP
-// 2001.)
+// A client that sends an edit, waits for the answer and sends the next edit never has an edit
+// queued when a commit ends. A client that floods always has. Without a wait, every second commit
+// would contain only edits of the flood, and all others would wait for two commits per edit. A
+// short wait helps both: the edits of the flood are in the same commit as the other client's.
+// (Anticipatory scheduling: Iyer and Druschel, "Anticipatory Scheduling: A Disk Scheduling
+// Framework to Overcome Deceptive Idleness in Synchronous I/O", SOSP 2001.)
 //
-// Always holds: nobody waits where one uid is at work alone; a batch waits no longer than a commit
-// takes, and only for a uid that has had less than all whose edits are in it, was in the last
-// commit, and came back within a commit's time before.
+// Invariants: nothing waits while only one uid is active. A batch waits no longer than a commit
+// takes. It waits only for a uid that has used less than all uids with edits in the batch, that was
+// in the last commit, and that last returned within the duration of a commit.
 
 extension Engine {
-    /// Nanoseconds that a batch waits at most, however slow the disk is.
+    /// The longest wait of a batch (nanoseconds), however slow the disk is.
     private static var waitMax: UInt64 { 20_000_000 }
-    /// What an edit adds to a commit, about (nanoseconds).
+    /// The estimated cost of an edit in a commit (nanoseconds).
     private static var editNanoseconds: UInt64 { 12_000 }
-    /// The least number of edits that a batch takes of one uid.
+    /// The least number of edits that a batch accepts from one uid.
     private static var editsMin: Int { 4 }
 
-    /// When the batch that gathers waits for nobody any more (monotonic nanoseconds); `nil` where
-    /// it does not wait.
+    /// The end of the gathering batch's wait (monotonic nanoseconds); `nil` if it does not wait.
     var batchWaitsUntil: UInt64? {
         guard !awaited.isEmpty, lifecycle == .serving, isContended,
             now.monotonicNanoseconds < awaitedUntil
@@ -31,7 +30,7 @@ extension Engine {
         return isWorthIt ? awaitedUntil : nil
     }
 
-    /// A commit has ended: whoever was in it and has nothing on its way may soon be back.
+    /// A commit has ended. Uids that were in it and have no other edit pending may return soon.
     func awaitReturns(_ accounts: [Account], commitTook took: UInt64) {
         commitNanoseconds =
             commitNanoseconds == 0 ? took : commitNanoseconds - commitNanoseconds / 4 + took / 4
@@ -45,18 +44,18 @@ extension Engine {
         }
     }
 
-    /// Somebody edits: how long it was away says whether it is worth waiting for.
+    /// An edit arrived. The time since the account's last commit predicts its next return.
     func noteReturn(_ account: Account) {
         guard let settled = account.settledAt else { return }
         account.settledAt = nil
         awaited.removeAll { $0 === account }
-        // One long break is forgotten after a few short ones.
+        // The bound lets the average forget one long pause after a few short ones.
         let away = min(now.monotonicNanoseconds &- settled, 4 * Self.waitMax)
         account.returnNanoseconds = (account.returnNanoseconds + away) / 2
     }
 
-    /// Edits of one uid that a batch takes: they are not to make the commit longer by more than
-    /// a third, as whoever else is in it waits for them too.
+    /// The most edits of one uid in a batch. They must not make the commit more than a third
+    /// longer, because the other uids in the batch wait for them too.
     var batchEditsMax: Int {
         // A quarter of the whole is a third of the rest.
         let room = Int(clamping: commitNanoseconds / 4 / Self.editNanoseconds)

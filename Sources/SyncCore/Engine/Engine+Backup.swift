@@ -1,11 +1,11 @@
-// `server.backup`: a copy of the store, given to an administrator piece by piece.
+// `server.backup`: a copy of the store for an administrator, in pieces.
 //
-// The bytes go through the connection, so that nobody can make the daemon write anywhere: whoever
-// asks writes the file, where they may. The copy is the store's as it was at one moment; the daemon
-// keeps it, without a name, until it was given whole, its connection ends, or another is begun.
+// The bytes are sent through the connection and the client writes the file, so nobody can make the
+// daemon write to a path. The copy is a snapshot. The daemon keeps it as an unnamed file until it
+// is sent completely, the connection ends, or another backup starts.
 
 extension Engine {
-    /// Bytes of one piece: its base64 takes less than a frame.
+    /// Bytes of one piece. Its base64 text fits in a frame.
     private var pieceBytes: Int { (configuration.limits.maxFrame - 1024) / 4 * 3 }
 
     func serverBackup(
@@ -37,14 +37,14 @@ extension Engine {
         fetch(query, for: .backup(call, offset: offset), connection, &effects)
     }
 
-    /// The store made a copy.
+    /// The store has made a snapshot.
     func backupBegan(_ number: Int64, bytes: Int64, _ call: PendingCall) {
         call.connection.backup = number
         let result = BackupResult(backup: number, bytes: bytes)
         answer(call) { result.encode(into: &$0) }
     }
 
-    /// The store read a piece of it; `nil` where another copy took its place.
+    /// The store has read a piece of the snapshot; `nil` if another backup replaced it.
     func backupPiece(
         _ bytes: [UInt8]?, offset: Int64, _ call: PendingCall
     ) throws(WireError) {
@@ -57,14 +57,14 @@ extension Engine {
         answer(call) { piece.encode(into: &$0) }
     }
 
-    /// Gives the copy of a connection up, if it has one.
+    /// Deletes the snapshot of a connection, if it has one.
     func endBackup(of connection: Connection, _ effects: inout [Effect]) {
         guard let number = connection.backup else { return }
         connection.backup = nil
         giveUp(backup: number, &effects)
     }
 
-    /// Nobody waits for the answer.
+    /// Deletes a snapshot whose connection has ended.
     func giveUp(backup number: Int64, _ effects: inout [Effect]) {
         effects.append(.fetch(FetchID(nextFetch), .backupEnd(number)))
         nextFetch += 1

@@ -1,21 +1,20 @@
-// From an edit to everybody's eyes: gather, make durable, publish. What happens when the disk says
-// no is in Engine+Failure.swift.
+// The path of an edit: gather, commit, publish. Engine+Failure.swift handles failed commits.
 
 extension Engine {
-    /// Milliseconds of the wall clock between two looks for what has expired: what is kept by age
-    /// goes by that clock, which moves on while a machine sleeps.
+    /// Milliseconds of the wall clock between two searches for expired data. Ages use this clock,
+    /// because it continues while the machine sleeps.
     private static var choresMilliseconds: Int64 { 600_000 }
     /// Nanoseconds between two writes with `durability = memory`.
     private static var memoryNanoseconds: UInt64 { 10_000_000_000 }
-    /// Nanoseconds between two looks for keys that expired.
+    /// Nanoseconds between two searches for expired keys.
     private static var choresNanoseconds: UInt64 { 600_000_000_000 }
 
-    /// Revisions of a form between two looks for what is beyond the retention.
+    /// Revisions of a form between two checks of the retention.
     private static var pruningPeriod: Int { 1000 }
 
     // MARK: - Gathering
 
-    /// The last step of a loop iteration: what gathered goes to the disk, if the disk is free.
+    /// The last step of a loop iteration: starts a commit if none is in progress.
     func endIteration(_ effects: inout [Effect]) {
         if case .broken(let retryAt, _) = health, now.monotonicNanoseconds >= retryAt {
             rebuild(&effects)
@@ -38,7 +37,7 @@ extension Engine {
 
     private func letGoOfSlow(_ effects: inout [Effect]) {
         letGoOfStalled()
-        // Nearly every iteration ends here: it lets nobody go.
+        // Nearly every iteration returns here, because no connection must be closed.
         if stalledOff.isEmpty && tooSlow.isEmpty { return }
         for connection in stalledOff where connections[connection.id] === connection {
             log(
@@ -58,7 +57,7 @@ extension Engine {
         }
     }
 
-    /// With `commit` at once; otherwise when the time has come, or on the way out.
+    /// With `commit` always; otherwise when the interval has passed or the daemon stops.
     private var isTimeToWrite: Bool {
         if lifecycle != .serving || !batches.gathering.waiters.isEmpty { return true }
         if batches.gathering.bytes > configuration.limits.unwrittenBytesMax { return true }
@@ -73,7 +72,7 @@ extension Engine {
         }
     }
 
-    /// When the engine wants to be called next though nothing happens (`Input.deadline`, monotonic
+    /// When the engine must be called next if no event arrives (`Input.deadline`, monotonic
     /// nanoseconds); `nil` for never.
     public var nextDeadline: UInt64? {
         var deadline = choresAt
@@ -85,7 +84,7 @@ extension Engine {
         return deadline
     }
 
-    /// The time that goes with what is kept by age.
+    /// The time for data that is kept by age.
     var steadyMilliseconds: Int64 {
         steady.advance(to: now)
         return steady.milliseconds
@@ -106,7 +105,7 @@ extension Engine {
         }
     }
 
-    /// Asks the store to drop revisions beyond the retention.
+    /// Lets the store delete revisions beyond the retention.
     func prune(_ form: LiveForm, through dropped: UInt64 = 0) {
         form.revisionsSincePruning = 0
         let limits = configuration.limits
@@ -124,8 +123,8 @@ extension Engine {
                     busy: author.revisions > limits.historyRevisionsPerUser ? author.uid : nil)))
     }
 
-    /// Bounds the history of a form that has grown by a piece: by the form, and by the uid whose
-    /// form it is, of whose forms the one with most of it pays.
+    /// Limits the history of a form that has grown by a fixed number of revisions: per form, and
+    /// per owner. The owner's form with the longest history is pruned.
     private func boundHistory(of form: LiveForm) {
         let limits = configuration.limits
         if let dropped = form.historyBytes.drop(to: limits.historyBytesMax) {
@@ -145,17 +144,17 @@ extension Engine {
 
     // MARK: - Publishing
 
-    /// What a transaction changed of a form.
+    /// What a transaction changed in a form.
     enum Extent {
         /// These cells.
         case cells([Int])
-        /// The definition and with it every cell; these fields are gone.
+        /// The definition, and with it every cell. `removed` are fields that no longer exist.
         case whole(removed: [String])
         case deletion
     }
 
-    /// Hands a transaction on: to the batch that gathers, and to everybody's eyes at once where the
-    /// durability chosen allows it.
+    /// Adds a transaction to the gathering batch, and publishes it at once if the durability
+    /// allows.
     func publish(
         _ event: BatchQueue.Event, of form: LiveForm, _ extent: Extent, _ row: RevisionRow?,
         _ effects: inout [Effect]
@@ -218,7 +217,7 @@ extension Engine {
         commitEnded(took)
         let refused = failures.isEmpty ? [] : leaveOut(failures, of: &batch, &effects)
         if configuration.durability == .commit {
-            // Otherwise readers see these edits already, and perhaps later ones.
+            // Below `commit`, readers see these edits already, and perhaps later ones.
             for changes in batch.changes { changes.takeEffect() }
         }
         for event in batch.events { happen(event, &effects) }
@@ -237,14 +236,14 @@ extension Engine {
         }
     }
 
-    /// An edit is no longer on its way; its connection, where that is still there.
+    /// An edit is no longer pending. Returns its connection, if it still exists.
     func settled(_ waiter: BatchQueue.Waiter) -> Connection? {
         guard let connection = connections[waiter.connection] else { return nil }
         connection.editSettled(answerBytes: waiter.response.count)
         return connection
     }
 
-    /// Connections whose edits are all settled go on.
+    /// Resumes connections whose edits are all committed.
     func resumeAwaiting(_ effects: inout [Effect]) {
         var waiting: [Connection] = []
         swap(&waiting, &awaitingCommit)
@@ -275,7 +274,7 @@ extension Engine {
             list(listing.frame, for: listing.readers)
         case .created(let form, let listing):
             if form.existence == .creating { form.existence = .there }
-            // Creation is revision 1, whatever came behind it in the same batch.
+            // Creation is revision 1, even if later revisions are in the same batch.
             form.changeLog.restart(next: 2)
             list(listing.frame, for: listing.readers)
         case .deleted(let form, let listing):
@@ -293,7 +292,7 @@ extension Engine {
         noteNews(of: form)
     }
 
-    /// To whom may not read a form any more it is gone.
+    /// For a peer that may no longer read a form, the form is deleted.
     private func revoke(_ subscription: Subscription, at revision: UInt64) {
         let form = subscription.form
         let connection = subscription.connection
@@ -306,7 +305,7 @@ extension Engine {
 }
 
 extension LiveForm {
-    /// Readers see at once what was changed.
+    /// Publishes the changes at once.
     fileprivate func commitAtOnce(_ extent: Engine.Extent) {
         let (working, committed) = (working, committed)
         switch extent {
@@ -321,11 +320,12 @@ extension LiveForm {
 }
 
 extension BatchQueue.FormChanges {
-    /// Drops what the store would drop as soon as it was written: all but the newest revisions, the
-    /// newest of each uid, and what took something back, of which the store has to hear.
+    /// Drops revisions that the store would delete as soon as they were written. It keeps the
+    /// newest revisions, the newest of each uid, and revisions that undo another, because the store
+    /// must know of them.
     ///
-    /// - Returns: the revision up to which the store is to prune, so that there is no gap, and how
-    ///   many bytes were dropped.
+    /// - Returns: the revision up to which the store must prune, so that there is no gap, and the
+    ///   number of bytes dropped.
     fileprivate mutating func dropRevisions(
         leaving rowsMax: Int, perUser: Int
     ) -> (through: UInt64, bytes: Int) {
@@ -347,7 +347,7 @@ extension BatchQueue.FormChanges {
         return (through, bytes)
     }
 
-    /// Readers see the form as it was at the end of the batch.
+    /// Publishes the form as it was at the end of the batch.
     fileprivate func takeEffect() {
         switch end {
         case .cells(let cells, let revision, let context):

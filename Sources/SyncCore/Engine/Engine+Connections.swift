@@ -1,4 +1,4 @@
-// Connections come, send and go; what they take is in Engine+Writing.swift.
+// Connections: start, input, end. Output is in Engine+Writing.swift.
 
 extension Engine {
     // MARK: - Coming and going
@@ -28,7 +28,7 @@ extension Engine {
         }
     }
 
-    /// Says why a connection is not served, and closes it.
+    /// Tells a connection why it is rejected, and closes it.
     private func refuse(
         _ connection: Connection, _ limit: String, _ max: Int, _ effects: inout [Effect]
     ) {
@@ -66,14 +66,14 @@ extension Engine {
             [.event(.disconnected), .connection(id)] + connection.peer.logFields)
     }
 
-    /// The peer shut down its writing side: what it asked for is still answered.
+    /// The peer has shut down its writing side. Its requests are still answered.
     func endOfStream(_ id: ConnectionID, _ effects: inout [Effect]) {
         guard let connection = connections[id] else { return }
         connection.isAtEnd = true
         closeIfDone(connection, &effects)
     }
 
-    /// Closes a connection whose peer sends no more, once it has been given all that it asked for.
+    /// Closes a connection whose peer sends no more, when all its requests are answered.
     func closeIfDone(_ connection: Connection, _ effects: inout [Effect]) {
         guard connection.isAtEnd, connection.takesTurns, !connection.answers.isWaiting,
             connection.subscriptions.isEmpty,
@@ -82,13 +82,14 @@ extension Engine {
         end(connection, &effects)
     }
 
-    /// Reads nothing more and closes once everything has left.
+    /// Stops reading, and closes when all output is written.
     func end(_ connection: Connection, _ effects: inout [Effect]) {
         guard connection.progress != .ending else { return }
         let calls = withdraw(connection)
         connection.advance(to: .ending)
-        // Each place in the order of answers is filled, or nothing behind it would ever leave. What
-        // a daemon that goes has not begun is left to the next one, unanswered.
+        // Every reserved slot must be filled, or later answers would wait forever. While the daemon
+        // stops, requests that have not started stay unanswered: the client sends them to the next
+        // daemon.
         for call in calls {
             if lifecycle != .serving, case .slot(let slot) = call.target {
                 connection.answers.fill(slot, with: [])
@@ -100,7 +101,7 @@ extension Engine {
         markReady(connection)
     }
 
-    /// Takes a connection out of every list; gives the calls that were not answered.
+    /// Removes a connection from all lists; returns its unanswered calls.
     private func withdraw(_ connection: Connection) -> [PendingCall] {
         var calls: [PendingCall] = []
         if let id = connection.awaitedFetch, let call = fetches.removeValue(forKey: id)?.call {
@@ -119,13 +120,13 @@ extension Engine {
         return calls
     }
 
-    /// An ending connection is closed once its own edits are settled and answered.
+    /// Closes an ending connection when its own edits are committed and answered.
     func closeOnceSettled(_ connection: Connection, _ effects: inout [Effect]) {
         guard connection.progress == .ending, connection.editsPending == 0 else { return }
         effects.append(.closeAfterOutput(connection.id))
     }
 
-    /// Says goodbye because the daemon goes; after a restart it is soon back.
+    /// Sends `goodbye` because the daemon stops. After a restart it is back soon.
     func sayGoodbye(
         _ connection: Connection, _ reason: GoodbyeReason, _ effects: inout [Effect]
     ) {
@@ -133,7 +134,7 @@ extension Engine {
             connection, reason, retryAfterMilliseconds: reason == .restart ? 200 : nil, &effects)
     }
 
-    /// The last notification that a connection gets.
+    /// Sends `goodbye`, the last notification of a connection.
     func sayGoodbye(
         _ connection: Connection, _ reason: GoodbyeReason, retryAfterMilliseconds: Int64?,
         _ effects: inout [Effect]
@@ -148,7 +149,7 @@ extension Engine {
 
     // MARK: - Receiving
 
-    /// Takes bytes of a connection; they are borrowed for this call.
+    /// Processes bytes of a connection. They are borrowed for this call.
     public func received(
         _ id: ConnectionID, _ bytes: UnsafeRawBufferPointer, at now: Moment,
         into effects: inout [Effect]
@@ -175,8 +176,8 @@ extension Engine {
         chargeHeld(connection)
     }
 
-    /// Charges the bytes of a frame that has not come whole to the uid that holds it open; whoever
-    /// goes beyond the bound is let go, as half a frame cannot be put off.
+    /// Charges the bytes of an incomplete frame to its uid. Beyond the limit the connection is
+    /// closed, because an incomplete frame cannot be processed later.
     private func chargeUnfinished(
         _ more: Int, _ connection: Connection, _ effects: inout [Effect]
     ) {
@@ -214,7 +215,7 @@ extension Engine {
         }
     }
 
-    /// A request that waits for its uid's next turn and for nothing else is noted.
+    /// Queues the connection if its request waits only for its uid's next turn.
     private func awaitTurn(_ connection: Connection) {
         let account = connection.account
         guard connection.hasWork, connection.progress == .idle, account.unitsLeft <= 0,
@@ -223,7 +224,7 @@ extension Engine {
         account.enqueue(connection)
     }
 
-    /// Does what a frame asks for. Its text costs a unit for every 128 bytes beside what is done.
+    /// Processes a frame. Its text costs one unit for every 128 bytes, in addition to the requests.
     private func receiveFrame(
         _ text: UnsafeRawBufferPointer, _ connection: Connection, _ effects: inout [Effect]
     ) {
@@ -250,8 +251,8 @@ extension Engine {
         end(connection, &effects)
     }
 
-    /// Stops reading a connection that does not take its answers or whose requests pile up, and
-    /// goes on when that is over.
+    /// Stops reading a connection that does not read its answers or whose requests accumulate.
+    /// Resumes when the amount has decreased.
     func throttle(_ connection: Connection, _ effects: inout [Effect]) {
         guard connection.progress != .ending else { return }
         let limits = configuration.limits
@@ -264,7 +265,7 @@ extension Engine {
         }
     }
 
-    /// Goes on with the requests behind the one that waited.
+    /// Continues with the requests behind the one that waited.
     func resume(_ connection: Connection, _ effects: inout [Effect]) {
         while connection.hasWork, connection.progress == .idle, connection.account.unitsLeft > 0,
             connection.owedBytes <= configuration.limits.answerBytesMax,
@@ -301,7 +302,7 @@ extension Engine {
             let batch =
                 answered > 0
                 ? BatchAnswer(slot: connection.answers.reserve(), requests: answered) : nil
-            // The elements take their turn one by one, before whatever is behind the batch.
+            // The elements take turns one by one, before the requests behind the batch.
             var works: [Connection.Work] = []
             for call in calls {
                 switch call.content {
@@ -332,7 +333,7 @@ extension Engine {
         }
     }
 
-    /// Writes a response to where it goes.
+    /// Encodes a response and delivers it.
     func answer(
         _ connection: Connection, _ target: AnswerTarget, _ id: RequestID?,
         _ body: (inout JSONWriter) -> Void
@@ -348,7 +349,7 @@ extension Engine {
         return writer.bytes
     }
 
-    /// Puts a response (JSON text) where it goes.
+    /// Delivers a response (JSON text) to its target.
     func deliver(_ response: [UInt8], to target: AnswerTarget, _ connection: Connection) {
         switch target {
         case .nowhere: return
@@ -363,7 +364,7 @@ extension Engine {
 }
 
 extension Connection {
-    /// The fields of a line that says that it met a bound.
+    /// The log fields of a rejection because of a limit.
     fileprivate func refusalFields(limit: String) -> [LogEntry.Field] {
         [.event(.refused), LogEntry.Field(.limit, limit), .connection(id)] + peer.logFields
     }

@@ -1,15 +1,15 @@
 // From a request to its answer.
 
-/// A request that is being worked on: whose it is and where its answer goes.
+/// A request that is being processed: its connection and the target of its answer.
 struct PendingCall {
     let connection: Connection
-    /// `nil` for a notification of JSON-RPC.
+    /// `nil` for a JSON-RPC notification.
     let id: RequestID?
     let target: AnswerTarget
-    /// The idempotency key under which the answer is to be remembered.
+    /// The idempotency key under which the answer is stored.
     var key: KeyUse?
 
-    /// The place of its answer in the connection's order.
+    /// The slot of its answer.
     var slot: AnswerQueue.Slot {
         switch target {
         case .slot(let slot): slot
@@ -18,7 +18,7 @@ struct PendingCall {
         }
     }
 
-    /// A key and what it was used for.
+    /// A key and the digest of its request.
     struct KeyUse {
         let id: KeyIndex.ID
         let digest: UInt64
@@ -26,7 +26,7 @@ struct PendingCall {
 }
 
 extension Engine {
-    /// Does what a request asks for, or puts it back until it can be done.
+    /// Executes a request, or puts it back into the queue until it can be executed.
     func perform(
         _ request: Request, _ id: RequestID?, _ target: AnswerTarget, _ connection: Connection,
         _ effects: inout [Effect]
@@ -51,9 +51,10 @@ extension Engine {
         flushPendingLog(&effects)
     }
 
-    /// Goes on with a request that waited for the store: it is judged again, as if it came now.
+    /// Continues with a request that waited for the store. All checks run again.
     ///
-    /// - Parameter isKeyUnused: The store has just said that it does not have the request's key.
+    /// - Parameter isKeyUnused: The store has just reported that it does not have the request's
+    ///   key.
     func readmit(
         _ request: Request, _ call: PendingCall, isKeyUnused: Bool = false,
         _ effects: inout [Effect]
@@ -115,7 +116,7 @@ extension Engine {
 
     // MARK: - Answers
 
-    /// Answers a request that changes nothing.
+    /// Answers a request that is not an edit.
     func answer(_ call: PendingCall, _ result: (inout JSONWriter) -> Void) {
         guard let id = call.id else { return }
         var response = encoded { Answer.encode(id, into: &$0, result: result) }
@@ -133,7 +134,7 @@ extension Engine {
             "the answers of this batch take more than \(max) bytes; ask for the rest in another")
     }
 
-    /// Answers an edit of a form with a result, once it is durable, and remembers it under the
+    /// Answers an edit of a form as soon as it is durable, and stores the answer under the
     /// request's key.
     func answerEdit(
         _ call: PendingCall, of form: LiveForm, _ result: (inout JSONWriter) -> Void
@@ -147,11 +148,11 @@ extension Engine {
         sendWhenDurable(call, response(call.id, result), form)
     }
 
-    /// Keeps an answer for a retry under the same key.
+    /// Stores an answer for a retry with the same key.
     private func remember(_ call: PendingCall, _ result: [UInt8], _ form: LiveForm) {
         guard let key = call.key else { return }
-        // Kept long: no longer than it is, without the spare bytes of the writer's buffer, where
-        // the request still stands, which may have been a secret.
+        // A copy of the exact size. The writer's buffer is larger, and its unused bytes may contain
+        // the request with a secret.
         let result = result.withUnsafeBytes { [UInt8]($0) }
         let time = steadyMilliseconds
         let row = KeyRow(
@@ -162,24 +163,24 @@ extension Engine {
             pending: KeyIndex.Pending(batch: batches.gathering.number, form: form.key))
     }
 
-    /// Delivers the response to an edit as soon as that is durable.
+    /// Delivers the response to an edit as soon as the edit is durable.
     private func sendWhenDurable(_ call: PendingCall, _ response: [UInt8], _ form: LiveForm) {
         if !deferUntilDurable(call, response, about: form.key), call.id != nil {
             deliver(response, to: call.target, call.connection)
         }
     }
 
-    /// A response around a result that is JSON text already.
+    /// A response with a result that is already JSON text.
     private func response(_ id: RequestID?, _ result: [UInt8]) -> [UInt8] {
         encoded { Answer.encode(id ?? .null, into: &$0) { $0.raw(result) } }
     }
 
-    /// Refuses a request; nothing was changed.
+    /// Rejects a request that has changed nothing.
     func refuse(_ call: PendingCall, _ error: WireError) {
         counters.refused += 1
         if let id = call.id {
             let response = encoded { Answer.encode(id, error, into: &$0) }
-            // What an edit met may itself be on its way to the disk: nobody is shown it before.
+            // The values in an error may not be durable yet. They are sent only when they are.
             let shown = error.fields.isEmpty ? nil : error.form
             if shown == nil
                 || !deferUntilDurable(call, response, about: shown.flatMap(form(named:))?.key)
@@ -187,8 +188,8 @@ extension Engine {
                 deliver(response, to: call.target, call.connection)
             }
         }
-        // Names alone, since what was refused may be a secret; few a second, since the log is
-        // everybody's. What is forbidden has been told with its reason already.
+        // Names only, because a rejected value may be a secret. A few per second only, because all
+        // clients share the log. `forbidden` has already been logged with its reason.
         guard error.kind != .forbidden,
             call.connection.admitsRefusal(max: Self.refusalsLoggedASecondMax, at: now)
         else { return }
@@ -203,10 +204,10 @@ extension Engine {
                     + (error.field.map { [.field($0)] } ?? []) + call.connection.peer.logFields))
     }
 
-    /// Lines that the refusals of one connection may take in the log.
+    /// The most rejections of one connection that are logged per second.
     private static var refusalsLoggedASecondMax: Int { 5 }
 
-    /// Moves what was refused since the last call to the log.
+    /// Logs the rejections since the last call.
     func flushPendingLog(_ effects: inout [Effect]) {
         if pendingLog.isEmpty { return }
         for entry in pendingLog { effects.append(.log(entry)) }
@@ -215,7 +216,7 @@ extension Engine {
 
     // MARK: - Idempotency keys
 
-    /// A key, and a digest of what it is used for.
+    /// A key and the digest of its request.
     private func use(
         of key: String, by request: Request, _ connection: Connection
     ) -> PendingCall.KeyUse {
@@ -235,15 +236,17 @@ extension Engine {
         if call.id != nil { deliver(response, to: call.target, call.connection) }
     }
 
-    /// Whether a response had to be put behind a batch on its way: that of this number, or else the
-    /// newest. Below `durability = commit` nothing waits while the disk keeps up.
+    /// Adds a response to the batch with that number, or else to the newest pending batch; returns
+    /// whether there is one. Below `durability = commit`, nothing waits unless the disk is too
+    /// slow.
     func deferUntilDurable(
         _ call: PendingCall, _ response: [UInt8], about form: FormKey?, batch: UInt64? = nil
     ) -> Bool {
         guard configuration.durability == .commit || isDiskBehind,
             let number = batch ?? batches.newestPending
         else { return false }
-        // Bytes of its own: those of the writer have room for the longest answer so far.
+        // A copy of the exact size, because the writer's buffer is as large as the longest answer
+        // so far.
         let waiter = BatchQueue.Waiter(
             connection: call.connection.id, form: form, target: call.target, id: call.id,
             response: [UInt8](response[...]))
@@ -252,12 +255,12 @@ extension Engine {
         return true
     }
 
-    /// Whether as much as may be kept waits for a disk that is still writing what came before it.
+    /// Whether the disk is too slow: the most that may wait for it is waiting.
     private var isDiskBehind: Bool {
         batches.gathering.bytes > configuration.limits.unwrittenBytesMax && !batches.isIdle
     }
 
-    /// The store knows whether a key was used.
+    /// The store has reported whether a key was used.
     func fetchedKey(
         _ row: KeyRow?, _ call: PendingCall, _ request: Request, _ effects: inout [Effect]
     ) {
@@ -271,7 +274,7 @@ extension Engine {
 
     // MARK: - Greeting
 
-    /// Says in the log who connected, once: with what a greeting claims, where there is one.
+    /// Logs a new connection once, with the content of `hello` if there was one.
     private func introduce(
         _ connection: Connection, _ request: Request, _ effects: inout [Effect]
     ) {
@@ -317,7 +320,7 @@ extension Engine {
 }
 
 extension WireError {
-    /// An idempotency key was used before, for something else.
+    /// The idempotency key was used before for another request.
     static let keyOfAnotherRequest = WireError(
         .invalidParams,
         "this idempotencyKey was used for another request; use a new one for each",

@@ -1,48 +1,49 @@
-// What happens when the disk says no, and when the daemon is to end.
+// Failed commits, and the stop of the daemon.
 //
-// Always holds: nobody has been told of an edit that a failed commit took back, and nobody is told
-// goodbye before what was committed.
+// Invariants: no client has been told of an edit that a failed commit rolled back. A client gets
+// `goodbye` only after everything that was committed.
 
 extension Engine {
-    /// Whether the store takes edits.
+    /// Whether the store accepts edits.
     enum StoreHealth: Equatable {
         case healthy
-        /// A commit failed and may or may not have happened: the store is being written anew.
-        /// `logged` is why the last attempt failed, which was said already.
+        /// A commit failed and may or may not have happened. The store is being rebuilt. `logged`
+        /// is the reason of the last failed attempt, which is in the log already.
         case rebuilding(logged: String?)
-        /// It could not be written anew; tried again then (monotonic nanoseconds).
+        /// The store could not be rebuilt. The next attempt starts at `retryAt` (monotonic
+        /// nanoseconds).
         case broken(retryAt: UInt64, reason: String)
     }
 
-    /// What batches that failed leave to the store that is written anew.
+    /// Contents of failed batches for the rebuilt store.
     struct Unwritten {
-        /// What was told below `commit` and no file has.
+        /// Answers that were sent below `commit` and are in no file.
         var answers: [KeyRow] = []
         var revisions: [RevisionRow] = []
-        /// Keys that are unused again, though the old file may have them.
+        /// Keys that are unused again, although the old file may contain them.
         var failedKeys: [KeyDigest] = []
     }
 
-    /// A store that could not be written anew yet. Nothing is edited meanwhile, so one image serves
-    /// every attempt: the loop goes through the state once, however long the disk stays full.
+    /// A store that could not be rebuilt yet. Nothing is edited in the meantime, so one image
+    /// serves all attempts: the loop visits the state only once, however long the disk stays full.
     struct Rewriting {
         var image: StoreImage
-        /// When the attempt under way began (monotonic nanoseconds).
+        /// When the current attempt started (monotonic nanoseconds).
         var startedAt: UInt64
     }
 
-    /// Nanoseconds between two attempts to write a broken store anew: at least so many, and so many
-    /// times as long as the last attempt took, so that a large store on a disk that fails late does
-    /// not keep the disk and a core busy; at most `retryNanosecondsMax`.
+    /// The pause between two attempts to rebuild a store (nanoseconds): at least this, and a
+    /// multiple of the last attempt's duration, so that a large store on a disk that fails late
+    /// does not keep the disk and a core busy. At most `retryNanosecondsMax`.
     private static var retryNanoseconds: UInt64 { 500_000_000 }
     private static var retryNanosecondsMax: UInt64 { 30_000_000_000 }
     private static var retryFactor: UInt64 { 20 }
 
     // MARK: - Failure
 
-    /// A commit may or may not have happened. Nobody has been told of its edits; they are answered
-    /// `unavailable`, and what is there goes to a new file under a new epoch, so that no dot of
-    /// this batch is ever issued twice (ARCHITECTURE.md, The life of an edit).
+    /// A commit may or may not have happened. No client has been told of its edits; they are
+    /// answered `unavailable`. The committed state is written to a new file with a new replica, so
+    /// no dot of this batch can be issued twice (ARCHITECTURE.md, The life of an edit).
     func commitFailed(_ number: UInt64, _ reason: String, _ effects: inout [Effect]) {
         guard let batch = batches.take(number) else { return }
         counters.commitFailures += 1
@@ -68,8 +69,8 @@ extension Engine {
                 KeyDigest(uid: $0.uid, key: $0.key, at: $0.at)
             }
         } else {
-            // What was told and answered stands, so it goes where the state goes: were it written
-            // later, a kill between the two would have a retry done twice.
+            // These answers were sent, so they are written together with the state. If they were
+            // written later, a kill in between would let a retry be executed twice.
             unwritten.answers += batch.keys.map(\.row)
             for changes in batch.changes where changes.form.existence == .there {
                 unwritten.revisions += changes.revisions
@@ -79,7 +80,7 @@ extension Engine {
         for waiter in batch.waiters {
             guard let connection = settled(waiter) else { continue }
             if configuration.durability != .commit {
-                // It stands, and waited for the disk to catch up alone.
+                // The edit is still valid; its answer only waited for the slow disk.
                 if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
                 closeOnceSettled(connection, &effects)
                 continue
@@ -88,7 +89,7 @@ extension Engine {
         }
     }
 
-    /// Makes a form again what it was when it was last committed.
+    /// Restores the last committed state of a form.
     func rollBack(_ form: LiveForm) {
         switch form.existence {
         case .creating: form.existence = .gone
@@ -97,14 +98,14 @@ extension Engine {
         }
         if form.existence == .gone { remove(form) }
         form.working = form.committed.copy()
-        // Below `commit` what was told remains, and with it how it is undone.
+        // Below `commit`, published edits remain, and so does their undo journal.
         if configuration.durability == .commit {
             form.undo = UndoJournal()
             form.isUndoStored = true
         }
     }
 
-    /// Answers an edit that was not made durable.
+    /// Answers an edit that did not become durable.
     func refuse(
         _ waiter: BatchQueue.Waiter, _ connection: Connection, _ error: WireError,
         _ effects: inout [Effect]
@@ -116,7 +117,7 @@ extension Engine {
         closeOnceSettled(connection, &effects)
     }
 
-    /// What an edit is told while the store cannot write.
+    /// The answer to edits while the store cannot write.
     func unavailable(_ reason: String) -> WireError {
         WireError(
             .unavailable,
@@ -136,7 +137,7 @@ extension Engine {
         effects.append(.rebuild(image))
     }
 
-    /// The committed state, under new logs.
+    /// The committed state, with new logs.
     private func imageToRebuild() -> StoreImage {
         var image = StoreImage(
             revisions: unwritten.revisions, failedKeys: unwritten.failedKeys,
@@ -157,7 +158,8 @@ extension Engine {
         health = .healthy
         unwritten = Unwritten()
         rewriting = nil
-        // The new file has what is in memory: nothing in it can contradict a form's edits.
+        // The new file contains the state in memory, so no operation on a form can fail because of
+        // old rows.
         for form in forms { form.failureReport = nil }
         log(
             .notice, "the store was rebuilt as \(replica); edits are accepted again", &effects,
@@ -165,7 +167,7 @@ extension Engine {
     }
 
     func rebuildFailed(_ reason: String, _ effects: inout [Effect]) {
-        // Said once, not at each attempt: the log may lie on the same full disk.
+        // Logged once, not at each attempt, because the log may be on the same full disk.
         if health != .rebuilding(logged: reason) {
             log(
                 .error, "the store cannot be written: \(reason); trying again", &effects,
@@ -178,12 +180,12 @@ extension Engine {
         health = .broken(retryAt: now &+ wait, reason: reason)
     }
 
-    /// A name for a new line of revisions.
+    /// A name for a new log of revisions.
     func newLogName() -> String { String(environment.random() >> 16, radix: 16) }
 
     // MARK: - Stopping
 
-    /// Edits on their way are still made durable and answered; then everybody is told goodbye.
+    /// Stops the daemon: pending edits are committed and answered, then all clients get `goodbye`.
     func stop(_ reason: GoodbyeReason, _ effects: inout [Effect]) {
         guard lifecycle == .serving else { return }
         lifecycle = .stopping(reason)
@@ -199,8 +201,8 @@ extension Engine {
         effects.append(.drained)
     }
 
-    /// Says goodbye behind the notifications that are still to be written: who does not come back,
-    /// or comes back without `since`, has seen all that was committed.
+    /// Sends `goodbye` after the pending notifications. A client that does not reconnect, or that
+    /// reconnects without `since`, has then seen everything that was committed.
     private func bidFarewell(
         _ connection: Connection, _ reason: GoodbyeReason, _ effects: inout [Effect]
     ) {
@@ -215,7 +217,7 @@ extension Engine {
         markReady(connection)
     }
 
-    /// Whether notifications wait that can be written without the store.
+    /// Whether there are notifications that can be sent without the store.
     func hasUnsentNotifications(_ connection: Connection) -> Bool {
         connection.subscriptions.contains {
             connection.answers.isAnswered($0.answer) && $0.hasOutput

@@ -1,21 +1,21 @@
-// What the engine does not keep in memory: asked of the store, gone on with when it answers.
+// Reads from the store for data that is not in memory.
 
 extension Engine {
-    /// What a fetch from the store is for.
+    /// The purpose of a fetch.
     enum Fetch {
-        /// The first page for a subscriber that resumes behind the change log.
+        /// The first page for a subscriber that resumes before the oldest entry of the change log.
         case resume(PendingCall, StateSubscribe, from: UInt64)
-        /// A further page for a subscriber.
+        /// Another page for a subscriber.
         case page(Subscription)
         case history(PendingCall, HistorySearch)
         case key(PendingCall, Request)
-        /// What can be taken back in a form.
+        /// The undo journal of a form.
         case undo(PendingCall, Request, LiveForm)
-        /// A copy of the store, or a piece of one.
+        /// A snapshot of the store, or a piece of it.
         case backup(PendingCall, offset: Int64)
     }
 
-    /// Asks the store; the connection's next request waits for the answer.
+    /// Reads from the store; the connection's next request waits for the result.
     func fetch(
         _ query: StoreQuery, for purpose: Fetch, _ connection: Connection,
         _ effects: inout [Effect]
@@ -34,7 +34,7 @@ extension Engine {
         return id
     }
 
-    /// For whom the store was asked; reads of the store are dealt out by uid.
+    /// The user of a fetch. The store shares its time by uid.
     public func user(of fetch: FetchID) -> UInt32? {
         switch fetches[fetch] {
         case .page(let subscription):
@@ -55,7 +55,7 @@ extension Engine {
         }
         fetchEnded(id)
         guard let purpose = fetches.removeValue(forKey: id) else {
-            // Whoever asked is gone.
+            // The connection has ended.
             if case .backup(let number, _) = answer { giveUp(backup: number, &effects) }
             return
         }
@@ -100,9 +100,9 @@ extension Engine {
         case (.key(let call, let request), .key(let row)):
             fetchedKey(row, call, request, &effects)
         case (.undo(let call, let request, let form), .revisions(let rows)):
-            // Each record is read as JSON.
+            // Each record is parsed as JSON.
             spend(rows.reduce(0) { $0 + $1.record.count } >> 7, call.connection.account)
-            // A batch that failed may be among what the store shows meanwhile.
+            // During a rebuild, the rows may contain a failed batch.
             if health == .healthy { makeUndo(of: form, rows) }
             readmit(request, call, &effects)
         case (.backup(let call, _), .backup(let number, let bytes)):
@@ -115,7 +115,7 @@ extension Engine {
 }
 
 extension Engine.Fetch {
-    /// The request that waits for it; `nil` where none does.
+    /// The request that waits for the fetch, if any.
     var call: PendingCall? {
         switch self {
         case .resume(let call, _, _), .history(let call, _), .key(let call, _),

@@ -1,14 +1,14 @@
-// What happens when the store refuses what a batch does to one form.
+// What happens when the store rejects the changes of one form in a batch.
 //
-// Always holds: the other forms of the batch are durable and are told, in the logs that they have.
-// The form is as it was committed last; it is read and watched as before and takes no edits, until
-// it is deleted or the daemon opens its store again. Below `commit`, what was told of it remains in
-// memory, and the store closes as after an unclean stop, so that the next start begins new logs.
+// Invariants: the other forms of the batch are durable and continue in the same logs. The form
+// returns to its last committed state. Clients can read and watch it, but not edit it, until it is
+// deleted or the daemon opens its store again. Below `commit`, published edits remain in memory,
+// and the store is closed as after an unclean stop, so the next start creates new logs.
 
 extension Engine {
-    /// Takes the forms that the store refused out of a batch that is durable otherwise.
+    /// Removes rejected forms from a batch that is otherwise durable.
     ///
-    /// - Returns: the responses that were not given; their edits were answered `internal`.
+    /// - Returns: the responses that were not sent; their edits are answered `internal`.
     func leaveOut(
         _ failures: [FormFailure], of batch: inout BatchQueue.Open, _ effects: inout [Effect]
     ) -> [BatchQueue.Waiter] {
@@ -16,11 +16,11 @@ extension Engine {
         for failure in failures {
             guard let form = forms.first(where: { $0.key == failure.form }) else { continue }
             report(failure, of: form, &effects)
-            // What was edited since was edited on top of what is not there now.
+            // Later edits depend on the edits that are now removed.
             let parts = [batch.leaveOut(form), batches.gathering.leaveOut(form)]
             let keysOfForm = parts.flatMap(\.keys)
             guard configuration.durability == .commit else {
-                // The edits were told and answered; a retry in this run gets the same answer.
+                // These edits were answered. A retry in this run gets the same answer.
                 keys.committed(keysOfForm.map(\.id))
                 for waiter in parts.flatMap(\.waiters) {
                     guard let connection = settled(waiter) else { continue }
@@ -42,11 +42,11 @@ extension Engine {
         return refused
     }
 
-    /// Tells the log why a form takes no edits from now on, under a number.
+    /// Logs, with a number, why a form no longer accepts edits.
     private func report(
         _ failure: FormFailure, of form: LiveForm, _ effects: inout [Effect]
     ) {
-        // Pruning may fail once more: that is the same failure.
+        // A failure of a later pruning is the same failure.
         guard form.failureReport == nil else { return }
         lastReport += 1
         form.failureReport = lastReport
@@ -57,7 +57,7 @@ extension Engine {
             &effects, [.event(.storeFailed), .form(form.name)])
     }
 
-    /// Refuses an edit of a form whose edits the store refused.
+    /// Rejects an edit of a form whose edits the store has rejected.
     func requireWritable(_ form: LiveForm) throws(WireError) {
         if form.failureReport != nil { throw refusal(of: form) }
     }

@@ -1,5 +1,4 @@
-// Forms come, change and go: the methods of `form`. How a definition takes the place of another
-// is in Engine+Redefinition.swift.
+// The methods of `form`. Engine+Redefinition.swift replaces a definition.
 
 extension Engine {
     // MARK: - Reading
@@ -61,7 +60,7 @@ extension Engine {
         answerEdit(call, of: change.form) { result.encode(into: &$0) }
     }
 
-    /// Applies a form file for the daemon itself.
+    /// Applies a form file of the daemon itself.
     func apply(_ definition: JSON, file: String, _ effects: inout [Effect]) {
         let peer = Peer(
             pid: 0, uid: configuration.daemonUID, gid: 0, user: "pickersyncd")
@@ -164,16 +163,16 @@ extension Engine {
 
     // MARK: - Planning
 
-    /// A definition that is to take another's place, or to be a form's first.
+    /// A definition that will replace another or create a form.
     struct Redefinition {
         let form: LiveForm
         let definition: FormDefinition
         let applied: JSON
         let isCreation: Bool
-        /// Applying it changes nothing.
+        /// Whether applying it changes nothing.
         let isIdle: Bool
 
-        /// What becomes of the values.
+        /// How the values are migrated.
         var migration: FormMigration {
             if isCreation {
                 var plan = FormMigration()
@@ -230,7 +229,7 @@ extension Engine {
             form: form, definition: file, applied: file.json, isCreation: true, isIdle: false)
     }
 
-    /// Who may not apply is refused before the definition is looked at: a look is work.
+    /// Checks permission before the definition is examined, because examining it takes time.
     private func requirePlanner(of name: String?, by peer: Peer) throws(WireError) {
         if let name, let form = form(named: name), form.isEditable {
             try require(.admin, form, form.working, nil, peer)
@@ -239,7 +238,7 @@ extension Engine {
         }
     }
 
-    /// Refuses a request whose values took its patterns too many steps.
+    /// Rejects a request if matching its values against patterns took too many steps.
     func requirePatternSteps(_ form: String?) throws(WireError) {
         guard patternMeter.hasRunOut || patternMeter.left <= 0 else { return }
         let max = configuration.limits.patternStepsMax
@@ -278,7 +277,7 @@ extension Engine {
 
     private func requireRoomForForm(_ peer: Peer) throws(WireError) {
         let limits = configuration.limits
-        // A form whose deletion is on its way to the disk has given its place up already.
+        // A form that is being deleted no longer counts.
         let present = forms.filter { $0.existence != .deleting }
         guard present.count < limits.formsMax else {
             throw .limit(
@@ -294,7 +293,7 @@ extension Engine {
         }
     }
 
-    /// What those who watch the list of forms are told: the definition without values.
+    /// The notification to watchers of the form list: the definition without values.
     func listing(of form: LiveForm, _ state: FormState) -> [UInt8] {
         Answer.frame(
             .formChanged(
@@ -308,7 +307,7 @@ extension Engine {
 }
 
 extension WireError {
-    /// A definition that was refused, with all that is wrong with it.
+    /// A rejected definition with all its problems.
     init(
         issues: FormIssues, _ kind: ErrorKind, form: String?, field: String?, at member: String
     ) {

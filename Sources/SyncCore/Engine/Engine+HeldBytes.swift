@@ -1,7 +1,7 @@
-// What a user's connections hold of the memory, and who is let go of where that is too much.
+// Memory that a user's connections hold, and which connections are closed when it is too much.
 
 extension Engine {
-    /// Counts what a connection holds of the daemon's memory to its uid.
+    /// Charges a connection's memory to its account.
     func chargeHeld(_ connection: Connection) {
         let bytes =
             connection.owedBytes + connection.inboxBytes + connection.writingBytes
@@ -17,8 +17,8 @@ extension Engine {
         }
     }
 
-    /// Where a uid holds more than it may, its connections that hold the most are cut off. They do
-    /// not read, so they are not told.
+    /// Closes the largest connections of an account that holds too much. They do not read, so they
+    /// get no message.
     func cutOffOverfull(_ effects: inout [Effect]) {
         if overfull.isEmpty { return }
         let accounts = overfull
@@ -29,7 +29,7 @@ extension Engine {
         }
     }
 
-    /// Down to three quarters, so that the look at all connections is rare.
+    /// Down to three quarters of the limit, so that this visit to all connections is rare.
     private func cutOffGreatest(of account: Account, _ effects: inout [Effect]) {
         let max = configuration.limits.heldBytesPerUserMax
         let greatest = connections.inOrder.filter { $0.account === account && $0.heldBytes > 0 }
@@ -47,9 +47,8 @@ extension Engine {
         }
     }
 
-    /// Chunks that the logs and boards have dropped and writes under way still hold: where they are
-    /// too many, those who have fallen behind while they were written to are let go, from the uid
-    /// that has the most of them.
+    /// Closes connections that hold dropped chunks in a write in progress, if these chunks are too
+    /// many. The uid that holds most of them is first.
     func letGoOfStalled() {
         guard retained.bytes > configuration.limits.retainedBytesMax else { return }
         var stalled: [UInt32: [Connection]] = [:]

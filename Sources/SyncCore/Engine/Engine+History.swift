@@ -1,20 +1,20 @@
-// `state.history`: the store's revisions, told again.
+// `state.history`: pages of old revisions from the store.
 
 extension Engine {
-    /// A page of history on its way.
+    /// A page of history that is being collected.
     struct HistorySearch {
         let form: LiveForm
         let field: String?
         let limit: Int
         var before: UInt64
         var entries: [HistoryPage.Entry] = []
-        /// Bytes of the notifications that the entries come from.
+        /// Bytes of the notifications behind the entries.
         var bytes = 0
 
-        /// A page is one frame: it ends early rather than grow beyond.
+        /// A page is one frame, so it ends before it grows too large.
         var isFull: Bool { entries.count > limit || bytes > Engine.historyBytesMax }
 
-        /// Adds the entry of the next older revision, where it is one that is wanted.
+        /// Adds the entry of the next older revision, if it matches.
         mutating func take(_ row: RevisionRow) {
             before = row.revision
             guard let entry = HistoryPage.Entry(row, field: field) else { return }
@@ -23,9 +23,9 @@ extension Engine {
         }
     }
 
-    /// Bytes of notifications that one page of history tells.
+    /// The most bytes of notifications in one page.
     fileprivate static var historyBytesMax: Int { 64 << 10 }
-    /// Revisions that are looked through at once for those of one field.
+    /// Revisions that are searched at once for those of one field.
     private static var historyRowsMax: Int { 512 }
 
     func history(
@@ -42,8 +42,8 @@ extension Engine {
         ask(search, call, &effects)
     }
 
-    /// Looks through the revisions that everybody sees but the store does not have yet
-    /// (`durability` below `commit`); whether some were left for another turn.
+    /// Searches revisions that are published but not in the store yet (`durability` below
+    /// `commit`). Returns whether some are left for another turn.
     private func searchUnsaved(
         _ search: inout HistorySearch, after: UInt64, _ account: Account
     ) -> Bool {
@@ -61,7 +61,7 @@ extension Engine {
     }
 
     private func ask(_ search: HistorySearch, _ call: PendingCall, _ effects: inout [Effect]) {
-        // One more than asked for says whether there is more.
+        // One more row than requested shows whether there is another page.
         let rows =
             search.field == nil
             ? search.limit - search.entries.count + 1 : Self.historyRowsMax
@@ -75,7 +75,7 @@ extension Engine {
         _ search: HistorySearch, _ rows: [RevisionRow], _ call: PendingCall,
         _ effects: inout [Effect]
     ) throws(WireError) {
-        // Whoever may not read the form any more is not told what was read meanwhile.
+        // The peer's permission may have changed during the read.
         guard try readableForm(search.form.name, call.connection) === search.form else {
             throw noForm(search.form.name, call.connection.peer)
         }
@@ -88,7 +88,7 @@ extension Engine {
                 search.take(row)
             }
         }
-        // Each notification is read as JSON: some hundred bytes take a microsecond.
+        // Each notification is parsed as JSON: one unit for every 128 bytes.
         spend(rows.reduce(0) { $0 + $1.frame.count } >> 7, account)
         if !search.isFull, isCut || !rows.isEmpty, search.before > 1 {
             ask(search, call, &effects)
@@ -102,7 +102,7 @@ extension Engine {
 }
 
 extension HistoryPage.Entry {
-    /// The entry of a stored revision; `nil` where it does not touch `field`, or cannot be read.
+    /// The entry of a stored revision; `nil` if it does not touch `field` or cannot be parsed.
     fileprivate init?(_ row: RevisionRow, field: String?) {
         guard let record = RevisionRecord(row.record) else { return nil }
         if let field, !record.touchesAll,
@@ -127,7 +127,7 @@ extension HistoryPage.Entry {
             })
     }
 
-    /// The changes that a stored notification tells.
+    /// The changes in a stored notification.
     private static func changes(in frame: [UInt8]) -> [FieldChange] {
         var decoder = ServerMessageDecoder()
         let text = Array(frame.dropFirst(Frame.headerBytes))

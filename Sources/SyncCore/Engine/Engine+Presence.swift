@@ -1,4 +1,4 @@
-// Who has a form open, where their hands are, and what they hold: told, never kept.
+// Presence: who has a form open, on which control, with which draft. It is never stored.
 
 extension Engine {
     func presenceUpdate(_ params: PresenceUpdate, _ call: PendingCall) throws(WireError) {
@@ -27,8 +27,8 @@ extension Engine {
         answer(call) { EmptyResult().encode(into: &$0) }
     }
 
-    /// A draft is a value that the control would take, from somebody who may write it, never of a
-    /// secret.
+    /// Accepts a draft only if the control would accept the value and the peer may edit it; never
+    /// for a secret.
     private func admitDraft(
         _ proposed: JSON, _ focus: Int?, _ form: LiveForm, _ connection: Connection
     ) throws(WireError) -> JSON {

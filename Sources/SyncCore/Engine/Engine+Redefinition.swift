@@ -1,9 +1,9 @@
-// A definition takes the place of another: every store that can be carried is, and subscribers are
-// told all of it in one frame.
+// Replaces the definition of a form: the stores of all compatible controls are kept, and
+// subscribers get one frame with all changes.
 
 extension Engine {
-    /// Puts a definition in force as one revision (FORM.md, Changing a form that is in use).
-    /// - Parameter line: the audit line of what is about to come of it.
+    /// Applies a definition as one revision (FORM.md, Changing a form that is in use).
+    /// - Parameter line: the audit entry, which is written first.
     func carryOut(
         _ change: Redefinition, _ kind: RevisionRecord.Kind, by author: Author, session: String?,
         _ effects: inout [Effect], line: (ApplyResult) -> LogEntry
@@ -45,16 +45,16 @@ extension Engine {
         return result
     }
 
-    /// Makes the working state that of a new definition and gives what subscribers are told.
+    /// Sets the working state to a new definition and returns the notification for subscribers.
     ///
-    /// - Throws: where that takes more than a frame, which no client would take and every
-    ///   subscriber be cut off by; the state is then as it was.
+    /// - Throws: if the notification is larger than a frame, because then no client would accept it
+    ///   and every subscriber would be disconnected. The state is unchanged.
     func redefine(
         _ change: Redefinition, by author: Author, _ stamp: HybridTimestamp
     ) throws(WireError) -> [UInt8] {
         let form = change.form
         let before = form.working
-        // In place of the state before, which stays as it was.
+        // A new state. The old state stays unchanged.
         form.working =
             change.isCreation
             ? before.copy() : migrated(before, to: change, change.migration, form)
@@ -62,7 +62,7 @@ extension Engine {
         form.working.definitionRevision = form.working.revision
         var changes = noteChanges(form, before, isCreation: change.isCreation, author, stamp)
         do { try requirePatternSteps(form.name) } catch {
-            // What was worked out without all steps is not to be remembered.
+            // Values that were computed without all pattern steps must not stay cached.
             for cell in before.cells { cell.forgetShown() }
             form.working = before
             throw error
@@ -70,7 +70,7 @@ extension Engine {
         let max = configuration.limits.maxFrame
         var frame = notification(of: form, changes)
         if frame.count - Frame.headerBytes > max {
-            // What was there before is the first to go, as with a long edit.
+            // The earlier values are left out first, as with a long edit.
             for place in changes.indices { changes[place].was = nil }
             frame = notification(of: form, changes)
         }
@@ -87,7 +87,7 @@ extension Engine {
         throw error
     }
 
-    /// What subscribers are told of a new definition.
+    /// The notification of a new definition.
     private func notification(of form: LiveForm, _ changes: [FieldChange]) -> [UInt8] {
         let state = form.working
         return Answer.frame(
@@ -100,7 +100,7 @@ extension Engine {
                             definition: state.definition.json, changes: changes)))))
     }
 
-    /// The state under the new definition: every store that can be carried, as it is.
+    /// The state under the new definition, with the stores of all compatible controls.
     private func migrated(
         _ old: FormState, to change: Redefinition, _ plan: FormMigration, _ form: LiveForm
     ) -> FormState {
@@ -132,7 +132,7 @@ extension Engine {
         return state
     }
 
-    /// A secret is sealed for its place: a renamed field's is sealed anew.
+    /// A secret is bound to its field, so the secret of a renamed field is encrypted again.
     private func resealed(
         _ register: SealedRegister, _ form: LiveForm, from: String, to: String
     ) -> FieldStore? {
@@ -147,7 +147,7 @@ extension Engine {
                 SealedRegister.Secret(dot: secret.dot, stamp: secret.stamp, bytes: sealed)))
     }
 
-    /// Which fields read otherwise than before; each is marked as changed by this revision.
+    /// The fields whose value changed. Each is marked as changed by this revision.
     private func noteChanges(
         _ form: LiveForm, _ before: FormState, isCreation: Bool, _ author: Author,
         _ stamp: HybridTimestamp
@@ -172,14 +172,14 @@ extension Engine {
 }
 
 extension FormState {
-    /// Fields that another state does not have.
+    /// Fields that do not exist in another state.
     fileprivate func idsGone(in other: FormState) -> [String] {
         definition.controls.map(\.id).filter { other.definition.index(of: $0) == nil }
     }
 }
 
 extension FieldState {
-    /// Whether a reader sees the same, whoever made it.
+    /// Whether readers see the same value, regardless of the author.
     fileprivate func reads(as other: FieldState) -> Bool {
         value == other.value && isSet == other.isSet && isSecretSet == other.isSecretSet
             && isMixed == other.isMixed && isInvalid == other.isInvalid

@@ -1,9 +1,9 @@
-// From a store's rows to a living engine, and what it says of itself.
+// Creates the engine's state from the store's rows, and reports it.
 
 extension Engine {
-    /// Makes the forms of an image.
+    /// Creates the forms of an image.
     func restore(_ image: StoreImage, newLogs: Bool) throws(EngineStartError) {
-        // A form that was taken once is kept, whatever the bounds are by now.
+        // A form that was accepted once is kept, even if the limits are smaller now.
         var limits = FormLimits()
         limits.frameBytesMax = .max
         limits.fieldsMax = .max
@@ -58,7 +58,7 @@ extension Engine {
         return form
     }
 
-    /// A secret whose key was lost reads as unset, and is flagged.
+    /// A secret whose key was lost is shown as unset, with a flag.
     private func checkSecret(
         _ cell: inout CellContent, _ index: Int, _ form: LiveForm, _ definition: FormDefinition
     ) {
@@ -79,7 +79,7 @@ extension Engine {
         cell.resolve(index, of: definition)
     }
 
-    /// New bounds and choices; what is there is kept.
+    /// Applies new limits and options. Existing data is kept.
     func configure(_ configuration: EngineConfiguration, _ effects: inout [Effect]) {
         self.configuration = configuration
         decoder.bounds = RequestBounds(configuration.limits)
@@ -87,7 +87,7 @@ extension Engine {
 
     // MARK: - Status
 
-    /// One line on the state, for systemd's STATUS=.
+    /// One line about the state, for systemd's STATUS=.
     public var statusLine: String {
         let subscribers = accounts.values.reduce(0) { $0 + $1.subscriptions }
         let store =
@@ -102,11 +102,11 @@ extension Engine {
             + (readOnly > 0 ? "; \(readOnly) forms take no edits, see the log" : "")
     }
 
-    /// How many connections there are: a daemon that serves nobody may exit.
+    /// The number of connections. A daemon without any may exit.
     public var connectionCount: Int { connections.count }
 
     func serverStatus(_ call: PendingCall) {
-        // The shell reads files for it.
+        // The shell reads files for this answer.
         spend(Account.contendedUnits, call.connection.account)
         let status = status()
         answer(call) { $0.value(.object(status)) }

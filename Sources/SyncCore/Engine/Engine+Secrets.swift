@@ -1,7 +1,8 @@
-// Sealing what a secure field is given, and showing it to those who may.
+// Encrypts values of secure fields, and decrypts them for those who may see them.
 
 extension Engine {
-    /// Notes whether secrets may come from now on; they may for as long as the daemon runs.
+    /// Notes that secrets may arrive if a definition has a secure control. This holds for the rest
+    /// of the run.
     func expectSecrets(of definition: FormDefinition) {
         guard !keepsSecrets, definition.controls.contains(where: { $0.type == .secure }) else {
             return
@@ -10,7 +11,7 @@ extension Engine {
         environment.keepMemoryClean()
     }
 
-    /// What was written is freed, and so is wiped, where it may have been a secret.
+    /// Frees, and so clears, the writer's buffer if it may contain a secret.
     func forgetWritten() {
         if keepsSecrets { writer = JSONWriter() }
     }
@@ -21,7 +22,8 @@ extension Engine {
         environment.seal(Array(secret.utf8), Self.place(of: form, field, dot))
     }
 
-    /// What a sealed value is bound to: form, field and dot, so that it opens nowhere else.
+    /// The associated data of an encrypted value: form, field and dot, so it can be decrypted only
+    /// there.
     static func place(of form: LiveForm, _ field: String, _ dot: Dot) -> [UInt8] {
         Array("\(form.name)/\(field)/\(ContextToken.render(CausalContext(dots: [dot])))".utf8)
     }

@@ -1,11 +1,11 @@
-// Who may go on, and who pays: turns, credit and bytes by uid (see `Account`).
+// The scheduler: turns, credit and bytes by uid (see `Account`).
 
 extension Engine {
-    /// Nanoseconds for which two uids that took turns count as both at work.
+    /// Two uids that take turns within this many nanoseconds both count as active.
     private static var contentionNanoseconds: UInt64 { 20_000_000 }
 
-    /// The account that a uid's use is counted to, opened where there is none: that of the user
-    /// whose range a subordinate uid comes from (subuid(5)).
+    /// The account of a uid, which is created if needed. For a subordinate uid (subuid(5)), the
+    /// account of its owner.
     func account(of uid: UInt32) -> Account {
         let uid = environment.accountUID(uid)
         if let known = accounts[uid] { return known }
@@ -14,15 +14,16 @@ extension Engine {
         return account
     }
 
-    /// Whether more than one uid is at work.
+    /// Whether more than one uid is active.
     public var isContended: Bool {
         contendedUntil > now.monotonicNanoseconds
     }
 
-    /// Whether somebody else is connected, at work or not.
+    /// Whether another user is connected, active or not.
     private var isShared: Bool { usersConnected > 1 }
 
-    /// Ends an account's turn where the iteration has taken its time: units are guesses.
+    /// Ends an account's turn if the iteration has taken too long, because units are only
+    /// estimates.
     func lookAtClock(_ account: Account) {
         guard let stopwatch else { return }
         let most = isContended ? Account.contendedTurnNanoseconds : Account.turnNanoseconds
@@ -31,12 +32,12 @@ extension Engine {
         account.unitsLeft = min(account.unitsLeft, 0)
     }
 
-    /// Charges units to the account of a connection.
+    /// Charges units to an account.
     func spend(_ units: Int, _ account: Account) {
         if atWork !== account {
             if atWork != nil {
                 contendedUntil = now.monotonicNanoseconds &+ Self.contentionNanoseconds
-                // Somebody was alone until now: what is left of a long turn is not theirs alone.
+                // Until now only one uid was active. It does not keep the rest of its long turn.
                 for spender in spenders { spender.unitsLeft = min(spender.unitsLeft, 0) }
             }
             atWork = account
@@ -45,17 +46,17 @@ extension Engine {
         account.unitsLeft -= units
     }
 
-    /// An account has used something of this turn.
+    /// An account has used a part of this turn.
     func noteSpent(_ account: Account) {
         guard !account.hasSpent else { return }
         account.hasSpent = true
         spenders.append(account)
     }
 
-    /// Whether `Input.turn` would do anything: at the end of each iteration the shell asks.
+    /// Whether `Input.turn` has any effect. The shell checks this at the end of each iteration.
     public var wantsTurn: Bool { !spenders.isEmpty }
 
-    /// Whether somebody waits for the next iteration and for nothing else.
+    /// Whether an account waits only for the next iteration.
     public var wantsIteration: Bool {
         spenders.contains { account in
             mayWork(account)
@@ -65,7 +66,7 @@ extension Engine {
         }
     }
 
-    /// Nanoseconds after which somebody who has had too much of the time may go on.
+    /// Nanoseconds until an account without credit can continue.
     public var nextTurnNanoseconds: Int64? {
         guard isContended || isShared else { return nil }
         let waits = spenders.lazy.filter { $0.connections > 0 }.compactMap { account -> Int64? in
@@ -74,11 +75,12 @@ extension Engine {
             }
             return self.isContended && account.credit <= 0 ? 2 * (1 - account.credit) : nil
         }
-        // Who else is there changes meanwhile.
+        // The set of active uids can change before that.
         return waits.min().map { min($0, Int64(Self.contentionNanoseconds)) }
     }
 
-    /// Whether requests of a connection's uid wait for a turn: nothing more need be read of it.
+    /// Whether requests of a connection's uid have to wait for a turn, so that the shell need not
+    /// read more.
     public func mustWait(_ id: ConnectionID) -> Bool {
         guard !spenders.isEmpty, let account = connections[id]?.account else { return false }
         return account.hasWaitingRequests || !mayWork(account)
@@ -86,8 +88,8 @@ extension Engine {
 
     // MARK: - Credit
 
-    /// Whether an account has not had more of the time than the others; without a stopwatch (a
-    /// simulation) units alone count.
+    /// Whether an account has used no more than its share of time. Without a stopwatch (in a
+    /// simulation) only units count.
     private func mayWork(_ account: Account) -> Bool {
         guard stopwatch != nil else { return true }
         if isShared, isResting(account) { return false }
@@ -98,34 +100,35 @@ extension Engine {
         account.restsUntil > now.monotonicNanoseconds
     }
 
-    /// When work for an account begins that is to be charged to it; `nil` while it is alone.
+    /// The start of work that is charged to an account; `nil` while only one uid is active.
     func workBegins() -> UInt64? {
         guard isContended, let stopwatch else { return nil }
         return stopwatch()
     }
 
-    /// When a request begins that may be followed by a rest; `nil` while nobody else is connected.
+    /// The start of a request after which its account may have to rest; `nil` while no other user
+    /// is connected.
     func requestBegins() -> UInt64? {
         guard isShared, let stopwatch else { return nil }
         return stopwatch()
     }
 
-    /// Charges an account the time since `workBegins`.
+    /// Charges the time since `workBegins` to an account.
     func workEnded(_ began: UInt64?, _ account: Account) {
         guard isContended, let began, let stopwatch else { return }
         charge(stopwatch() &- began, account)
     }
 
-    /// Makes an account rest after a request that held the loop up for long while somebody else is
-    /// connected, at work or not: whoever comes at a random moment waits for half of the square of
-    /// it (the mean residual life: Feller, volume 2, chapter XI), so the rest grows with the
-    /// square.
+    /// Makes an account rest after a request that blocked the loop for long while another user is
+    /// connected, active or not. A client that arrives at a random moment waits in proportion to
+    /// the square of the duration (mean residual life: Feller, volume 2, chapter XI), so the rest
+    /// grows with the square.
     func restAfter(_ began: UInt64?, _ account: Account) {
         guard let began, let stopwatch else { return }
         let took = stopwatch() &- began
         let free = Account.freeNanoseconds
         guard took > free else { return }
-        // No request takes longer by itself: what is more is the machine's.
+        // No request takes longer by itself. The rest of the time is due to the machine.
         let long = min(took, Account.longNanoseconds)
         let milliseconds = long / 1_000_000
         let begins = max(account.restsUntil, now.monotonicNanoseconds &+ took)
@@ -134,13 +137,13 @@ extension Engine {
         noteSpent(account)
     }
 
-    /// Charges the time of something that was done for a connection.
+    /// Charges time that was used for a connection.
     public func charge(_ nanoseconds: UInt64, to id: ConnectionID) {
         guard isContended, let account = connections[id]?.account else { return }
         charge(nanoseconds, account)
     }
 
-    /// Charges the time that the store took for a fetch to whoever wanted it.
+    /// Charges the store's time for a fetch to the account that asked for it.
     public func charge(_ nanoseconds: UInt64, to fetch: FetchID) {
         guard isContended, let account = fetchers[fetch] else { return }
         charge(nanoseconds, account)
@@ -148,16 +151,16 @@ extension Engine {
 
     func charge(_ nanoseconds: UInt64, _ account: Account) {
         guard stopwatch != nil else { return }
-        // Only time that passes from here on pays for it.
+        // Only time from now on earns credit.
         if account.credit >= Account.creditMax { account.creditAt = now.monotonicNanoseconds }
-        // A day is more than a clock that leaps can make of it.
+        // At most a day, in case the clock leaps.
         account.credit -= Int64(min(nanoseconds, 86_400_000_000_000))
         guard account.credit <= 0 else { return }
         account.unitsLeft = min(account.unitsLeft, 0)
         noteSpent(account)
     }
 
-    /// Half of the time that has passed, or all of it for who is alone.
+    /// Adds half of the elapsed time, or all of it if only this uid is active.
     private func addCredit(_ account: Account) {
         let passed = now.monotonicNanoseconds &- account.creditAt
         account.creditAt = now.monotonicNanoseconds
@@ -166,13 +169,13 @@ extension Engine {
             Account.creditMax, account.credit + (isContended ? earned / 2 : earned))
     }
 
-    /// Whether an account owes neither time nor units nor a rest.
+    /// Whether an account owes no time, no units and no rest.
     private func owesNothing(_ account: Account) -> Bool {
         account.credit > 0 && account.unitsLeft >= 0 && !isResting(account)
     }
 
-    /// Lets go of an account without connections, once it owes nothing: who comes back finds what
-    /// they owe.
+    /// Deletes an account without connections when it owes nothing. Until then, its user finds the
+    /// debt again after a reconnect.
     func close(_ account: Account) {
         guard account.connections == 0 else { return }
         guard owesNothing(account) else { return noteSpent(account) }
@@ -181,14 +184,14 @@ extension Engine {
 
     // MARK: - Fetches
 
-    /// Whether the store may be asked once more for an account: of several uids each has one read
-    /// under way, so that a commit never waits for a queue of them.
+    /// Whether another read may start for an account. While several uids are active, each has one
+    /// read in progress, so that a commit never waits for a queue of reads.
     private func mayFetch(_ account: Account) -> Bool {
         account.fetchesUnderWay < (isContended ? 1 : Account.fetchesMax) && mayWork(account)
     }
 
-    /// Asks the store for an account, at once where it may, and for as much as is good then: who
-    /// waited may not be alone any more.
+    /// Starts a read for an account or queues it. The size of the read depends on who is active
+    /// when it starts.
     func send(_ id: FetchID, _ query: StoreQuery, _ account: Account, _ effects: inout [Effect]) {
         fetchers[id] = account
         if account.fetchesWaiting.isEmpty, mayFetch(account) {
@@ -200,7 +203,7 @@ extension Engine {
         }
     }
 
-    /// The store has answered.
+    /// A read has ended.
     func fetchEnded(_ id: FetchID) {
         guard let account = fetchers.removeValue(forKey: id) else { return }
         account.fetchesUnderWay -= 1
@@ -210,7 +213,7 @@ extension Engine {
     private func sendWaiting(_ account: Account, _ effects: inout [Effect]) {
         while mayFetch(account), let fetch = account.fetchesWaiting.takeFirst() {
             guard fetches[fetch.id] != nil else {
-                // Whoever asked is gone.
+                // The connection has ended.
                 fetchers[fetch.id] = nil
                 continue
             }
@@ -219,20 +222,21 @@ extension Engine {
         }
     }
 
-    /// Connections of an account that may be written to now, while somebody else is at work.
+    /// The number of an account's connections that can be written to now, while another uid is
+    /// active.
     func writesLeft(of account: Account) -> Int {
         mayWork(account) ? max(0, account.writesLeft) : 0
     }
 
     // MARK: - Turns
 
-    /// Whether an account has its part of the batch that gathers.
+    /// Whether an account has used its part of the gathering batch.
     private func isHeldBack(_ account: Account) -> Bool {
         configuration.durability == .commit && isContended && !batches.gathering.isEmpty
             && account.gatheredEdits >= batchEditsMax
     }
 
-    /// Everybody's next turn: units anew, and whoever waits goes on.
+    /// Starts the next turn of all accounts: with new units, and with the waiting requests.
     func takeTurns(_ effects: inout [Effect]) {
         noteContention()
         swap(&takingTurns, &spenders)
@@ -253,7 +257,7 @@ extension Engine {
                 account.unitsLeft = min(units, account.unitsLeft + units)
             }
             if may { work(account, &effects) }
-            // Debts and those who wait are looked after in the next turn.
+            // Accounts with debts or waiting requests stay in the list for the next turn.
             if account.unitsLeft < units || account.hasWaitingRequests || !account.audiences.isEmpty
                 || !account.staleFilters.isEmpty
                 || !account.fetchesWaiting.isEmpty || account.credit < Account.creditMax
@@ -263,7 +267,7 @@ extension Engine {
         }
     }
 
-    /// Whoever waits for a turn, for the store or for a commit is at work too, however long that
+    /// Marks uids as active that wait for a turn, for the store or for a commit, however long that
     /// takes.
     private func noteContention() {
         var first: Account?
@@ -271,7 +275,7 @@ extension Engine {
             if first == nil { first = account }
             return first !== account
         }
-        // Nobody waits for a commit otherwise.
+        // Below `commit`, nothing waits for a commit.
         let waitsForCommit = configuration.durability == .commit
         if waitsForCommit && committers.contains(where: { isSecond($0.account) })
             || waitsForCommit && editors.contains(where: isSecond)
@@ -281,7 +285,7 @@ extension Engine {
         }
     }
 
-    /// What an account does in its turn.
+    /// The work of an account in its turn.
     private func work(_ account: Account, _ effects: inout [Effect]) {
         let began = workBegins()
         sendWaiting(account, &effects)
@@ -294,7 +298,7 @@ extension Engine {
         workEnded(began, account)
     }
 
-    /// Marks some of those who are to be told something.
+    /// Marks some subscribers that have notifications.
     private func markAudiences(of account: Account) {
         var left = isContended ? Account.contendedMarks : Int.max
         while left > 0, let audience = account.audiences.first {
@@ -303,21 +307,22 @@ extension Engine {
         }
     }
 
-    /// Counts an edit into the batch that gathers.
+    /// Counts an edit in the gathering batch.
     func countEdit(_ account: Account) {
         noteReturn(account)
         if account.gatheredEdits == 0 { editors.append(account) }
         account.gatheredEdits += 1
     }
 
-    /// A batch is on its way: whose edits it has. One edit of each uid costs it nothing: whoever
-    /// waits for each answer uses the disk for nearly all of the time, and takes it from nobody.
+    /// A batch has been sent to the store: records each account's part of it. One edit per uid is
+    /// free, because a client that waits for each answer uses the disk nearly all the time without
+    /// taking it from others.
     func noteCommitters() {
         let edits = editors.reduce(0) { $0 + $1.gatheredEdits }
         committers = editors.map { ($0, UInt64(($0.gatheredEdits - 1) * 1000 / max(1, edits))) }
     }
 
-    /// A commit has ended; its time is charged by edits.
+    /// A commit has ended. Its time is charged in proportion to edits.
     func commitEnded(_ nanoseconds: UInt64) {
         if isContended, configuration.durability == .commit {
             for (account, part) in committers { charge(nanoseconds / 1000 * part, account) }
@@ -326,7 +331,7 @@ extension Engine {
         committers.removeAll(keepingCapacity: true)
     }
 
-    /// The batch that gathered is on its way, or is given up: the next one is empty.
+    /// The gathered batch was sent or dropped. The next one is empty.
     func forgetEdits() {
         for account in editors { account.gatheredEdits = 0 }
         editors.removeAll(keepingCapacity: true)
@@ -334,7 +339,7 @@ extension Engine {
 }
 
 extension StoreQuery {
-    /// What is asked for while somebody else is at work, where the rest can be asked for later.
+    /// A smaller read for the time while another uid is active, if the rest can be read later.
     fileprivate var inPieces: StoreQuery {
         switch self {
         case .revisions(let form, let from, let rowsMax, let bytesMax):
@@ -345,7 +350,7 @@ extension StoreQuery {
             .history(
                 form: form, before: before, rowsMax: rowsMax,
                 bytesMax: min(bytesMax, Account.contendedHistoryBytes))
-        // A journal is made of all of it or is no journal.
+        // A journal is useful only if it is complete.
         case .history, .journal, .key, .backup, .backupPiece, .backupEnd: self
         }
     }

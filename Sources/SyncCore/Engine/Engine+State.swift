@@ -1,4 +1,4 @@
-// Reading, setting, undoing: the methods of `state`.
+// The methods of `state`: read, set, undo.
 
 extension Engine {
     // MARK: - Reading
@@ -19,12 +19,13 @@ extension Engine {
         }
     }
 
-    /// The fields that a read asks for, in the order of the form.
+    /// The fields that a read asks for, in form order.
     private func matching(
         _ names: [String]?, _ form: LiveForm, _ state: FormState, _ connection: Connection
     ) throws(WireError) -> [Int] {
         if let names, names.count == 1, Glob.isLiteral(names[0]) {
-            // Nearly every read of a program: looked up, whatever the size of the form.
+            // Nearly every read of a program names one field. It is looked up, however large the
+            // form is.
             guard let index = state.definition.index(of: names[0]) else {
                 throw noField(names[0], form, state)
             }
@@ -36,13 +37,12 @@ extension Engine {
         return state.indexes(matching: globs)
     }
 
-    /// What it costs to try globs on so many fields: a unit is about two thousand steps, or what is
-    /// told of sixteen fields.
+    /// The units for matching globs against so many fields, or for sending so many fields.
     static func units(matching globs: GlobSet?, fields: Int) -> Int {
         ((fields * (globs?.steps ?? 0)) >> 11) + (fields >> 4)
     }
 
-    /// A glob without `*` and `?` names a field, which must be there.
+    /// A glob without `*` and `?` is a field name, and the field must exist.
     func requireMatches(
         _ globs: GlobSet?, _ form: LiveForm, _ state: FormState
     ) throws(WireError) {
@@ -52,11 +52,12 @@ extension Engine {
         }
     }
 
-    /// The form of that name as readers see it, for somebody who may read it.
+    /// The form with that name as readers see it, if the peer may read it.
     func readableForm(
         _ name: String, _ connection: Connection
     ) throws(WireError) -> LiveForm {
-        // While one is to be deleted and another created under its name, readers see the first.
+        // While a form is being deleted and another one with its name is being created, readers see
+        // the first.
         guard
             let form = form(named: name).flatMap({ $0.isReadable ? $0 : nil })
                 ?? forms.first(where: { $0.isReadable && $0.name.isSameBytes(as: name) })
@@ -65,7 +66,7 @@ extension Engine {
         return form
     }
 
-    /// The form of that name as edits see it.
+    /// The form with that name as edits see it.
     func editableForm(
         _ name: String, _ connection: Connection
     ) throws(WireError) -> LiveForm {
@@ -75,7 +76,7 @@ extension Engine {
         return form
     }
 
-    /// The nearest names are of forms that the peer may read: it learns nothing of others.
+    /// Suggests only names of forms that the peer may read.
     func noForm(_ name: String, _ peer: Peer) -> WireError {
         let shown = name.escapedForDisplay()
         var error = WireError(.notFound, "no form \"\(shown)\"", form: name)
@@ -102,7 +103,7 @@ extension Engine {
         return error
     }
 
-    /// Refuses what the peer may not, and says so in the log.
+    /// Rejects and logs what the peer may not do.
     func require(
         _ action: FormAction, _ form: LiveForm, _ state: FormState, _ control: Int?, _ peer: Peer
     ) throws(WireError) {
@@ -150,7 +151,7 @@ extension Engine {
             guard let control = definition.index(of: change.field) else {
                 throw noField(change.field, form, state)
             }
-            // Whether a control is pressed or written, it is judged once.
+            // Permission is checked once per control and kind of action (press or write).
             if permitted.insert(control << 1 | (change.action == .press ? 1 : 0)).inserted {
                 try requireEdit(change.action, form, state, control, connection.peer)
             }
@@ -192,7 +193,7 @@ extension Engine {
             &effects)
     }
 
-    /// A transaction by whoever is at the other end of a connection.
+    /// Starts a transaction with the connection's user as author.
     func begin(_ form: LiveForm, _ connection: Connection) -> Transaction {
         Transaction(
             form, author: connection.author(replica: replica),
@@ -201,8 +202,8 @@ extension Engine {
             valuesMax: configuration.limits.valuesMax)
     }
 
-    /// Refuses an edit of a control that the peer may not make; of one that shows others', of each
-    /// that it writes to as well.
+    /// Rejects an edit of a control that the peer may not edit. For a control that shows others,
+    /// each of them is checked too.
     func requireEdit(
         _ edit: Change.Action, _ form: LiveForm, _ state: FormState, _ control: Int, _ peer: Peer
     ) throws(WireError) {
@@ -244,10 +245,10 @@ extension Engine {
 
     // MARK: - The end of a transaction
 
-    /// Gives the outcome of a transaction to its author and to everybody else.
+    /// Sends the outcome of a transaction to its author and to all subscribers.
     ///
-    /// - Parameter seen: The request's own tokens: the answer's token is what they say plus the new
-    ///   dots, never all that the daemon knows (CAUSALITY.md, 3).
+    /// - Parameter seen: The request's tokens. The token in the answer contains them and the new
+    ///   dots, never everything that the daemon knows (CAUSALITY.md, 3).
     func finish(
         _ transaction: inout Transaction, _ kind: RevisionRecord.Kind, named: [Int],
         seen: CausalContext, skipped: [String]?, undoes: Transaction.UndoneRevision?,
@@ -256,13 +257,13 @@ extension Engine {
     ) {
         let form = transaction.form
         let connection = call.connection
-        // The edit itself, and each subscriber is told.
+        // The edit itself, and the notification of each subscriber.
         spend(2 + form.subscriptionCount >> 4, connection.account)
         let outcome = transaction.finish(
             kind, session: connection.session, undoes: undoes, skipped: skipped ?? [])
         let context = form.working.answerContext(seen, outcome.dots)
         note(outcome.dots, form, connection)
-        // The fields named and those that changed, ascending.
+        // The named and the changed fields, ascending.
         let told =
             named == outcome.touched ? named : (named + outcome.touched).sortedDistinct()
         let state = form.working
@@ -292,8 +293,9 @@ extension Engine {
         }
         var frame = frame(of: outcome, form, tellsWas: true)
         if frame.count - Frame.headerBytes > configuration.limits.maxFrame {
-            // The values fit, as every snapshot does; those before them beside them need not. A
-            // frame that no client takes would cut every subscriber off.
+            // The new values fit in a frame, as every snapshot does, but not always with the
+            // earlier values. No client accepts a larger frame, so every subscriber would be
+            // disconnected.
             frame = self.frame(of: outcome, form, tellsWas: false)
         }
         let recordBytes = record.bytesEstimate
@@ -333,7 +335,7 @@ extension Engine {
         }
     }
 
-    /// A connection has seen what it wrote itself.
+    /// Records that a connection has seen its own writes.
     private func note(_ dots: [Dot], _ form: LiveForm, _ connection: Connection) {
         guard !dots.isEmpty else { return }
         connection.note(dots, in: form.key) { form.working.heldDots }
@@ -341,13 +343,13 @@ extension Engine {
 }
 
 extension FormState {
-    /// The fields that match, in the order of the form; all without globs.
+    /// The indexes of matching fields, in form order; all fields without globs.
     func indexes(matching globs: GlobSet?) -> [Int] {
         guard let globs else { return Array(cells.indices) }
         return cells.indices.filter { globs.matches(definition.controls[$0].id) }
     }
 
-    /// The states of the fields that match.
+    /// The states of matching fields.
     func fields(matching globs: GlobSet?) -> [NamedField] {
         indexes(matching: globs).map {
             NamedField(id: definition.controls[$0].id, state: field($0))

@@ -1,7 +1,7 @@
-// Who watches what: subscriptions, `since`, and what is written to subscribers.
+// Subscriptions: `since`, filters, and notifications.
 
 extension Engine {
-    /// Revisions and bytes of one page from the store.
+    /// The most revisions and bytes in one page from the store.
     private static var pageRowsMax: Int { 512 }
     private static var pageBytesMax: Int { 256 << 10 }
 
@@ -28,7 +28,7 @@ extension Engine {
         }
     }
 
-    /// The form that somebody may subscribe to now: asked again when the store has answered.
+    /// The form, if the peer may subscribe to it now. Checked again when the store has answered.
     private func subscribableForm(
         _ params: StateSubscribe, _ connection: Connection
     ) throws(WireError) -> LiveForm {
@@ -73,7 +73,8 @@ extension Engine {
         markReady(connection)
     }
 
-    /// A resuming subscriber's first revision: whether the store still has it.
+    /// The first page of a resuming subscriber has arrived. It shows whether the store still has
+    /// the revision.
     func resumed(
         _ rows: [RevisionRow], _ call: PendingCall, _ params: StateSubscribe, from: UInt64,
         _ effects: inout [Effect]
@@ -96,13 +97,13 @@ extension Engine {
         answer(call) { EmptyResult().encode(into: &$0) }
     }
 
-    /// Ends a subscription: nothing more of the form is written to its connection.
+    /// Ends a subscription. Its connection gets no more notifications of the form.
     func end(_ subscription: Subscription) {
         subscription.connection.subscriptions.remove(subscription)
         leave(subscription)
     }
 
-    /// Takes a subscription out of its form's lists.
+    /// Removes a subscription from its form's lists.
     func leave(_ subscription: Subscription) {
         let form = subscription.form
         form.remove(subscription)
@@ -114,13 +115,13 @@ extension Engine {
 
     // MARK: - Writing to subscribers
 
-    /// Adds to a write what a subscriber has not seen.
+    /// Adds notifications that a subscriber has not received to a write.
     func collect(_ subscription: Subscription, into output: inout Output, bytesMax: Int) {
         if subscription.isFilterStale { return }
         let form = subscription.form
         if case .page(let chunks, let next) = subscription.position {
             for chunk in chunks { output.append(own: chunk) }
-            // From here on they are bytes of the write.
+            // From now on these bytes count as part of the write.
             subscription.connection.addPageBytes(-subscription.pageBytes)
             subscription.position = .stored(next: next)
         }
@@ -144,7 +145,7 @@ extension Engine {
         }
     }
 
-    /// One notification that brings a subscriber up to date: the newest of each field that changed
+    /// One notification that brings a subscriber up to date: the newest value of each changed field
     /// (PROTOCOL.md, What you can rely on, 2).
     private func coalesce(
         _ subscription: Subscription, from: UInt64, into output: inout Output
@@ -189,8 +190,8 @@ extension Engine {
         output.append(own: FrameChunk(frame))
     }
 
-    /// Asks for the next page of a subscriber that is behind the change log, once the last has
-    /// left.
+    /// Reads the next page for a subscriber that is behind the change log, when the last page is
+    /// written.
     func fetchNextPage(of subscription: Subscription, _ effects: inout [Effect]) {
         guard case .stored(let next) = subscription.position else { return }
         if next >= subscription.form.changeLog.first {
@@ -204,14 +205,14 @@ extension Engine {
         subscription.position = .fetching(next: next, id)
     }
 
-    /// A page has come for a subscriber; one that has ended, or began anew, does not want it.
+    /// A page has arrived. It is ignored if the subscription has ended or was replaced.
     func page(
         _ rows: [RevisionRow], _ subscription: Subscription, _ id: FetchID,
         _ effects: inout [Effect]
     ) {
         guard case .fetching(let from, id) = subscription.position else { return }
         guard rows.first?.revision == from, let last = rows.last?.revision else {
-            // Pruned meanwhile: the change log brings it up to date.
+            // Pruned in the meantime. The change log brings the subscriber up to date.
             subscription.position = .live(next: from)
             markReady(subscription.connection)
             return
@@ -229,7 +230,7 @@ extension Engine {
         markReady(subscription.connection)
     }
 
-    /// The revisions that touch a field that a subscriber asked for. Each name is tried once.
+    /// The revisions that touch a field of the subscriber's filter. Each name is matched once.
     private func wanted(_ rows: [RevisionRow], by subscription: Subscription) -> [RevisionRow] {
         guard let globs = subscription.globs else { return rows }
         let form = subscription.form
@@ -245,8 +246,8 @@ extension Engine {
 
     // MARK: - New names
 
-    /// A form has another definition: filters that do not know its names are tried on them in turns
-    /// of those whose they are, as there may be thousands.
+    /// A form has a new definition. Filters are matched against its new names in turns of their
+    /// accounts, because there may be thousands.
     func renewFilters(of form: LiveForm) {
         form.noteNames()
         for subscription in form.subscriptions where subscription.noteNames(form.names) {
@@ -256,7 +257,7 @@ extension Engine {
         }
     }
 
-    /// Tries some of an account's filters on new names.
+    /// Matches some of an account's filters against new names.
     func refreshFilters(of account: Account) {
         while account.unitsLeft > 0, let subscription = account.staleFilters.takeFirst() {
             guard subscription.isFilterStale else { continue }

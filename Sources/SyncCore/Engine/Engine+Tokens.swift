@@ -1,4 +1,4 @@
-// What the sender of an edit says that it has seen (CAUSALITY.md, 2 and 3).
+// What the sender of an edit has seen (CAUSALITY.md, 2 and 3).
 
 extension Engine {
     func parse(_ token: String, path: String) throws(WireError) -> CausalContext {
@@ -20,8 +20,8 @@ extension Engine {
         }
     }
 
-    /// What the sender of an edit had seen by its token, cut to what this store knows; the
-    /// transaction adds what the same connection wrote itself (CAUSALITY.md, 2).
+    /// What the sender has seen according to its token, limited to what this store knows. The
+    /// transaction adds the connection's own writes (CAUSALITY.md, 2).
     func seen(
         _ token: String?, _ form: LiveForm, path: String
     ) throws(WireError) -> Seen {
@@ -29,8 +29,8 @@ extension Engine {
         return .context(try parse(token, path: path).clipped(to: form.working.context))
     }
 
-    /// What the answer's token goes on from: the request's, else the oldest of its changes' where
-    /// all others say as much. It never claims more than each part of the request did.
+    /// The basis of the token in the answer: the request's token, or the oldest token of its
+    /// changes if all others include it. It never claims more than each part of the request did.
     func shown(_ params: StateSet) throws(WireError) -> CausalContext {
         if let token = params.context { return try parse(token, path: "context") }
         var shown: CausalContext?

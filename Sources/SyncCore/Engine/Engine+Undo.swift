@@ -1,7 +1,7 @@
 // `state.undo` and `state.redo`.
 
 extension Engine {
-    /// Bytes of records of the revisions that a journal is made of.
+    /// The most bytes of revision records that a journal is made from.
     private static var undoBytesMax: Int { 8 << 20 }
 
     func takeBack(
@@ -37,8 +37,8 @@ extension Engine {
         transaction.affirms = false
         var skipped: [String] = []
         var named: [Int] = []
-        // One step a field, but of a transaction that an earlier version kept: there, what stands
-        // again may be an earlier write of the same transaction.
+        // One step per field, except in a transaction that an earlier version stored: there, the
+        // restored value may be an earlier write of the same transaction.
         var steps = target.steps
         var restored: [String: [UndoStep.Restoration]] = [:]
         while var step = steps.popLast() {
@@ -72,14 +72,14 @@ extension Engine {
             &effects)
     }
 
-    /// Makes the journal of a form: of revisions that the store has, the newest of each uid, and of
-    /// those on their way to it. No batch was committed since the store answered.
+    /// Creates the journal of a form from the newest stored revisions of each uid and from those
+    /// that are not stored yet. No batch was committed since the store answered.
     func makeUndo(of form: LiveForm, _ stored: [RevisionRow]) {
         guard form.isUndoStored else { return }
         form.isUndoStored = false
         form.undo = UndoJournal()
         var rows = stored.sorted { $0.revision < $1.revision }
-        // Those that took back a part of another and can be taken back no more themselves.
+        // Revisions that undid a part of another one cannot be undone themselves.
         let parts = Set(stored.lazy.filter { $0.undoes != nil }.map(\.revision))
         var unsaved: [RevisionRow] = []
         batches.scanRevisions(of: form, after: rows.last?.revision ?? 0, before: .max) { row in

@@ -1,17 +1,19 @@
-// Who has something to be written, and what: the way of a change to thousands of subscribers.
+// Output: which connections have some, and what it is. This is the path from a change to thousands
+// of subscribers.
 //
-// Always holds: nothing here looks a connection up by its number, and a subscriber that is up to
-// date is given the very list of slices that the one before it was given.
+// Invariants: no connection is looked up by its number here. Subscribers that are up to date share
+// one list of slices.
 
-/// A connection's way out: what `Engine.takeReady` gives. Of one that is gone nothing comes.
+/// Access to a connection's output; a result of `Engine.takeReady`. It is empty after the
+/// connection has ended.
 public struct Outbox {
     let connection: Connection
 
-    /// Whose it is.
+    /// The connection.
     public var id: ConnectionID { connection.id }
 
-    /// What the shell has of the connection, held until that is gone: a fan-out looks at each, and
-    /// a reference is a twentieth of a hash.
+    /// The shell's object for the connection, held until the connection ends. A fan-out uses it for
+    /// each connection, and a reference is cheaper than a hash look-up.
     public var owner: AnyObject? {
         get { connection.owner }
         nonmutating set { connection.owner = connection.isGone ? nil : newValue }
@@ -21,7 +23,7 @@ public struct Outbox {
 extension Engine {
     // MARK: - Readiness
 
-    /// Notes that there may be something to write to a connection.
+    /// Marks a connection as ready: it may have output.
     func markReady(_ connection: Connection) {
         guard !connection.isReady, !connection.isWriting else { return }
         connection.isReady = true
@@ -30,16 +32,16 @@ extension Engine {
         account.ready.append(connection)
     }
 
-    /// Notes that there is something to write to all who watch a form: they are marked once for all
-    /// changes of an iteration, as the marking costs each of them for each change otherwise.
+    /// Notes that all subscribers of a form have output. They are marked once per iteration instead
+    /// of once per change.
     func noteNews(of form: LiveForm) {
         guard !form.hasNews else { return }
         form.hasNews = true
         news.append(form)
     }
 
-    /// The members of an audience have something to be written to them: at once where they are
-    /// few or alone, otherwise some in each turn of their uid.
+    /// Marks the members of an audience: at once if there are few or only their uid is active,
+    /// otherwise some in each turn of their uid.
     private func tell(_ audience: Audience) {
         if !isContended || audience.members.count <= Account.contendedWrites {
             for subscription in audience.members { markReady(subscription.connection) }
@@ -50,11 +52,11 @@ extension Engine {
         noteSpent(audience.account)
     }
 
-    /// The connections that have something to be written and no write under way; each is given
-    /// once. While more than one uid is at work, those of one that has had its writes of this turn
-    /// wait for the next.
+    /// The connections with output and no write in progress. Each is returned once. While more than
+    /// one uid is active, a uid that has had its writes of this turn waits for the next turn.
     ///
-    /// - Parameter most: connections of one uid at once; the others are given by the next call.
+    /// - Parameter most: the most connections of one uid per call. The next call returns the
+    ///   others.
     public func takeReady(atMost most: Int = .max) -> [Outbox] {
         if !news.isEmpty {
             for form in news {
@@ -84,13 +86,13 @@ extension Engine {
 
     // MARK: - Writing
 
-    /// The way out of a connection; `nil` where there is none of that number.
+    /// The outbox of a connection; `nil` if there is no connection with that number.
     public func outbox(of id: ConnectionID) -> Outbox? {
         connections[id].map { Outbox(connection: $0) }
     }
 
-    /// The next write of a connection, of about `bytesMax` bytes; `nil` where there is nothing. A
-    /// write is under way from then until `wrote`.
+    /// The next write of a connection, of about `bytesMax` bytes; `nil` if there is nothing. The
+    /// write is in progress until `wrote`.
     public func nextOutput(_ outbox: Outbox, bytesMax: Int = 256 << 10) -> Output? {
         let connection = outbox.connection
         guard !connection.isGone, !connection.isWriting else { return nil }
@@ -105,13 +107,13 @@ extension Engine {
         guard output.byteCount > 0 else { return nil }
         connection.isWriting = true
         if isAtRest { return output }
-        // What is left of the queue of answers is now in this write.
+        // What remained in the answer queue is now in this write.
         connection.writingBytes = output.privateBytes
         chargeHeld(connection)
         return output
     }
 
-    /// Adds to a write what few are owed.
+    /// Adds output that few connections have to a write.
     private func collectRest(
         _ connection: Connection, into output: inout Output, bytesMax: Int
     ) {
@@ -126,7 +128,7 @@ extension Engine {
         }
     }
 
-    /// The write that `nextOutput` gave has left, and the next may be asked for: `Input.wrote`.
+    /// The write from `nextOutput` is complete, so the next one can start: `Input.wrote`.
     public func wrote(_ outbox: Outbox, at now: Moment, into effects: inout [Effect]) {
         self.now = now
         wrote(outbox.connection, &effects)

@@ -1,47 +1,48 @@
-/// The daemon's mind: sessions, transactions, subscriptions, undo, presence, quotas, access.
+/// The engine: sessions, transactions, subscriptions, undo, presence, quotas, access control.
 ///
-/// A deterministic machine without I/O: events come in (`handle`, `received`), effects go out,
-/// bytes are asked for (`takeReady`, `nextOutput`). The same events at the same moments with the
-/// same environment give the same effects and bytes, so that a simulation replays from its seed.
+/// It is a deterministic state machine without I/O. Events come in (`handle`, `received`), effects
+/// go out, and the shell asks for bytes (`takeReady`, `nextOutput`). The same events at the same
+/// times in the same environment give the same effects and bytes, so a simulation can be replayed
+/// from its seed.
 ///
-/// Always holds:
-/// - nobody is told of an edit before its batch is committed (`durability = commit`);
-/// - requests of one connection are answered in order, and a read sees that connection's earlier
-///   edits and nothing that is not committed;
-/// - what a peer sends is an effect on that peer alone, never a trap.
+/// Invariants:
+/// - No client learns of an edit before its batch is committed (`durability = commit`).
+/// - The requests of one connection are answered in order. A read sees that connection's earlier
+///   edits, and otherwise only committed state.
+/// - Input from a peer affects only that peer and never crashes the daemon.
 ///
 /// Confined to the loop: not `Sendable`, one owner.
 public final class Engine {
     var configuration: EngineConfiguration
     let environment: Environment
-    /// The store incarnation that writes are named by.
+    /// The current replica of the store, which is part of every dot.
     var replica: ReplicaID
     var clock: HybridLogicalClock
 
     private var registry = FormRegistry()
-    /// Forms in the order in which they were created.
+    /// Forms in order of creation.
     var forms: [LiveForm] { registry.inOrder }
     var nextFormKey: FormKey = 1
-    /// Definitions that changed, for those who watch the list of forms.
+    /// Changed definitions, for watchers of the form list.
     var catalog = Catalog()
     var catalogWatchers: [Connection] = []
 
     var connections = ConnectionTable<Connection>()
-    /// By uid; of those who are connected, and of those who went and owe something.
+    /// By uid: accounts with connections, and accounts without that still owe something.
     var accounts: [UInt32: Account] = [:]
     /// Accounts with a connection.
     var usersConnected = 0
-    /// Whose request was done last, and until when more than one uid counts as at work (monotonic
-    /// nanoseconds). Let go of as its last connection ends: a weak reference would make every
-    /// retain of an account a slow one.
+    /// The account of the last request, and until when more than one uid counts as active
+    /// (monotonic nanoseconds). `atWork` is cleared when its last connection ends; a weak reference
+    /// would make every retain of an account slower.
     var atWork: Account?
     var contendedUntil: UInt64 = 0
-    /// Accounts that have spent of this turn or are in debt, in the order in which they began to.
+    /// Accounts that have used a part of this turn or owe units, in the order of their first use.
     var spenders: [Account] = []
-    /// Those whose turn it is; empty between turns, and kept for its room.
+    /// Accounts in the current turn. Empty between turns; kept to reuse its capacity.
     var takingTurns: [Account] = []
-    /// Nanoseconds on the clock of `Moment.monotonicNanoseconds`, read at each call: what work
-    /// took. Without one, as in a simulation, nobody's time is measured and units alone count.
+    /// The current time on the clock of `Moment.monotonicNanoseconds`, for measuring work. Without
+    /// it (in a simulation) no time is measured and only units count.
     public var stopwatch: (() -> UInt64)?
     /// Called for each transaction of silent writes alone, with its author, the newest revision and
     /// its dots. It is for simulations: such a transaction makes no revision, so its place among
@@ -49,27 +50,26 @@ public final class Engine {
     package var onAffirmation: ((Author, UInt64, [Dot]) -> Void)?
     /// Accounts with edits in the batch that gathers.
     var editors: [Account] = []
-    /// Those of the batch under way, each with its part of it in thousandths.
+    /// Accounts in the committing batch, with their parts of it in thousandths.
     var committers: [(account: Account, part: UInt64)] = []
-    /// Those who were in the last commit and may soon be back, and until when the batch that
-    /// gathers waits for them (monotonic nanoseconds).
+    /// Accounts from the last commit that may return soon, and until when the gathering batch waits
+    /// for them (monotonic nanoseconds).
     var awaited: [Account] = []
     var awaitedUntil: UInt64 = 0
-    /// How long a commit takes, on the average of late, while more than one uid is at work.
+    /// The moving average of the duration of a commit while more than one uid is active.
     var commitNanoseconds: UInt64 = 0
-    /// Whether some form has, or had, a secure control.
+    /// Whether a form has or had a secure control.
     public internal(set) var keepsSecrets = false
-    /// Accounts that hold more of the memory than they may.
+    /// Accounts that hold more memory than their limit.
     var overfull: [Account] = []
-    /// What stalled writes hold of the change logs.
+    /// Memory of dropped entries of change logs that writes in progress still hold.
     let retained = RetainedBytes()
     /// Forms with changes whose subscribers have not been marked as ready.
     var news: [LiveForm] = []
-    /// Accounts with connections that have something to be written, in the order in which they
-    /// got it.
+    /// Accounts with connections that have output, in order.
     var readyAccounts: [Account] = []
 
-    /// Steps that patterns take, and what the definitions of forms are compiled with to count them.
+    /// Counts the steps of patterns, which are compiled with it.
     let patternMeter = PatternMeter()
     let compile: PatternCompiler
     var decoder: MessageDecoder
@@ -77,45 +77,46 @@ public final class Engine {
     var keys: KeyIndex
     var batches = BatchQueue()
     var health = StoreHealth.healthy
-    /// What was told of batches that failed, until the store is written anew.
+    /// What clients were told about failed batches, for the rebuilt store.
     var unwritten = Unwritten()
-    /// The store that is to be written anew, while it could not be.
+    /// The store image for the next attempt to rebuild.
     var rewriting: Rewriting?
-    /// When a batch was sent last (monotonic nanoseconds).
+    /// When a batch was last sent to the store (monotonic nanoseconds).
     var lastWriteNanoseconds: UInt64 = 0
-    /// When to look for what has expired (monotonic nanoseconds).
+    /// When to search for expired data next (monotonic nanoseconds).
     var choresAt: UInt64 = 0
-    /// When that was done last (milliseconds of the steady clock).
+    /// When that was last done (milliseconds of the steady clock).
     var choresSteady: Int64 = 0
-    /// The number of the newest internal error that the log tells of (`data.report`).
+    /// The number of the newest internal error in the log (`data.report`).
     var lastReport: Int64 = 0
     var fetches: [FetchID: Fetch] = [:]
-    /// Whom the time of a fetch is charged to.
+    /// The account that pays for a fetch.
     var fetchers: [FetchID: Account] = [:]
     var nextFetch: UInt64 = 1
     /// Connections whose next request waits for a commit.
     var awaitingCommit: [Connection] = []
-    /// Connections that are let go because keeping up with them would cost without bound.
+    /// Connections to be closed because they are too far behind.
     var tooSlow: [Connection] = []
-    /// Connections that hold what nobody else needs any more; cut off at the iteration's end.
+    /// Connections to be closed at the end of the iteration, because only they hold some dropped
+    /// memory.
     var stalledOff: [Connection] = []
-    /// Lines for the log from where no effects can be given out.
+    /// Log entries from functions that return no effects.
     var pendingLog: [LogEntry] = []
     var counters = Counters()
     var lifecycle = ServiceLifecycle.serving
     let startedAt: Moment
     var now: Moment
-    /// How late it is for what is kept by age.
+    /// The clock for data that is kept by age.
     var steady: SteadyClock
 
-    /// Whether the daemon serves, or is on its way out.
+    /// Whether the daemon serves or stops.
     enum ServiceLifecycle: Equatable {
         case serving
-        /// `stop` came: no edit is taken any more; `drained` follows the last commit.
+        /// After `stop`: edits are no longer accepted; `drained` follows the last commit.
         case stopping(GoodbyeReason)
         case stopped(GoodbyeReason)
 
-        /// What a client is told that comes, or edits, while the daemon goes.
+        /// The reason for clients that connect or edit while the daemon stops.
         var reasonToLeave: GoodbyeReason? {
             switch self {
             case .serving: nil
@@ -124,7 +125,7 @@ public final class Engine {
         }
     }
 
-    /// What the engine is for, counted since the start.
+    /// Counters since the start.
     struct Counters {
         var connections: UInt64 = 0
         var requests: UInt64 = 0
@@ -133,15 +134,15 @@ public final class Engine {
         var coalesced: UInt64 = 0
         var commits: UInt64 = 0
         var commitFailures: UInt64 = 0
-        /// How long commits took in all, from the batch's leaving to its being durable.
+        /// The total duration of commits, from sending a batch until it is durable.
         var commitNanoseconds: UInt64 = 0
     }
 
-    /// An engine over what a store holds.
+    /// An engine with the contents of a store.
     ///
-    /// - Parameter newLogs: Every form begins a new line of revisions: revisions that somebody saw
-    ///   may be missing from this store.
-    /// - Throws: where a row cannot be decoded: form and field are named.
+    /// - Parameter newLogs: Every form starts a new log of revisions, because revisions that a
+    ///   client saw may be missing in this store.
+    /// - Throws: if a row cannot be decoded. The error names form and field.
     public init(
         configuration: EngineConfiguration, environment: Environment, replica: ReplicaID,
         image: StoreImage, newLogs: Bool, at now: Moment
@@ -164,23 +165,23 @@ public final class Engine {
         try restore(image, newLogs: newLogs)
     }
 
-    /// A form and its subscriptions hold each other, so that a deleted form lives until its last
-    /// revisions are written, and so do a user and the connections that wait for a turn; an engine
-    /// that is given up cuts them apart.
+    /// Breaks reference cycles. A form and its subscriptions reference each other, so that a
+    /// deleted form lives until its last revisions are sent. So do an account and its waiting
+    /// connections.
     deinit {
         for connection in connections.inOrder {
             connection.subscriptions.forEach { $0.form.removeSubscriptions() }
             connection.subscriptions = .none
         }
         for form in forms { form.removeSubscriptions() }
-        // Of those who are connected, and of those who went since the last turn.
+        // Accounts with connections, and those whose connections ended since the last turn.
         for account in accounts.values { account.letGo() }
         for account in readyAccounts + spenders { account.letGo() }
     }
 
     // MARK: - Events
 
-    /// Takes an event and appends what is to be done.
+    /// Processes an event and appends its effects.
     public func handle(_ input: Input, at now: Moment, into effects: inout [Effect]) {
         self.now = now
         switch input {
@@ -204,21 +205,21 @@ public final class Engine {
 
     // MARK: - Forms by name
 
-    /// The form of that name as edits see it, committed or not.
+    /// The form with that name as edits see it, committed or not.
     func form(named name: String) -> LiveForm? { registry.look(up: name) }
 
-    /// Takes a form in.
+    /// Inserts a form.
     func insert(_ form: LiveForm) {
         registry.insert(form)
         expectSecrets(of: form.working.definition)
     }
 
-    /// Takes a form out.
+    /// Removes a form.
     func remove(_ form: LiveForm) { registry.remove(form) }
 
     // MARK: - Log
 
-    /// Appends a line for the log.
+    /// Appends a log entry.
     func log(
         _ priority: LogEntry.Priority, _ message: String, _ effects: inout [Effect],
         _ fields: [LogEntry.Field] = []
@@ -226,8 +227,9 @@ public final class Engine {
         effects.append(.log(LogEntry(priority, message, fields)))
     }
 
-    /// Writes the audit line of an act that is about to be done.
-    /// - Throws: `unavailable` where it cannot be written; the act must not be done then.
+    /// Writes the audit entry of an action before the action.
+    /// - Throws: `unavailable` if the entry cannot be written. The action must not be performed
+    ///   then.
     func audit(_ form: String, _ entry: LogEntry) throws(WireError) {
         guard environment.audit(entry) else {
             throw WireError(
@@ -238,9 +240,9 @@ public final class Engine {
     }
 }
 
-/// Why an engine cannot start from a store's rows.
+/// Why an engine cannot be created from a store's rows.
 public struct EngineStartError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One line for a person: which row, what is wrong with it.
+    /// One line for people: which row, and what is wrong with it.
     public let description: String
 
     init(_ description: String) {
@@ -249,7 +251,7 @@ public struct EngineStartError: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension RequestBounds {
-    /// The decoder's bounds out of the daemon's.
+    /// The decoder's limits, a part of the daemon's.
     init(_ limits: Limits) {
         self.init()
         changesMax = limits.changesMax
