@@ -1,16 +1,16 @@
-/// The forms of a daemon, by name and in the order of their creation.
+/// The forms of a daemon, by name and in order of creation.
 ///
-/// Two forms may have one name for a moment: one whose deletion is not durable yet, and the one
-/// that was created in its place. The newer one has the name, for as long as it is there.
+/// Two forms can briefly have the same name: one whose deletion is not durable yet, and its
+/// replacement. The name refers to the newer one as long as it exists.
 struct FormRegistry {
-    /// In the order in which they were created.
+    /// In order of creation.
     private(set) var inOrder: [LiveForm] = []
     private var byName: [Name: LiveForm] = [:]
-    /// The form that was looked up last: nearly always the one that is asked for next, and a
-    /// comparison is a tenth of a hash. Only `look(up:)` sets it, and every change clears it.
+    /// The last result of `look(up:)`: nearly always the form of the next request, and a comparison
+    /// is cheaper than a hash. Only `look(up:)` sets it, and every change clears it.
     private var lastFound: LiveForm?
 
-    /// A name as bytes: two names that are canonically equivalent are two names.
+    /// A name as bytes, because canonically equivalent names are different names.
     private struct Name: Hashable {
         let name: String
 
@@ -24,21 +24,21 @@ struct FormRegistry {
         }
     }
 
-    /// The form that has the name; of two, the newer.
+    /// The form with that name; the newer one of two.
     mutating func look(up name: String) -> LiveForm? {
         if let lastFound, lastFound.name.isSameBytes(as: name) { return lastFound }
         lastFound = byName[Name(name: name)]
         return lastFound
     }
 
-    /// Adds a form, which takes its name over from an older one.
+    /// Inserts a form. An older form of the same name loses the name.
     mutating func insert(_ form: LiveForm) {
         lastFound = nil
         inOrder.append(form)
         byName[Name(name: form.name)] = form
     }
 
-    /// Removes a form. An older one of the same name has the name again.
+    /// Removes a form. An older form of the same name gets the name back.
     mutating func remove(_ form: LiveForm) {
         lastFound = nil
         inOrder.removeAll { $0 === form }

@@ -1,21 +1,21 @@
-/// A fixed-capacity, append-only buffer of encoded frames with a stable address.
+/// An append-only buffer of encoded frames with a fixed capacity and a stable address.
 ///
-/// Appending never moves what is there, so the kernel may read a slice of it while more is
-/// appended behind: one copy of a change serves every subscriber, and a write that is under way
-/// holds the chunk by reference. Confined to the loop.
+/// Appending never moves existing bytes, so the kernel can read a slice during an append. One copy
+/// of a change serves all subscribers, and a write in progress retains the chunk. Confined to the
+/// loop.
 public final class FrameChunk {
     private let storage: UnsafeMutableRawBufferPointer
-    /// Counts this chunk once its log has dropped it, for as long as a write holds it.
+    /// Counts this chunk after its log has dropped it, as long as a write retains it.
     private var counter: RetainedBytes?
-    /// Bytes that have been appended.
+    /// The number of bytes in the chunk.
     public private(set) var count = 0
 
-    /// A chunk that takes `capacity` bytes.
+    /// An empty chunk of `capacity` bytes.
     public init(capacity: Int) {
         storage = .allocate(byteCount: capacity, alignment: 1)
     }
 
-    /// A chunk that is full of the given bytes.
+    /// A chunk that contains exactly these bytes.
     public convenience init(_ bytes: [UInt8]) {
         self.init(capacity: bytes.count)
         _ = append(bytes)
@@ -26,19 +26,19 @@ public final class FrameChunk {
         storage.deallocate()
     }
 
-    /// The log needs it no more.
+    /// The log has dropped the chunk.
     func retire(_ counter: RetainedBytes) {
         counter.bytes += capacity
         self.counter = counter
     }
 
-    /// How many bytes it takes in all.
+    /// The most bytes that it can contain.
     public var capacity: Int { storage.count }
 
-    /// How many bytes it still takes.
+    /// The number of bytes that can still be appended.
     public var room: Int { storage.count - count }
 
-    /// Appends the bytes, for which there must be room; gives where they stand.
+    /// Appends the bytes, which must fit; returns their range.
     func append(_ bytes: [UInt8]) -> Range<Int> {
         precondition(bytes.count <= room, "a frame must fit the chunk that it is appended to")
         let start = count
@@ -50,7 +50,7 @@ public final class FrameChunk {
         return start..<count
     }
 
-    /// Appends a frame of the text (JSON), for which there must be room.
+    /// Appends the text (JSON) as a frame, which must fit.
     func append(frameOf text: [UInt8]) {
         precondition(!text.isEmpty && text.count <= UInt32.max, "a frame holds a message")
         let length = UInt32(text.count).bigEndian
@@ -60,7 +60,7 @@ public final class FrameChunk {
         _ = append(text)
     }
 
-    /// The address of a byte: stable for as long as the chunk lives.
+    /// The address of a byte. It is stable as long as the chunk lives.
     public func address(of offset: Int) -> UnsafeRawPointer {
         precondition(offset <= count, "only bytes that were appended have an address")
         return UnsafeRawPointer(storage.baseAddress!) + offset
@@ -69,32 +69,32 @@ public final class FrameChunk {
 
 /// A slice of a chunk, as a part of one write.
 public struct OutputSegment {
-    /// What keeps the bytes alive.
+    /// Keeps the bytes alive.
     public let chunk: FrameChunk
-    /// Which of its bytes.
+    /// The range of its bytes.
     public let range: Range<Int>
 
     /// The address of the first byte; valid while `chunk` is alive.
     public var baseAddress: UnsafeRawPointer { chunk.address(of: range.lowerBound) }
 
-    /// How many bytes.
+    /// The number of bytes.
     public var count: Int { range.count }
 }
 
-/// What one write of a connection carries: one iovec list, in order.
+/// The content of one write of a connection: one iovec list, in order.
 public struct Output {
     public internal(set) var segments: [OutputSegment] = []
     public internal(set) var byteCount = 0
-    /// Bytes that no other connection is written from.
+    /// Bytes that no other connection shares.
     private(set) var privateBytes = 0
 
-    /// Adds a slice of a chunk that is this connection's alone.
+    /// Adds a chunk that only this connection uses.
     mutating func append(own chunk: FrameChunk) {
         privateBytes += chunk.count
         append(chunk, 0..<chunk.count)
     }
 
-    /// Adds a slice; one that continues the last is joined to it.
+    /// Adds a slice. If it continues the last one, they are merged.
     mutating func append(_ chunk: FrameChunk, _ range: Range<Int>) {
         guard !range.isEmpty else { return }
         byteCount += range.count

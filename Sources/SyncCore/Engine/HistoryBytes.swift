@@ -1,8 +1,8 @@
-/// How many bytes the kept revisions of a form take, in pieces, so that the oldest can be dropped
-/// by their bytes.
+/// The size of a form's stored revisions, in segments, so that the oldest ones can be pruned by
+/// size.
 ///
-/// What was there before this run counts as nothing and is dropped first: a form, and a uid, takes
-/// at most twice its bound.
+/// Revisions from before this run count as nothing and are pruned first, so a form, and a uid, uses
+/// at most twice its limit.
 struct HistoryBytes {
     private struct Piece {
         var through: UInt64
@@ -13,7 +13,7 @@ struct HistoryBytes {
     private var pieces: [Piece] = []
     private(set) var bytes = 0
 
-    /// Adds a revision; whether a piece begins with it, which is when bounds are looked at.
+    /// Adds a revision. Returns whether it starts a new segment; limits are checked then.
     mutating func append(_ revision: UInt64, bytes count: Int, pieceBytes: Int) -> Bool {
         bytes += count
         if let last = pieces.last, last.bytes < pieceBytes {
@@ -24,15 +24,15 @@ struct HistoryBytes {
         return true
     }
 
-    /// Drops the oldest pieces until so many bytes are left; gives the revision up to which the
-    /// store is to drop them, where there are any.
+    /// Drops the oldest segments until at most `max` bytes remain. Returns the revision up to which
+    /// the store must prune, if any.
     mutating func drop(to max: Int) -> UInt64? {
         var through: UInt64?
         while bytes > max, let dropped = dropOldest() { through = dropped.through }
         return through
     }
 
-    /// Drops the oldest piece, never the one that is being added to.
+    /// Drops the oldest segment, but never the current one.
     mutating func dropOldest() -> (through: UInt64, bytes: Int)? {
         guard pieces.count > 1 else { return nil }
         let oldest = pieces.removeFirst()

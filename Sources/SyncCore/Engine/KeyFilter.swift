@@ -1,14 +1,14 @@
-/// Which idempotency keys the store may have: "no" is certain, "yes" is worth a look.
+/// The idempotency keys that may be in the store: "no" is certain, "yes" needs a look-up.
 ///
-/// A hundred keys or a million cost two bytes each, whatever their length, and no key is ever
-/// removed by itself: a whole generation is given up when all that is in it has expired. A Bloom
-/// filter (Bloom, CACM 1970) that grows by segments (Almeida et al., "Scalable Bloom Filters", IPL
-/// 2007) up to a bound; beyond that it says "yes" more often, and is slower, never wrong.
+/// A key takes two bytes, however long it is. Keys are not removed one by one: a whole generation
+/// is dropped when all its keys have expired. This is a Bloom filter (Bloom, CACM 1970) that grows
+/// by segments (Almeida et al., "Scalable Bloom Filters", IPL 2007) up to a limit. Beyond the limit
+/// it answers "yes" more often, which is slower but never wrong.
 struct KeyFilter {
     private struct Segment {
         var words: [UInt64]
         var count = 0
-        /// 16 bits a key: with `probes` probes one look in 400 is vain.
+        /// 16 bits per key: with `probes` probes, one of 400 answers is a false "yes".
         var capacity: Int { words.count * 4 }
     }
 
@@ -22,7 +22,7 @@ struct KeyFilter {
     /// Bytes of all segments.
     var bytes: Int { segments.reduce(0) { $0 + $1.words.count * 8 } }
 
-    /// Takes a key's digest in.
+    /// Adds a key's digest.
     mutating func insert(_ digest: UInt64) {
         if segments.last.map({ $0.count >= $0.capacity }) ?? true {
             let words = segments.last.map { $0.words.count * 2 } ?? Self.firstWords
@@ -39,7 +39,7 @@ struct KeyFilter {
         }
     }
 
-    /// Whether a key of that digest may have been taken in.
+    /// Whether a key with that digest may have been added.
     func contains(_ digest: UInt64) -> Bool {
         segments.contains { segment in
             Self.forEachBit(of: digest, words: UInt64(segment.words.count)) { word, bit in
@@ -48,9 +48,9 @@ struct KeyFilter {
         }
     }
 
-    /// Calls `body` for each probe until it says no; whether it never did.
+    /// Calls `body` for each probe until it returns false. Returns whether it never did.
     ///
-    /// Two halves of a digest make all probes (Kirsch, Mitzenmacher, "Less Hashing, Same
+    /// Two halves of a digest give all probes (Kirsch, Mitzenmacher, "Less Hashing, Same
     /// Performance", ESA 2006).
     @discardableResult
     private static func forEachBit(

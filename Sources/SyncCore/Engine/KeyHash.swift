@@ -1,11 +1,11 @@
-/// The hash by which idempotency keys stand in a filter: SipHash-1-3 under a key of this run.
+/// The hash of idempotency keys for the filter: SipHash-1-3 with a secret of this run.
 ///
-/// Always holds: nobody outside knows the key, so that nobody can choose keys that fill the places
-/// of others in the filter and send each of their requests to the store (Aumasson and Bernstein,
-/// "SipHash: a fast short-input PRF", INDOCRYPT 2012). `Hasher` would do, but a simulation could
-/// not be replayed from its seed: its key is the process's.
+/// Invariant: nobody outside knows the secret. So nobody can choose keys that collide in the filter
+/// with another user's keys and cause a store look-up for each request (Aumasson and Bernstein,
+/// "SipHash: a fast short-input PRF", INDOCRYPT 2012). `Hasher` is not used because its secret
+/// belongs to the process, and a simulation could not be replayed from its seed.
 struct KeyHash {
-    /// The key of this run.
+    /// The secret of this run.
     struct Secret {
         let first: UInt64
         let second: UInt64
@@ -15,7 +15,7 @@ struct KeyHash {
     private var v1: UInt64
     private var v2: UInt64
     private var v3: UInt64
-    /// Bytes that have not filled a word, the first one lowest.
+    /// Bytes that do not fill a word yet, the first one lowest.
     private var tail: UInt64 = 0
     private var count: UInt64 = 0
 
@@ -38,7 +38,7 @@ struct KeyHash {
         for shift: UInt32 in [0, 8, 16, 24] { add(UInt8(truncatingIfNeeded: number >> shift)) }
     }
 
-    /// The hash of all that was added.
+    /// The hash of all added bytes.
     consuming func finish() -> UInt64 {
         compress(tail | count << 56)
         v2 ^= 0xff

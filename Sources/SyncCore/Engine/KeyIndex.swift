@@ -1,9 +1,9 @@
-/// Which idempotency keys are known, and what was answered under them (PROTOCOL.md, All methods).
+/// The known idempotency keys and their answers (PROTOCOL.md, All methods).
 ///
-/// A retry that follows its request closely finds the answer in memory; an older one is found by a
-/// filter to be perhaps in the store, and fetched from there. Bounds: `recentMax` answers of
-/// `recentBytesMax` bytes together in memory, and two filters of a bounded size: one that takes
-/// keys in, one of the keys before, given up when all of them have expired.
+/// A retry soon after its request finds the answer in memory. For an older one, a filter says
+/// whether the store may have the answer. Limits: in memory, `recentMax` answers of at most
+/// `recentBytesMax` bytes together; and two filters of limited size, one for new keys and one for
+/// the keys before, which is dropped when all its keys have expired.
 struct KeyIndex {
     /// A key belongs to the uid that used it.
     struct ID: Hashable {
@@ -19,7 +19,7 @@ struct KeyIndex {
             for byte in key.utf8 { hasher.combine(byte) }
         }
 
-        /// Its place in the filters.
+        /// The digest for the filters.
         func digest(_ secret: KeyHash.Secret) -> UInt64 {
             var hash = KeyHash(secret)
             hash.add(uid)
@@ -28,17 +28,17 @@ struct KeyIndex {
         }
     }
 
-    /// What is known of a key.
+    /// What the index knows about a key.
     enum Knowledge {
-        /// Nobody has used it.
+        /// The key is new.
         case unused
-        /// It was answered with this; `pending` says what makes it durable, until it has.
+        /// The answer. `pending` is its batch, until that is durable.
         case answered(result: [UInt8], digest: UInt64, pending: Pending?)
-        /// The store may have it.
+        /// The store may have the key.
         case inStore
     }
 
-    /// An answer that is not durable yet: the batch that makes it so, and the form it is about.
+    /// An answer that is not durable yet: its batch, and the form that it is about.
     struct Pending {
         let batch: UInt64
         let form: FormKey
@@ -51,7 +51,7 @@ struct KeyIndex {
     }
 
     private static let recentMax = 4096
-    /// An answer may be as long as a frame: without this bound, 4096 of them would be gigabytes.
+    /// An answer may be as long as a frame. Without this limit, 4096 of them would be gigabytes.
     static let recentBytesMax = 8 << 20
 
     private let secret: KeyHash.Secret
@@ -66,28 +66,27 @@ struct KeyIndex {
     private var current = KeyFilter()
     private var previous = KeyFilter()
     private var currentSince: Int64 = .min
-    /// What the keys of each uid take, and by the hour of their use, which are forgotten as whole
-    /// hours.
+    /// The use of each uid, in total and by the hour of use. Keys are dropped by whole hours.
     private var usage: [UInt32: Usage] = [:]
     private var hours: [Int64: [UInt32: Usage]] = [:]
     private static let hourMilliseconds: Int64 = 3_600_000
 
-    /// What a uid takes of the store.
+    /// What the keys of a uid take in the store.
     struct Usage: Equatable {
         var keys = 0
-        /// Bytes of the answers kept, and of what is stored beside them.
+        /// Bytes of the stored answers and their rows.
         var bytes = 0
     }
 
-    /// Bytes of a stored key beside its answer; of one whose answer's length is not known any more,
-    /// with a usual answer.
+    /// The estimated bytes of a stored key beside its answer. If the length of the answer is
+    /// unknown, this includes a typical answer.
     private static let rowBytes = 128
     private static let usualBytes = 512
 
-    /// The index of the keys that a store holds.
+    /// An index of the keys in a store.
     ///
-    /// - Parameter secret: random, made for this run.
-    /// - Parameter accountUID: whose use of keys that of a uid is counted to.
+    /// - Parameter secret: random, created for this run.
+    /// - Parameter accountUID: the uid whose account a uid is charged to.
     init(
         _ stored: [KeyDigest], secret: KeyHash.Secret,
         accountUID: @escaping @Sendable (UInt32) -> UInt32 = { $0 }
@@ -101,10 +100,10 @@ struct KeyIndex {
         }
     }
 
-    /// What the keys of a uid take.
+    /// The use of a uid.
     func usage(of uid: UInt32) -> Usage { usage[accountUID(uid)] ?? Usage() }
 
-    /// Bytes of what is known of keys that are not in memory themselves.
+    /// The bytes of both filters.
     var filterBytes: Int { current.bytes + previous.bytes }
 
     /// What is known of a key.
@@ -116,7 +115,7 @@ struct KeyIndex {
         return current.contains(digest) || previous.contains(digest) ? .inStore : .unused
     }
 
-    /// Notes the answer given under a key; `pending` is `nil` where it is durable already.
+    /// Records the answer under a key; `pending` is `nil` if it is already durable.
     mutating func note(_ id: ID, result: [UInt8], digest: UInt64, at: Int64, pending: Pending?) {
         forgetAnswer(id)
         recent[id] = Recent(result: result, digest: digest, pending: pending)
@@ -128,9 +127,9 @@ struct KeyIndex {
         trim()
     }
 
-    /// Leaves the oldest answers to the store, as far as the bounds ask for it.
+    /// Drops the oldest answers that are in the store until the limits are met.
     private mutating func trim() {
-        // One whose batch is on its way stays: the store does not know it yet.
+        // An answer whose batch is pending stays, because the store does not have it yet.
         while recentOrder.count - recentHead > Self.recentMax || recentBytes > Self.recentBytesMax,
             recentHead < recentOrder.count, recent[recentOrder[recentHead]]?.pending == nil
         {
@@ -143,7 +142,7 @@ struct KeyIndex {
         }
     }
 
-    /// Keys of a batch are durable: from now on the store has them.
+    /// Keys of a batch are durable: the store has them from now on.
     mutating func committed(_ ids: [ID]) {
         for id in ids {
             recent[id]?.pending = nil
@@ -152,7 +151,7 @@ struct KeyIndex {
         trim()
     }
 
-    /// Keys of a batch that was not made durable are unused again.
+    /// Keys of a failed batch are unused again.
     mutating func failed(_ keys: [KeyRow]) {
         for key in keys {
             forgetAnswer(ID(uid: key.uid, key: key.key))
@@ -161,10 +160,10 @@ struct KeyIndex {
         }
     }
 
-    /// Forgets keys used before that moment; whether there were any. `now` is when that is asked.
+    /// Drops keys used before that time; returns whether there were any. `now` is the current time.
     mutating func expire(before: Int64, now: Int64) -> Bool {
         if before >= currentSince {
-            // All that is in `previous` is older than `currentSince`.
+            // All keys in `previous` are older than `currentSince`.
             previous = current
             current = KeyFilter()
             currentSince = now

@@ -1,58 +1,59 @@
-/// A form as it lives in the daemon: its state twice, its change log, who watches it.
+/// A form in the daemon: two states, its change log, and its subscribers.
 ///
-/// `working` is what edits are validated on; `committed` is what reads, answers and subscribers
-/// see. A commit moves the cells of its batch from one to the other. Confined to the loop.
+/// Edits are validated against `working`. Reads, answers and subscribers see `committed`. A commit
+/// moves the cells of its batch from `working` to `committed`. Confined to the loop.
 final class LiveForm {
-    /// Names the form in the store; never used again.
+    /// The key of the form in the store; never used again.
     let key: FormKey
     let name: String
-    /// The uid that created it.
+    /// The uid that created the form.
     let owner: UInt32
-    /// Names one unbroken line of revisions.
+    /// The name of a contiguous log of revisions.
     var log: String
 
     var working: FormState
     var committed: FormState
     var existence: Existence
-    /// The number under which the log says why the store refused this form's edits; `nil` while it
-    /// takes them. Until the form is deleted or the store is opened or rebuilt, it is read only.
+    /// The number of the log entry that says why the store rejected this form's edits; `nil` while
+    /// it accepts them. The form is read-only until it is deleted or the store is opened or
+    /// rebuilt.
     var failureReport: Int64?
 
-    /// Where a form is between its creation and its deletion.
+    /// The state of a form between its creation and its deletion.
     enum Existence: Equatable {
-        /// Its creation is on its way to the disk: nobody reads it yet.
+        /// Its creation is not durable yet. Readers do not see it.
         case creating
         case there
-        /// Its deletion is on its way to the disk: nobody edits it any more.
+        /// Its deletion is not durable yet. Edits do not see it.
         case deleting
         case gone
     }
 
     var changeLog: ChangeLog
     var names = FieldNames()
-    /// The numbers of a definition's controls, looked up once.
+    /// The field numbers of a definition's controls, looked up once.
     private var controlNumbers: [Int] = []
-    /// Where it stands in the batch that gathers.
+    /// Its place in the gathering batch.
     var gathered: (batch: UInt64, place: Int)?
     private var numbered: FormDefinition?
     /// The definition whose controls all have numbers.
     private var named: FormDefinition?
-    /// Who watches it, by uid, in the order in which the uids came.
+    /// Its subscribers by uid, in the order in which the uids subscribed.
     private(set) var audiences: [Audience] = []
-    /// Whether it stands among the engine's forms with news.
+    /// Whether it is in `Engine.news`.
     var hasNews = false
     var presence = PresenceBoard()
-    /// What can be taken back, edits that are not durable yet among it. One journal, and never a
-    /// second owner: that would cost the next edit a copy of it.
+    /// The undo journal, which includes edits that are not durable yet. It must have one owner, or
+    /// the next edit would copy it.
     var undo = UndoJournal()
-    /// The journal has not been made: what can be taken back is in the store and in the batches on
-    /// their way to it. So it is after a start and after a batch that failed, until the first undo.
+    /// The journal is not in memory but in the store and the pending batches. This is so after a
+    /// start and after a failed batch, until the first undo.
     var isUndoStored = false
-    /// Revisions added since the store was last asked to prune.
+    /// Revisions since the store was last asked to prune.
     var revisionsSincePruning = 0
-    /// Bytes of the revisions that the store keeps, as far as this run added them.
+    /// The size of the stored revisions that this run added.
     var historyBytes = HistoryBytes()
-    /// Who made the newest revision, and how many in a row.
+    /// The author of the newest revision, and how many revisions in a row that author made.
     private(set) var lastAuthor: (uid: UInt32?, revisions: Int) = (nil, 0)
 
     init(
@@ -72,15 +73,15 @@ final class LiveForm {
     /// Whether readers see it: its creation is durable and its deletion is not.
     var isReadable: Bool { committed.revision > 0 && existence != .gone }
 
-    /// Whether edits see it: its deletion was not asked for yet.
+    /// Whether edits see it: its deletion has not been requested.
     var isEditable: Bool { existence == .creating || existence == .there }
 
-    /// Who watches it.
+    /// Its subscribers.
     var subscriptions: some Sequence<Subscription> { audiences.lazy.flatMap(\.members) }
 
     var subscriptionCount: Int { audiences.reduce(0) { $0 + $1.members.count } }
 
-    /// Takes a subscription in.
+    /// Adds a subscription.
     func add(_ subscription: Subscription) {
         let account = subscription.connection.account
         let audience = audiences.first { $0.account === account } ?? Audience(account)
@@ -90,7 +91,7 @@ final class LiveForm {
         subscription.refreshFilter(names)
     }
 
-    /// Takes a subscription out.
+    /// Removes a subscription.
     func remove(_ subscription: Subscription) {
         let account = subscription.connection.account
         guard let place = audiences.firstIndex(where: { $0.account === account }) else { return }
@@ -98,22 +99,22 @@ final class LiveForm {
         if audiences[place].members.isEmpty { audiences.remove(at: place) }
     }
 
-    /// Takes all subscriptions out.
+    /// Removes all subscriptions.
     func removeSubscriptions() { audiences = [] }
 
-    /// A revision of that uid was added.
+    /// Records that a revision was added by that uid.
     func note(author uid: UInt32?) {
         lastAuthor = uid == lastAuthor.uid ? (uid, lastAuthor.revisions + 1) : (uid, 1)
     }
 
-    /// Gives the controls that readers see their numbers, once a definition.
+    /// Numbers the controls that readers see, once per definition.
     func noteNames() {
         guard named !== committed.definition else { return }
         named = committed.definition
         for control in committed.definition.controls { _ = names.number(of: control.id) }
     }
 
-    /// The numbers of controls of the definition that edits see, by index.
+    /// The field numbers of controls in the definition that edits see.
     func numbers(ofControls controls: [Int]) -> FieldNumbers {
         let definition = working.definition
         if numbered !== definition {
@@ -124,21 +125,21 @@ final class LiveForm {
         return FieldNumbers(controls.lazy.map { self.controlNumbers[$0] })
     }
 
-    /// The numbers of fields by their ids.
+    /// The field numbers of ids.
     func numbers(of ids: some Sequence<String>) -> FieldNumbers {
         FieldNumbers(ids.map { names.number(of: $0) })
     }
 }
 
-/// Dense numbers for the ids of a form's fields, given out once a run, so that they outlive a
-/// change of the definition. Ids are ASCII, which Swift's `String` hashes and compares as bytes.
+/// Dense numbers of a form's field ids, assigned once per run, so that they stay valid when the
+/// definition changes. Ids are ASCII, which Swift's `String` hashes and compares as bytes.
 struct FieldNames {
     private var numbers: [String: Int] = [:]
     private var ids: [String] = []
 
     var count: Int { ids.count }
 
-    /// The id of that number.
+    /// The id with that number.
     subscript(number: Int) -> String { ids[number] }
 
     mutating func number(of id: String) -> Int {
@@ -150,22 +151,22 @@ struct FieldNames {
     }
 }
 
-/// All that a form is at one revision. A class, so that a look at it is no copy of all its parts;
-/// `copy` makes another.
+/// A form at one revision. It is a class, so that a reader does not copy its parts; `copy` makes a
+/// copy.
 final class FormState {
     let definition: FormDefinition
-    /// The definition as it was last applied, before run-time options.
+    /// The definition as last applied, before run-time options.
     let applied: JSON
-    /// Grows by one with each change of the definition.
+    /// Incremented by each change of the definition.
     var version: UInt64
-    /// The revision that changed the definition last.
+    /// The revision of the last change of the definition.
     var definitionRevision: UInt64
     var revision: UInt64
     var context: CausalContext
-    /// By control.
+    /// By control index.
     var cells: [Cell]
 
-    /// A form that nobody has touched.
+    /// A form that nobody has edited.
     init(_ definition: FormDefinition, applied: JSON) {
         self.definition = definition
         self.applied = applied
@@ -188,30 +189,29 @@ final class FormState {
         cells = other.cells
     }
 
-    /// The same, to be changed without this one.
+    /// A copy that can be changed without changing this one.
     func copy() -> FormState { FormState(self) }
 
-    /// The writes that the clock that goes with what is shown names.
+    /// The causal context of the shown values.
     var shownContext: CausalContext {
         if context.loose.isEmpty { return context }
         let held = heldDots
         return context.prunedLoose(where: held.contains)
     }
 
-    /// The clock that goes with what is shown.
+    /// The context token of the shown values.
     var token: String { ContextToken.render(shownContext) }
 
     /// The writes that some cell holds: work for every field.
     var heldDots: Set<Dot> { Set(cells.lazy.flatMap(\.content.heldDots)) }
 
-    /// The writes in the token of the answer to an edit by somebody who had been shown `seen`:
-    /// those, and the new dots (CAUSALITY.md, 2 and 3). Where it would be too long to be handed
-    /// back, dots that nothing holds any more are left out, then all loose ones: saying less than
-    /// one has seen loses nothing.
+    /// The context of the token in the answer to an edit whose sender had seen `seen`: `seen` and
+    /// the new dots (CAUSALITY.md, 2 and 3). If the token would be too long, it leaves out dots
+    /// that no store holds, then all loose dots. A token may claim less than its holder has seen.
     func answerContext(_ seen: CausalContext, _ dots: [Dot]) -> CausalContext {
         var context = seen.isEmpty ? seen : seen.clipped(to: self.context)
         for dot in dots { context.insert(dot) }
-        // Neither a replica nor a loose dot takes more than 48 bytes of a token.
+        // An entry of a replica or a loose dot takes at most 48 bytes of a token.
         if context.vector.entries.count + context.loose.count <= 64 { return context }
         if context.loose.count > 64 {
             let held = heldDots
@@ -221,7 +221,7 @@ final class FormState {
         return isShort ? context : CausalContext(context.vector)
     }
 
-    /// What the form reads: see ShownValue.swift.
+    /// The value of a control: see ShownValue.swift.
     func value(_ index: Int) -> JSON { cells[index].value }
 
     /// What readers see of a control.
@@ -232,10 +232,10 @@ final class FormState {
         return shown
     }
 
-    /// What a reader sees of a field.
+    /// The state of a field for readers.
     ///
-    /// - Parameter notifying: The edit that is being told met others that its author had not seen:
-    ///   they are listed whatever the policy.
+    /// - Parameter notifying: For a notification of a concurrent edit, which lists the concurrent
+    ///   values under any policy.
     func field(_ index: Int, notifying: Bool = false) -> FieldState {
         let cell = cells[index]
         let shown = shown(index)
@@ -260,8 +260,8 @@ final class FormState {
         return state
     }
 
-    /// The members of what a reader sees of a field, as JSON text: encoded once a change, for its
-    /// author, subscribers and later readers alike.
+    /// The members of a field's state as JSON text, encoded once per change for the author,
+    /// subscribers and later readers.
     func text(_ index: Int) -> [UInt8] {
         if let text = cells[index].text { return text }
         let text = encoded(field(index))
@@ -269,7 +269,7 @@ final class FormState {
         return text
     }
 
-    /// The same for those who are told of an edit: see `field`.
+    /// The same for a notification: see `field`.
     func text(_ index: Int, notifying: Bool) -> [UInt8] {
         notifying ? encoded(field(index, notifying: true)) : text(index)
     }

@@ -1,11 +1,11 @@
-// A line of the log: what a person reads, and what a program may search for.
+// An entry of the log: a message for people and fields for programs.
 //
-// Always holds: neither the message nor a field has the value of a secure field; whoever writes a
-// line out escapes it.
+// Invariant: neither the message nor a field contains the value of a secure field. The writer of
+// the log escapes entries.
 
-/// A line for the log; never holds the value of a secure field.
+/// An entry of the log. It never contains the value of a secure field.
 public struct LogEntry: Sendable {
-    /// syslog(3) priorities, of which these are used.
+    /// Those priorities of syslog(3) that the daemon uses.
     public enum Priority: Int, Sendable, Hashable, Comparable, CaseIterable {
         case error = 3
         case warning = 4
@@ -19,38 +19,38 @@ public struct LogEntry: Sendable {
     }
 
     public var priority: Priority
-    /// One line, escaped by whoever writes it out.
+    /// One line. The writer of the log escapes it.
     public var message: String
-    /// What the line is about, in an order of its own; left out where people read.
+    /// Details for searches; not shown to people.
     public var fields: [Field]
 
-    /// A line of that priority.
+    /// An entry with that priority.
     public init(_ priority: Priority, _ message: String, _ fields: [Field] = []) {
         self.priority = priority
         self.message = message
         self.fields = fields
     }
 
-    /// What a line is about, apart from its words: systemd.journal-fields(7).
+    /// A detail of an entry, for searches: systemd.journal-fields(7).
     public struct Field: Sendable, Hashable {
-        /// The names that there are; a name is a promise to those who search for it.
+        /// The names of fields. They are part of the interface for those who search the journal.
         public enum Name: String, Sendable, CaseIterable {
             /// What happened: one of `Event`.
             case event = "EVENT"
             case form = "FORM"
             case field = "FIELD"
-            /// The revision or version that came of it.
+            /// The resulting revision or version.
             case revision = "REVISION"
             case version = "VERSION"
             case uid = "UID"
             case user = "USER"
             case pid = "PID"
             case connection = "CONNECTION"
-            /// What the client says that it is.
+            /// The client's name, as it claims.
             case client = "CLIENT"
-            /// `error.data.kind` of a refusal.
+            /// `error.data.kind` of a rejection.
             case kind = "KIND"
-            /// The bound that was met.
+            /// The limit that was reached.
             case limit = "LIMIT"
 
             /// The name in the journal.
@@ -66,7 +66,7 @@ public struct LogEntry: Sendable {
             self.value = value
         }
 
-        /// What happened, for those who search for one kind of line.
+        /// The kind of event, for searches.
         public static func event(_ event: Event) -> Field { Field(.event, event.rawValue) }
         public static func form(_ name: String) -> Field { Field(.form, name) }
         public static func field(_ id: String) -> Field { Field(.field, id) }
@@ -75,14 +75,15 @@ public struct LogEntry: Sendable {
         }
     }
 
-    /// What lines tell of.
+    /// The kinds of events.
     public enum Event: String, Sendable, CaseIterable {
         case connected, disconnected, refused, forbidden
-        /// Audit lines: written before the act, which is refused where they cannot be.
+        /// Audit entries: written before the action, which is rejected if the entry cannot be
+        /// written.
         case revealed, applied, options, deleted
-        /// A connection was let go because it does not read.
+        /// A connection was closed because it does not read.
         case slow
-        /// The store cannot be written, is written anew, can be written again.
+        /// The store cannot be written, is being rebuilt, or can be written again.
         case storeFailed = "store-failed"
         case storeRestored = "store-restored"
     }
@@ -92,7 +93,7 @@ extension Peer {
     /// `alice (uid 1000, pid 4242)`, for the log.
     var whom: String { "\(user) (uid \(uid), pid \(pid))" }
 
-    /// Who it is, as fields of a line.
+    /// The peer, as fields of an entry.
     var logFields: [LogEntry.Field] {
         [
             LogEntry.Field(.uid, "\(uid)"), LogEntry.Field(.user, user),

@@ -1,15 +1,15 @@
-/// A moment as the shell measured it: the core has no clock of its own.
+/// The time as the shell measured it, because the core has no clock.
 public struct Moment: Sendable, Hashable {
-    /// Wall clock: milliseconds since 1970-01-01T00:00Z. It may jump; it is shown and it feeds the
-    /// hybrid logical clock, nothing is measured with it.
+    /// Wall clock: milliseconds since 1970-01-01T00:00Z. It may jump. It is displayed and is an
+    /// input of the hybrid logical clock, but durations are not measured with it.
     public var wallMilliseconds: Int64
-    /// Monotonic clock: nanoseconds since an arbitrary start. Deadlines and rates rest on it.
+    /// Monotonic clock: nanoseconds since an arbitrary start, for deadlines and rates.
     public var monotonicNanoseconds: UInt64
-    /// Boot clock: milliseconds since an arbitrary start, those of a suspended machine included.
-    /// What is kept for hours rests on it.
+    /// Boot clock: milliseconds since an arbitrary start, including suspended time. For data that
+    /// is kept for hours.
     public var bootMilliseconds: Int64
 
-    /// A moment of these clocks; the boot clock is the monotonic one where it is not told.
+    /// A time on these clocks. Without a boot clock, the monotonic clock is used.
     public init(
         wallMilliseconds: Int64, monotonicNanoseconds: UInt64, bootMilliseconds: Int64? = nil
     ) {
@@ -20,12 +20,12 @@ public struct Moment: Sendable, Hashable {
     }
 }
 
-/// Names one connection of one run of the daemon; never used again in that run.
+/// The number of a connection in one run of the daemon; never used again in that run.
 public struct ConnectionID: Hashable, Comparable, Sendable {
     /// The number that clients see as `connection`.
     public let number: UInt64
 
-    /// The connection of that number.
+    /// The connection with that number.
     public init(_ number: UInt64) {
         self.number = number
     }
@@ -35,14 +35,14 @@ public struct ConnectionID: Hashable, Comparable, Sendable {
     }
 }
 
-/// Who is at the other end, as the kernel says (SO_PEERCRED, SO_PEERGROUPS: socket(7), unix(7)),
-/// read once when the connection is accepted.
+/// The user at the other end, as reported by the kernel when the connection is accepted
+/// (SO_PEERCRED, SO_PEERGROUPS: socket(7), unix(7)).
 public struct Peer: Sendable, Hashable {
     public let pid: Int32
     public let identity: Identity
 
-    /// All but the process: one object serves all connections of a user, as they nearly always have
-    /// the same groups.
+    /// Everything except the process. All connections of a user share one object, because they
+    /// nearly always have the same groups.
     public final class Identity: Sendable, Hashable {
         public let uid: UInt32
         public let gid: UInt32
@@ -74,14 +74,14 @@ public struct Peer: Sendable, Hashable {
 
     public var uid: UInt32 { identity.uid }
     public var gid: UInt32 { identity.gid }
-    /// Supplementary groups, `gid` not necessarily among them.
+    /// Supplementary groups. They need not include `gid`.
     public var groups: [UInt32] { identity.groups }
-    /// The login name; the uid in digits where the system knows no name.
+    /// The login name, or the uid in digits if the system has no name.
     public var user: String { identity.user }
-    /// Names of `gid` and of `groups`, as far as the system knows them.
+    /// Names of `gid` and `groups`, as far as the system has names.
     public var groupNames: [String] { identity.groupNames }
 
-    /// A peer with the given credentials.
+    /// A peer with these credentials.
     public init(
         pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32] = [], user: String,
         groupNames: [String] = []
@@ -90,7 +90,7 @@ public struct Peer: Sendable, Hashable {
         identity = Identity(uid: uid, gid: gid, groups: groups, user: user, groupNames: groupNames)
     }
 
-    /// Another process of the same.
+    /// Another process of the same user.
     public init(pid: Int32, _ identity: Identity) {
         self.pid = pid
         self.identity = identity

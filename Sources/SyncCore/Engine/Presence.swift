@@ -1,9 +1,9 @@
-/// Who has a form open and where their hands are: shared, never stored.
+/// Presence in one form: who has it open, on which control. Shared with subscribers, never stored.
 ///
-/// Each change takes the next number of the form's own sequence; a subscriber is a cursor into it
-/// and is told the newest of each peer that changed since. Confined to the loop.
+/// Each change gets the next number of the form's sequence. A subscriber is a cursor into the
+/// sequence and gets the newest state of each peer that changed since. Confined to the loop.
 struct PresenceBoard {
-    /// One connection at the form.
+    /// A connection that has the form open.
     struct Entry {
         var connection: ConnectionID
         var user: String
@@ -11,27 +11,27 @@ struct PresenceBoard {
         var tty: String?
         var focus: String?
         var draft: JSON?
-        /// When it changed last, in the form's own sequence.
+        /// The sequence number of its last change.
         var sequence: UInt64
-        /// It left; kept until every subscriber has been told.
+        /// The peer has left. The entry is kept until every subscriber has been told.
         var isGone = false
     }
 
-    /// Peers that left and of whom some subscriber has not been told, at most; beyond, whoever is
-    /// that slow is let go, since it could never be told all.
+    /// The most peers that have left but are still kept. Beyond that, the slowest subscribers are
+    /// closed, because they would not learn of all of them.
     static let goneMax = 1024
-    /// Bytes of one notification, about: many peers are told in several.
+    /// About the largest notification, in bytes. Many peers need several.
     private static let frameBytes = 64 << 10
 
     private var entries: [Entry] = []
-    /// How many that left are still to be told.
+    /// How many entries of peers that left are kept.
     private(set) var goneCount = 0
-    /// The number of the newest change.
+    /// The sequence number of the newest change.
     private(set) var sequence: UInt64 = 0
-    /// One encoding serves all subscribers that stand at the same place.
+    /// A cached encoding, for all subscribers with the same cursor.
     private var encoded: (from: UInt64, to: UInt64, chunk: FrameChunk)?
 
-    /// Notes where a connection is.
+    /// Records the presence of a connection.
     mutating func update(
         _ connection: Connection, focus: String?, draft: JSON?
     ) {
@@ -47,7 +47,7 @@ struct PresenceBoard {
         }
     }
 
-    /// Notes that a connection left; whether it had been there.
+    /// Records that a connection left; returns whether it was present.
     mutating func remove(_ connection: ConnectionID) -> Bool {
         guard let index = entries.firstIndex(where: { $0.connection == connection }),
             !entries[index].isGone
@@ -61,7 +61,7 @@ struct PresenceBoard {
         return true
     }
 
-    /// Forgets those who left and of whom every subscriber has been told.
+    /// Removes peers that left, once every subscriber has been told.
     mutating func forgetGone(toldTo slowest: UInt64) {
         guard goneCount > 0 else { return }
         let before = entries.count
@@ -69,10 +69,9 @@ struct PresenceBoard {
         goneCount -= before - entries.count
     }
 
-    /// The notification that brings a subscriber at `cursor` up to date, and moves the cursor.
+    /// The notification that brings a subscriber at `cursor` up to date; moves the cursor.
     ///
-    /// - Parameter retained: counts an encoding from when another replaces it, for as long as
-    ///   writes hold it.
+    /// - Parameter retained: counts a replaced encoding as long as writes retain it.
     mutating func read(
         from cursor: inout UInt64, form: String, into output: inout Output,
         retained: RetainedBytes
@@ -92,7 +91,7 @@ struct PresenceBoard {
         output.append(chunk, 0..<chunk.count)
     }
 
-    /// The notifications that tell of some peers; none where there are none.
+    /// The notifications about these peers; empty if there are none.
     private static func frames(_ peers: [Entry], form: String) -> [UInt8] {
         var frames: [UInt8] = []
         var group: [PresenceChanged.Peer] = []

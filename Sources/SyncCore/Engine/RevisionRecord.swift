@@ -1,12 +1,11 @@
-/// What the store keeps of a revision beside its notification: who did it, of which kind, what it
-/// touched, and how it is taken back.
+/// What the store keeps of a revision in addition to its notification: author, kind, touched
+/// fields, and undo steps.
 ///
-/// The notification has the values; the record never repeats them but where undo needs a stored
-/// value that the notification does not show. Never a secret. A class: it is handed from the
-/// transaction to the journal, the batch and the store's thread, and a copy of its parts at each
-/// step was 1,000 of the 45,000 instructions of a set.
+/// The notification contains the values. The record repeats one only if undo needs a stored value
+/// that the notification does not show. Never a secret. It is a class, because the transaction, the
+/// journal, the batch and the store's thread share it without copies.
 final class RevisionRecord: Sendable {
-    /// What made the revision: `kind` in `state.history`.
+    /// What created the revision: `kind` in `state.history`.
     enum Kind: String {
         case set
         case undo
@@ -18,24 +17,24 @@ final class RevisionRecord: Sendable {
     let kind: Kind
     let at: Int64
     let by: Author
-    /// The `session` of the connection, for undo.
+    /// The connection's `session`, for undo.
     let session: String?
-    /// Touched fields whose stored value did not change: what they show derives from others'.
+    /// Touched fields whose stored value did not change, because they derive from other fields.
     let derived: [String]
-    /// Fields whose edit met another that its author had not seen.
+    /// Fields whose edit was concurrent with another one.
     let concurrent: [String]
-    /// How each edit is taken back.
+    /// How each edit is undone.
     let undo: [UndoStep]
-    /// The revision that an undo or redo took back.
+    /// The revision that an undo or redo undid.
     let undoes: UInt64?
-    /// It took back some of its fields; what that did to the others can still be taken back.
+    /// It undid only some fields of that revision. The others can still be undone.
     let isPartialUndo: Bool
-    /// Its steps that could not be taken back: they are done with as well.
+    /// Steps that could not be undone. They cannot be tried again.
     let skipped: [String]
 
-    /// Everything that a revision touched, for subscribers with a filter.
+    /// All touched fields, for subscribers with a filter.
     let touched: [String]
-    /// The definition changed: it touches every subscriber.
+    /// The definition changed, which affects every subscriber.
     let touchesAll: Bool
 
     init(
@@ -62,7 +61,7 @@ final class RevisionRecord: Sendable {
 // MARK: - Text
 
 extension RevisionRecord {
-    /// About how many bytes the record takes, on the disk as in memory, without encoding it.
+    /// The approximate size of the record, on disk and in memory, without encoding it.
     var bytesEstimate: Int {
         var bytes = 160 + by.user.utf8.count + (session?.utf8.count ?? 0)
         for name in touched { bytes += name.utf8.count + 3 }
@@ -96,7 +95,7 @@ extension RevisionRecord {
         return writer.take()
     }
 
-    /// Reads what `encoded` wrote; `nil` for anything else.
+    /// Parses the output of `encoded`; `nil` for anything else.
     convenience init?(_ bytes: [UInt8]) {
         guard let json = try? JSON(parsing: bytes),
             let kind = json["kind"]?.stringValue.flatMap(Kind.init(rawValue:)),
@@ -116,7 +115,7 @@ extension RevisionRecord {
 }
 
 extension Author {
-    /// The author as on the wire.
+    /// The author as in the protocol.
     var wire: WireAuthor { WireAuthor(self) }
 
     fileprivate convenience init?(json: JSON) {

@@ -1,24 +1,24 @@
-/// The time by which is judged how long something has been kept.
+/// The clock for data that is kept by age.
 ///
-/// It goes with the wall clock, so that it survives a restart and follows corrections of a few
-/// seconds, but not its leaps: a clock that is set by a year must not make a retry look a year
-/// late, and what it asks for be done twice. What always holds: within a run it never leaps, and
-/// what it stands off the wall clock by goes into the store with each batch.
+/// It follows the wall clock, so it works across restarts and follows corrections of a few seconds.
+/// It does not follow leaps: if somebody sets the clock forward by a year, a retry must not look a
+/// year late and be executed twice. Invariants: it never leaps within a run, and its offset from
+/// the wall clock is stored with each batch.
 public struct SteadyClock: Sendable {
-    /// What the wall clock may differ from the boot clock between two looks, in milliseconds: what
-    /// clock discipline slews in hours (adjtimex(2): 500 ppm) is no leap.
+    /// The most that the wall clock may drift from the boot clock between two readings, in
+    /// milliseconds. Clock discipline slews less than this in hours (adjtimex(2): 500 ppm).
     static let leapMilliseconds: Int64 = 10_000
     private static let offsetBytes = 8
 
     private var last: Moment
-    /// Milliseconds that are added to the wall clock.
+    /// Milliseconds to be added to the wall clock.
     private var offset: Int64
 
-    /// The clock as an earlier run kept it.
+    /// The clock of an earlier run.
     ///
     /// - Parameters:
-    ///   - kept: bytes of the store's clock; none or others for a clock that is right.
-    ///   - notBefore: milliseconds that had been reached for sure.
+    ///   - kept: the store's clock bytes. Without valid bytes the wall clock is trusted.
+    ///   - notBefore: a time (milliseconds) that has certainly been reached.
     public init(at now: Moment, kept: [UInt8], notBefore: Int64 = .min) {
         last = now
         offset = Self.parts(of: kept).offset
@@ -27,10 +27,10 @@ public struct SteadyClock: Sendable {
         if milliseconds < notBefore { offset = notBefore &- now.wallMilliseconds }
     }
 
-    /// Milliseconds, on the scale of the wall clock.
+    /// Milliseconds on the scale of the wall clock.
     public var milliseconds: Int64 { last.wallMilliseconds &+ offset }
 
-    /// Looks at the clocks.
+    /// Reads the clocks.
     mutating func advance(to now: Moment) {
         let leap =
             (now.wallMilliseconds &- last.wallMilliseconds)
@@ -39,14 +39,13 @@ public struct SteadyClock: Sendable {
         last = now
     }
 
-    /// The bytes of the store's clock: the greatest stamp given out, and where the wall clock has
-    /// leapt, by how much.
+    /// The store's clock bytes: the greatest timestamp, and the offset if the wall clock has leapt.
     package func kept(with stamp: HybridTimestamp) -> [UInt8] {
         guard offset != 0 else { return stamp.encoded }
         return stamp.encoded + withUnsafeBytes(of: offset.bigEndian) { [UInt8]($0) }
     }
 
-    /// The stamp in the bytes of the store's clock; the beginning of time for no bytes or others.
+    /// The timestamp in the store's clock bytes; the zero timestamp without valid bytes.
     package static func stamp(in kept: [UInt8]) -> HybridTimestamp { parts(of: kept).stamp }
 
     private static func parts(of kept: [UInt8]) -> (stamp: HybridTimestamp, offset: Int64) {

@@ -1,15 +1,15 @@
-/// What the engine asks of the store, in the store's own words: rows of opaque bytes.
+/// The interface between the engine and the store: rows of opaque bytes.
 ///
-/// The core encodes and decodes every blob, so that the store knows SQLite and nothing of forms,
-/// and a new kind of control needs no migration. Each row's meaning:
-/// - a *form* is named by a dense `key` that is never used again within one store;
-/// - a *field* is one control's dot store with the metadata of its last change;
-/// - a *revision* is one transaction of one form: the notification as it went out, and a record of
-///   who did it and how it is undone; whose it is and what it takes back stand beside them, since
-///   retention and undo go by them;
-/// - an *idempotency key* keeps the answer of one request of one uid.
+/// The core encodes and decodes every blob. The store knows SQLite but not forms, and a new kind of
+/// control needs no migration. The rows:
+/// - a *form* has a dense `key` that is never used again in a store;
+/// - a *field* is the dot store of a control and the metadata of its last change;
+/// - a *revision* is one transaction of a form: its notification, and a record of its author and
+///   undo steps. Its uid and the revision that it undoes are columns, because retention and undo
+///   use them;
+/// - an *idempotency key* has the answer to one request of one uid.
 
-/// Names a form inside one store.
+/// The key of a form in a store.
 public typealias FormKey = Int64
 
 /// A form's row.
@@ -17,22 +17,22 @@ public struct FormRow: Sendable, Hashable {
     public var key: FormKey
     /// The form's name, unique in the store (compared by bytes).
     public var name: String
-    /// Names one unbroken line of revisions (PROTOCOL.md, What you can rely on, 3).
+    /// The name of a contiguous log of revisions (PROTOCOL.md, What you can rely on, 3).
     public var log: String
     /// The uid that created the form.
     public var owner: UInt32
-    /// Grows by one with each change of the definition.
+    /// Incremented by each change of the definition.
     public var version: UInt64
     /// The newest revision.
     public var revision: UInt64
-    /// JSON text: the definition in force.
+    /// JSON text: the current definition.
     public var definition: [UInt8]
-    /// JSON text: the definition as it was last applied, before run-time options.
+    /// JSON text: the definition as last applied, before run-time options.
     public var applied: [UInt8]
     /// The form's causal context, encoded.
     public var context: [UInt8]
 
-    /// A row of the given columns.
+    /// A row with these columns.
     public init(
         key: FormKey, name: String, log: String, owner: UInt32, version: UInt64,
         revision: UInt64, definition: [UInt8], applied: [UInt8], context: [UInt8]
@@ -55,10 +55,10 @@ public struct FieldRow: Sendable, Hashable {
     public var field: String
     private let content: Blob
 
-    /// Dot store and metadata of the last change, encoded: work at each call.
+    /// The encoded dot store and metadata of the last change. Encoded at each call.
     public var state: [UInt8] { content.bytes }
 
-    /// A row of the given columns.
+    /// A row with these columns.
     public init(form: FormKey, field: String, state: [UInt8]) {
         self.form = form
         self.field = field
@@ -72,9 +72,9 @@ public struct FieldRow: Sendable, Hashable {
     }
 }
 
-/// A row's bytes, or what they are made of: by the store's thread, which asks for them, rather
-/// than on the loop, where the record alone was 8,400 of the 78,000 instructions of a set.
-/// A row is handed on several times, so each case is one object: a copy is one retain.
+/// The bytes of a row or the value that they are encoded from. The store's thread encodes it, so
+/// the loop does not have to. Each case is one object, because rows are copied several times and a
+/// copy is then one retain.
 private enum Blob: Sendable {
     case bytes([UInt8])
     indirect case stored([UInt8], uid: UInt32?, undoes: UInt64?, isPartialUndo: Bool)
@@ -100,18 +100,18 @@ extension Blob: Hashable {
 public struct RevisionRow: Sendable, Hashable {
     public var form: FormKey
     public var revision: UInt64
-    /// When it was committed, by the steady clock, which decides how long it is kept: milliseconds.
+    /// The time of the commit on the steady clock, in milliseconds, for retention.
     public var at: Int64
-    /// The notification as subscribers got it, its 4-byte length included.
+    /// The notification as subscribers got it, including its 4-byte length.
     public var frame: [UInt8]
     private let content: Blob
-    /// About how many bytes the row takes, known without encoding its record.
+    /// The approximate size of the row, without encoding its record.
     let bytesEstimate: Int
 
-    /// JSON text: author, kind, touched fields and how to undo it. Work at each call.
+    /// JSON text: author, kind, touched fields and undo steps. Encoded at each call.
     public var record: [UInt8] { content.bytes }
 
-    /// Whose it is; `nil` in a row that a store of an earlier schema has.
+    /// The author's uid; `nil` in a row of an earlier schema.
     public var uid: UInt32? {
         switch content {
         case .stored(_, let uid, _, _): uid
@@ -120,7 +120,7 @@ public struct RevisionRow: Sendable, Hashable {
         }
     }
 
-    /// The revision that it took back, as an undo or redo does.
+    /// The revision that this undo or redo undid.
     public var undoes: UInt64? {
         switch content {
         case .stored(_, _, let undoes, _): undoes
@@ -129,7 +129,7 @@ public struct RevisionRow: Sendable, Hashable {
         }
     }
 
-    /// Whether it took back some fields of that one alone, whose others still stand.
+    /// Whether it undid only some fields of that revision.
     public var isPartialUndo: Bool {
         switch content {
         case .stored(_, _, _, let isPartialUndo): isPartialUndo
@@ -138,7 +138,7 @@ public struct RevisionRow: Sendable, Hashable {
         }
     }
 
-    /// A row of the given columns.
+    /// A row with these columns.
     public init(
         form: FormKey, revision: UInt64, at: Int64, frame: [UInt8], record: [UInt8],
         uid: UInt32? = nil, undoes: UInt64? = nil, isPartialUndo: Bool = false
@@ -171,7 +171,7 @@ public struct RevisionRow: Sendable, Hashable {
             && left.isPartialUndo == right.isPartialUndo
     }
 
-    /// Hashes what tells rows apart.
+    /// Hashes the columns that distinguish rows.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(form)
         hasher.combine(revision)
@@ -182,10 +182,9 @@ public struct RevisionRow: Sendable, Hashable {
 public struct KeyRow: Sendable, Hashable {
     public var uid: UInt32
     public var key: String
-    /// When it was used first, by the steady clock, which decides how long it is kept:
-    /// milliseconds.
+    /// The time of the first use on the steady clock, in milliseconds, for retention.
     public var at: Int64
-    /// Digest of the method and its parameters: the same key with others is refused.
+    /// A digest of the method and its parameters. The same key with another request is rejected.
     public var digest: UInt64
     /// JSON text: the `result` member of the first answer.
     public var result: [UInt8]
@@ -200,20 +199,22 @@ public struct KeyRow: Sendable, Hashable {
     }
 }
 
-/// What the store keeps of the revisions of a form beyond its newest: of each uid the newest, so
-/// that whoever writes much pushes nobody else out of the history, nor out of undo.
+/// The revisions of a form that the store keeps beyond its newest: the newest of each uid, so that
+/// a user with many edits does not remove another's revisions from history and undo.
 ///
-/// One that another took back is not kept beyond that other: it would look as if it still stood.
+/// A revision that was undone is not kept longer than the revision that undid it. Otherwise it
+/// would look as if it had not been undone.
 public struct KeptHistory: Sendable, Hashable {
-    /// Revisions of each uid, and bytes that they take.
+    /// The most revisions, and bytes of revisions, of each uid.
     public var revisionsPerUser: Int
     public var bytesPerUser: Int
-    /// Bytes of all together: the newest of each come before the second newest of anybody.
+    /// The most bytes of all uids together. The newest of each uid come before the second newest of
+    /// any.
     public var bytes: Int
-    /// A uid that is known to have as many among the newest: none of its own need be kept.
+    /// A uid with so many of the newest revisions that none of its older ones need be kept.
     public var busy: UInt32?
 
-    /// Bounds of what is kept.
+    /// These limits.
     public init(revisionsPerUser: Int, bytesPerUser: Int, bytes: Int, busy: UInt32? = nil) {
         self.revisionsPerUser = revisionsPerUser
         self.bytesPerUser = bytesPerUser
@@ -221,15 +222,15 @@ public struct KeptHistory: Sendable, Hashable {
         self.busy = busy
     }
 
-    /// Nothing.
+    /// Keeps nothing beyond the newest.
     public static let none = KeptHistory(revisionsPerUser: 0, bytesPerUser: 0, bytes: 0)
 }
 
-/// One step of a batch. Steps apply in order.
+/// One operation of a batch. Operations are applied in order.
 public enum StoreOperation: Sendable, Hashable {
-    /// Inserts a form, or replaces all columns of the one with that key.
+    /// Inserts a form, or replaces all columns of the form with that key.
     case putForm(FormRow)
-    /// The common case: a revision moved revision and context alone.
+    /// Changes only revision and context of a form: the usual case.
     case putHead(form: FormKey, revision: UInt64, context: [UInt8])
     /// Removes a form with its fields and revisions.
     case deleteForm(FormKey)
@@ -239,19 +240,20 @@ public enum StoreOperation: Sendable, Hashable {
     case removeField(form: FormKey, field: String)
     /// Adds a revision.
     case appendRevision(RevisionRow)
-    /// Drops revisions of a form up to `through` but for those that are kept, and all of it older
-    /// than `before` (milliseconds). What is left of the others has no gap.
+    /// Deletes revisions of a form up to `through`, except those in `keeping`, and all revisions
+    /// older than `before` (milliseconds). The remaining newest revisions are contiguous.
     case pruneRevisions(form: FormKey, through: UInt64, before: Int64, keeping: KeptHistory)
-    /// Adds an idempotency key: of a request that edited a form, where that is told.
+    /// Adds an idempotency key, with the form that its request edited.
     case putKey(KeyRow, of: FormKey? = nil)
-    /// Drops keys used before that moment (milliseconds).
+    /// Deletes keys used before that time (milliseconds).
     case pruneKeys(before: Int64)
-    /// The hybrid logical clock's newest stamp, encoded: it never goes back over a restart.
+    /// The newest timestamp of the hybrid logical clock, encoded. It never goes back after a
+    /// restart.
     case putClock([UInt8])
 }
 
 extension StoreOperation {
-    /// The form that the step belongs to; `nil` for a step of the whole store.
+    /// The form of the operation; `nil` if it concerns the whole store.
     public var form: FormKey? {
         switch self {
         case .putForm(let row): row.key
@@ -266,53 +268,53 @@ extension StoreOperation {
     }
 }
 
-/// Says that the store refused what a batch does to one form, and did nothing of it.
+/// The store rejected an operation on one form, and has applied none of that form's operations.
 public struct FormFailure: Error, Sendable, Hashable {
     public var form: FormKey
     /// One line for the log.
     public var reason: String
 
-    /// A failure of that form's steps.
+    /// A failure of that form's operations.
     public init(form: FormKey, reason: String) {
         self.form = form
         self.reason = reason
     }
 }
 
-/// Everything that one SQLite transaction makes durable: all of it, or nothing; but for forms whose
-/// steps the store refuses, which are left out of it.
+/// The content of one SQLite transaction: all of it becomes durable, or nothing. The exception are
+/// forms with rejected operations, which are left out.
 public struct Batch: Sendable {
-    /// Counts batches of one run; `Input.committed` names it.
+    /// The number of the batch in this run, as in `Input.committed`.
     public var number: UInt64
     public var operations: [StoreOperation]
 
-    /// A batch of the given steps.
+    /// A batch of these operations.
     public init(number: UInt64, operations: [StoreOperation]) {
         self.number = number
         self.operations = operations
     }
 }
 
-/// The whole state: what the engine starts from, and what a store is written anew from after a
-/// failed commit.
+/// The whole state, for the start of the engine and for a rebuild of the store after a failed
+/// commit.
 public struct StoreImage: Sendable, Hashable {
     public var forms: [FormRow]
     public var fields: [FieldRow]
     /// The newest revisions of each form, ascending by form and revision. At start: as many as
-    /// were asked for. In a rebuild: those that were told and no file has, if any; the store
-    /// carries over what else it can still read.
+    /// requested. In a rebuild: those that were published but are in no file; the store copies the
+    /// others as far as it can read them.
     public var revisions: [RevisionRow]
-    /// At start: idempotency keys that have not expired, without their results. Empty in a rebuild:
-    /// the store carries over those that it can still read, but for `failedKeys`.
+    /// At start: idempotency keys that have not expired, without results. Empty in a rebuild: the
+    /// store copies the keys that it can read, except `failedKeys`.
     public var keys: [KeyDigest]
-    /// In a rebuild: keys of batches that failed, which nobody was answered under.
+    /// In a rebuild: keys of failed batches, which have no answer.
     public var failedKeys: [KeyDigest]
-    /// In a rebuild: answers that were given under keys and that no file has; empty at start.
+    /// In a rebuild: answers that were sent but are in no file. Empty at start.
     public var answers: [KeyRow]
-    /// The hybrid logical clock's newest stamp, encoded; empty in a new store.
+    /// The newest timestamp of the hybrid logical clock, encoded; empty in a new store.
     public var clock: [UInt8]
 
-    /// An image of the given rows.
+    /// An image of these rows.
     public init(
         forms: [FormRow] = [], fields: [FieldRow] = [], revisions: [RevisionRow] = [],
         keys: [KeyDigest] = [], failedKeys: [KeyDigest] = [], answers: [KeyRow] = [],
@@ -328,7 +330,7 @@ public struct StoreImage: Sendable, Hashable {
     }
 }
 
-/// Says that a key exists in the store, without its result.
+/// A key in the store, without its answer.
 public struct KeyDigest: Sendable, Hashable {
     public var uid: UInt32
     public var key: String
@@ -342,38 +344,39 @@ public struct KeyDigest: Sendable, Hashable {
     }
 }
 
-/// A read that needs the store: what the engine does not keep in memory.
+/// A read of data that is not in memory.
 public enum StoreQuery: Sendable, Hashable {
-    /// Revisions from `from` on, ascending, until `rowsMax` rows or `bytesMax` bytes of frames
-    /// (at least one row); never those that are kept beyond the newest.
+    /// Revisions from `from`, ascending, up to `rowsMax` rows or `bytesMax` bytes of frames (at
+    /// least one row). Not those that are kept beyond the newest.
     case revisions(form: FormKey, from: UInt64, rowsMax: Int, bytesMax: Int)
-    /// Revisions below `before`, descending, until `rowsMax` rows or `bytesMax` bytes of frames (at
-    /// least one row).
+    /// Revisions before `before`, descending, up to `rowsMax` rows or `bytesMax` bytes of frames
+    /// (at least one row).
     case history(form: FormKey, before: UInt64, rowsMax: Int, bytesMax: Int = .max)
-    /// What can be taken back: the newest of each uid, then the second newest of each, and so on,
-    /// until `rowsMax` rows or `bytesMax` bytes of records (at least one row); without frames,
-    /// without what another uid took back, and without what that had taken back itself: the other's
-    /// own, which stands for all of it, may be too old to be among them. Before them, with
-    /// `undoes`, what took back a part of one of these and is none of them.
+    /// The rows of an undo journal: the newest revision of each uid, then the second newest of
+    /// each, and so on, up to `rowsMax` rows or `bytesMax` bytes of records (at least one row).
+    /// Without frames. Without revisions that another uid undid, and without what these had undone:
+    /// the undoing revision replaces them, and it may itself be too old for the result. The first
+    /// rows have `undoes` set: they undid a part of one of these revisions, and are not revisions
+    /// of the journal themselves.
     case journal(form: FormKey, rowsMax: Int, bytesMax: Int)
-    /// The answer that was given under a key.
+    /// The answer under a key.
     case key(uid: UInt32, key: String)
-    /// A copy of the whole store as it is now, which ends the one before it.
+    /// A snapshot of the whole store, which replaces an earlier snapshot.
     case backup
-    /// A piece of that copy.
+    /// A piece of that snapshot.
     case backupPiece(Int64, offset: Int64, bytesMax: Int)
-    /// The copy is not needed any more; answered by nothing of use.
+    /// Deletes the snapshot. The answer has no meaning.
     case backupEnd(Int64)
 }
 
-/// What the store found.
+/// The result of a query.
 public enum StoreAnswer: Sendable, Hashable {
     case revisions([RevisionRow])
     case key(KeyRow?)
-    /// A copy was made: its number and its length in bytes.
+    /// The number of a new snapshot and its length in bytes.
     case backup(Int64, bytes: Int64)
-    /// Bytes of the copy, fewer at its end; `nil` where there is no such copy.
+    /// Bytes of the snapshot, fewer at its end; `nil` if it no longer exists.
     case backupPiece([UInt8]?)
-    /// It could not be read; one line for the log.
+    /// The read failed; one line for the log.
     case failed(String)
 }

@@ -1,43 +1,43 @@
 /// A connection's cursor into the changes of one form. Confined to the loop.
 final class Subscription {
-    /// Where the subscriber stands.
+    /// The state of the subscriber.
     enum Position {
-        /// The next revision that it is to see.
+        /// The next revision that it needs is in the change log.
         case live(next: UInt64)
-        /// The next revision is older than the change log: it comes from the store, page by page.
+        /// The next revision is older than the change log. It comes from the store, page by page.
         case stored(next: UInt64)
-        /// A page of the store is on its way. Few are, so that it is kept apart.
+        /// A page is being read from the store. This is rare, so the case is indirect.
         indirect case fetching(next: UInt64, FetchID)
-        /// A page of the store is to be written; `next` is the revision behind it.
+        /// A page of the store has to be sent; `next` is the revision after it.
         indirect case page([FrameChunk], next: UInt64)
-        /// Nothing more is written to it.
+        /// Nothing more is sent.
         case ended
     }
 
-    /// Which lets go of its subscriptions as they end. Not `unowned`: a fan-out asks each, and that
-    /// would be a locked count of references each time.
+    /// The connection, which removes its subscriptions when it ends. Not `unowned`, because a
+    /// fan-out reads it for each subscriber, and that would need an atomic operation each time.
     let connection: Connection
-    /// Kept alive for as long as its last revisions are to be written, though it was deleted.
+    /// Retained until its last revisions are sent, even if the form has been deleted.
     let form: LiveForm
     var position: Position
-    /// Where it stands in its audience.
+    /// Its index in its audience.
     var index: UInt32 = 0
-    /// The place of the answer to `state.subscribe`: nothing is told before it (PROTOCOL.md,
-    /// What you can rely on).
+    /// The slot of the answer to `state.subscribe`. Notifications come after it (PROTOCOL.md, What
+    /// you can rely on).
     let answer: AnswerQueue.Slot
-    /// The fields asked for; `nil` for all.
+    /// The requested fields; `nil` for all.
     private let selection: Selection?
-    /// See `presenceCursor`; `.max` stands for `nil`.
+    /// See `presenceCursor`; `.max` means `nil`.
     private var presenceAt: UInt64
 
     /// Some fields of a form.
     private final class Selection {
         let globs: GlobSet
-        /// Those that match, by their numbers.
+        /// The numbers of matching fields.
         var numbers = FieldNumbers([])
-        /// How many of the form's names were tried.
+        /// The number of the form's names that were matched.
         var tried = 0
-        /// The form has new names, which are tried in a turn of the subscriber's uid.
+        /// The form has new names, which will be matched in a turn of the subscriber's uid.
         var isStale = false
 
         init(_ globs: GlobSet) {
@@ -57,33 +57,32 @@ final class Subscription {
         self.answer = answer
     }
 
-    /// The newest presence that it has been sent; `nil` unless it asked for presence.
+    /// The newest presence that was sent; `nil` unless presence was requested.
     var presenceCursor: UInt64? { presenceAt == .max ? nil : presenceAt }
 
-    /// It has been sent presence up to there.
+    /// Presence up to `cursor` was sent.
     func sentPresence(upTo cursor: UInt64) {
         presenceAt = cursor
     }
 
-    /// The globs of the fields asked for; `nil` for all.
+    /// The requested globs; `nil` for all fields.
     var globs: GlobSet? { selection?.globs }
 
-    /// The fields that match, by their numbers; `nil` for all.
+    /// The numbers of matching fields; `nil` for all.
     var filter: FieldNumbers? { selection?.numbers }
 
-    /// Whether its filter does not know all names of the form yet: nothing is told until it does.
+    /// Whether its filter has to be matched against new names. Nothing is sent until then.
     var isFilterStale: Bool { selection?.isStale ?? false }
 
-    /// Notes that the form may have new names; whether they have to be tried.
+    /// Notes that the form may have new names. Returns whether they have to be matched.
     func noteNames(_ names: FieldNames) -> Bool {
         guard let selection, !selection.isStale, selection.tried < names.count else { return false }
         selection.isStale = true
         return true
     }
 
-    /// Tries the globs on the names that were not tried yet; gives how many there were. A name
-    /// keeps its number, those of fields that are gone too, since the change log may still tell of
-    /// them.
+    /// Matches the globs against the new names; returns how many there were. Names of removed
+    /// fields keep their numbers, because the change log may still contain them.
     @discardableResult
     func refreshFilter(_ names: FieldNames) -> Int {
         guard let selection else { return 0 }
@@ -97,20 +96,20 @@ final class Subscription {
         return fresh
     }
 
-    /// Bytes of the page that waits to be written.
+    /// Bytes of the page that waits to be sent.
     var pageBytes: Int {
         guard case .page(let chunks, _) = position else { return 0 }
         return chunks.reduce(0) { $0 + $1.count }
     }
 
-    /// Whether a write to it may hold what the form's log or board has dropped since.
+    /// Whether a write may hold memory that the form's log or presence board has dropped.
     var holdsDropped: Bool {
         if let cursor = presenceCursor, cursor < form.presence.sequence { return true }
         guard case .live(let next) = position else { return false }
         return next < form.changeLog.first
     }
 
-    /// Whether there is something to write to it.
+    /// Whether there is something to send.
     var hasOutput: Bool {
         if isFilterStale { return false }
         switch position {

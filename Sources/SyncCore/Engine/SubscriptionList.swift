@@ -1,5 +1,5 @@
-/// The subscriptions of a connection in their order. There is nearly always one, which takes no
-/// memory of its own, as it would in an array.
+/// The subscriptions of a connection in order. Nearly always there is one, which needs no
+/// allocation, unlike in an array.
 enum SubscriptionList {
     case none
     case one(Subscription)
@@ -8,20 +8,20 @@ enum SubscriptionList {
 
     var isEmpty: Bool { if case .none = self { true } else { false } }
 
-    /// Puts one behind the others.
+    /// Appends a subscription.
     mutating func append(_ subscription: Subscription) {
         switch self {
         case .none: self = .one(subscription)
         case .one(let first): self = .several([first, subscription])
         case .several(var several):
-            // Else the array would be copied.
+            // Otherwise the array would be copied.
             self = .none
             several.append(subscription)
             self = .several(several)
         }
     }
 
-    /// Takes one out.
+    /// Removes a subscription.
     mutating func remove(_ subscription: Subscription) {
         switch self {
         case .none: break
@@ -35,8 +35,8 @@ enum SubscriptionList {
 }
 
 extension SubscriptionList {
-    /// Calls for each, as they were when it began. Not a `Sequence`: its iterator would cost a
-    /// fan-out as much as the rest of what it does for a subscriber.
+    /// Calls `body` for each subscription in the list at the time of the call. It is not a
+    /// `Sequence`, because an iterator is too expensive in a fan-out.
     @inline(__always)
     func forEach(_ body: (Subscription) -> Void) {
         switch self {
@@ -46,7 +46,7 @@ extension SubscriptionList {
         }
     }
 
-    /// The first that fulfils a condition.
+    /// The first subscription that satisfies a condition.
     @inline(__always)
     func first(where condition: (Subscription) -> Bool) -> Subscription? {
         switch self {
@@ -56,7 +56,7 @@ extension SubscriptionList {
         }
     }
 
-    /// Whether one fulfils a condition.
+    /// Whether a subscription satisfies a condition.
     @inline(__always)
     func contains(where condition: (Subscription) -> Bool) -> Bool {
         switch self {

@@ -1,11 +1,11 @@
-// The end of a transaction: what is judged on the state after it, and what becomes of it.
+// The end of a transaction: checks on the resulting state, and the outcome.
 
 extension Transaction {
     // MARK: - Judgement
 
-    /// A conflict: the error says what is there now.
+    /// A conflict error, which contains the current values.
     func conflict(_ controls: [Int], _ why: String) -> WireError {
-        // A field may have been named twice; the object of fields names it once.
+        // The edit may name a field twice, but the error lists it once.
         let controls = Set(controls).sorted()
         let ids = controls.map { definition.controls[$0].id }
         var error = WireError(
@@ -18,7 +18,7 @@ extension Transaction {
         return error
     }
 
-    /// Judges the conditions on the state after all changes.
+    /// Checks the conditions of controls on the state after all changes.
     func checkEnabled() throws(WireError) {
         var judged: Set<Int> = []
         let judge = ConditionJudge(definition) { value($0) }
@@ -34,10 +34,10 @@ extension Transaction {
 
     // MARK: - The end
 
-    /// Whether anything would change.
+    /// Whether nothing would change.
     var isIdle: Bool { written.isEmpty }
 
-    /// Applies everything to the form's working state as one revision.
+    /// Applies all changes to the form's working state as one revision.
     mutating func finish(
         _ kind: RevisionRecord.Kind, session: String?, undoes: UndoneRevision?, skipped: [String]
     ) -> Outcome {
@@ -92,7 +92,7 @@ extension Transaction {
 }
 
 extension FormDefinition {
-    /// The controls given, ascending and distinct, and those whose shown value derives from theirs.
+    /// The given controls, ascending and distinct, and those whose shown value derives from them.
     func withDependents(_ controls: [Int]) -> [Int] {
         if controls.allSatisfy({ dependents[$0].isEmpty }) { return controls }
         var all = controls
@@ -102,12 +102,12 @@ extension FormDefinition {
 }
 
 extension [Int] {
-    /// Whether it has the element; it must be ascending.
+    /// Whether the ascending array contains the element.
     func contains(sorted element: Int) -> Bool {
         firstPlace(ofSorted: element) != nil
     }
 
-    /// Where the element stands; by halving, so it must be ascending.
+    /// The index of the element in the ascending array, by binary search.
     func firstPlace(ofSorted element: Int) -> Int? {
         var low = 0
         var high = count
@@ -120,7 +120,7 @@ extension [Int] {
 }
 
 extension WireError {
-    /// A value or edit that a control does not take.
+    /// A value or edit that a control does not accept.
     init(invalid error: InvalidValue, form: String) {
         self.init(
             .invalidValue, error.description.escapedForDisplay(), form: form, field: error.field,

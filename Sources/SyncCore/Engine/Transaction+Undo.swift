@@ -1,15 +1,15 @@
-// Taking back: what an edit leaves behind to be undone by, and the undoing.
+// Undo: the steps that an edit records, and their execution.
 
 extension Transaction {
-    /// What an undo or redo takes back: a transaction, or what it did to some of its fields.
+    /// What an undo or redo undoes: a transaction, or its changes of some fields.
     struct UndoneRevision {
         let revision: UInt64
         let isPart: Bool
     }
 
-    /// Notes how what this transaction wrote to a control is taken back: one step a control, from
-    /// what was there before the transaction to what is there now. What was between never read to
-    /// anybody, and a step for each write would make the undo of many a work of their square.
+    /// Records how this transaction's write to a control is undone: one step per control, from the
+    /// value before the transaction to the value now. Nobody has seen values in between, and one
+    /// step per write would make the undo of many writes quadratic.
     mutating func noteUndo(of edit: StoredEdit, _ target: Int, _ dot: Dot) {
         let before = contentBefore(target)
         guard
@@ -20,8 +20,8 @@ extension Transaction {
         setUndo(UndoStep(field: definition.controls[target].id, action: action), of: target)
     }
 
-    /// How what made `after` of `before` is taken back, `dot` being the last write; `nil` for what
-    /// is not undone.
+    /// The step that undoes the change from `before` to `after`. `dot` is the last write. `nil` if
+    /// it cannot be undone.
     private func undoAction(
         _ edit: StoredEdit, _ target: Int, before: CellContent, after: CellContent, _ dot: Dot,
         earlier: UndoStep.Action?
@@ -82,10 +82,10 @@ extension Transaction {
         }
     }
 
-    /// Takes one step back; whether it still stood.
+    /// Executes one step; returns whether its edit was still in effect.
     ///
-    /// What others made of the field since is theirs: a step that was overwritten is left alone,
-    /// increments of others on top of mine stay, and so do picks of others beside mine.
+    /// Later changes by others stay: a step whose value was overwritten does nothing, and others'
+    /// increments and tags remain.
     mutating func takeBack(_ step: UndoStep, control: Int) throws(WireError) -> Bool {
         let policy = definition.controls[control].conflictPolicy
         let cell = content(control)
@@ -128,7 +128,7 @@ extension Transaction {
         return true
     }
 
-    /// The step of a control puts back what stood before `step`.
+    /// The step of a control restores the value before `step`.
     private mutating func restore(_ step: UndoStep, _ control: Int) {
         guard var own = undoStep(of: control) else { return }
         own.restore(step)
@@ -169,8 +169,8 @@ extension Transaction {
         return true
     }
 
-    /// A set is taken back as a difference where somebody has counted on top of it; `nil` where
-    /// that leaves nothing to be done.
+    /// If somebody has added increments to a set, it is undone as a difference; `nil` if the
+    /// difference is zero.
     private func takeBackAssignment(
         was: DecimalNumber?, to: DecimalNumber?, _ control: Int
     ) -> StoredEdit? {
@@ -180,7 +180,7 @@ extension Transaction {
         return (was ?? initial).subtracting(to ?? initial).flatMap { difference($0, control) }
     }
 
-    /// The increment by an amount within the bounds; `nil` where nothing comes of it.
+    /// An increment by an amount within the limits; `nil` if it has no effect.
     private func difference(_ amount: DecimalNumber, _ control: Int) -> StoredEdit? {
         guard
             let edit = try? definition.edits(
@@ -238,7 +238,7 @@ extension CellContent {
 }
 
 extension UndoStep {
-    /// Notes that this undo of `step` puts back what stood before it.
+    /// Records that this undo of `step` restores the value before it.
     fileprivate mutating func restore(_ step: UndoStep) {
         switch action {
         case .write(var trace, let was):
@@ -253,7 +253,7 @@ extension UndoStep {
             }
             action = .components(rows)
         case .tags(var trace, let added, let removed, let wasSet):
-            // Of two writes the one that brings tags back; the other takes some away.
+            // Of two writes, this is the one that restores tags; the other one removes some.
             if !added.isEmpty { trace.restores = step.over(component: nil) }
             action = .tags(trace, added: added, removed: removed, wasSet: wasSet)
         case .increment: break

@@ -1,29 +1,29 @@
-/// One transaction on a form: all of its changes are valid and applied in one revision, or none is.
+/// One transaction on a form: all its changes are valid and applied as one revision, or none is.
 ///
-/// Changes are worked out one after the other on what those before them left; the form itself is
-/// touched by `finish` alone, so that a refusal leaves no trace.
+/// Each change is computed on the result of those before it. Only `finish` changes the form, so a
+/// rejected transaction leaves no trace.
 struct Transaction {
     let form: LiveForm
     let definition: FormDefinition
     let author: Author
     let stamp: HybridTimestamp
     private(set) var context: CausalContext
-    /// What was written: the last control, and the others where there are several.
+    /// The written contents: the last control, and the others if there are several.
     private var last: (index: Int, content: CellContent)?
     private var overlay: [Int: CellContent] = [:]
-    /// Controls that were named, whose conditions are judged at the end.
+    /// The named controls, whose conditions are checked at the end.
     var named: [Int] = []
-    /// Controls that were written, and those of them whose edit met others; with repetitions.
+    /// The written controls, and those whose edit was concurrent with another; both may repeat.
     private(set) var written: [Int] = []
     private(set) var concurrent: [Int] = []
     private(set) var dots: [Dot] = []
-    /// How what was written is taken back: one step a control, in the order of the first writes.
+    /// The undo steps: one per control, in the order of the first writes.
     private(set) var undo: [UndoStep] = []
-    /// Where the step of a control stands in `undo`.
+    /// The index in `undo` of a control's step.
     private var undoPlaces: [Int: Int] = [:]
-    /// The writes that the author's connection made before.
+    /// Earlier writes of the author's connection.
     private let ownContext: CausalContext?
-    /// Values that may still be written or gone through: see `Limits.valuesMax`.
+    /// How many more values may be written or visited: see `Limits.valuesMax`.
     private var valuesLeft: Int
     private let valuesMax: Int
     /// Controls with a silent write, which repeats their value; with repetitions.
@@ -48,13 +48,13 @@ struct Transaction {
         context = form.working.context
     }
 
-    /// What a control's store reads as, with the changes so far.
+    /// The value of a control's store, with the changes so far.
     func value(_ index: Int) -> JSON {
         if written.isEmpty { return form.working.cells[index].value }
         return content(index).value
     }
 
-    /// What a control holds, with the changes so far.
+    /// The content of a control, with the changes so far.
     func content(_ index: Int) -> CellContent {
         if let last, last.index == index { return last.content }
         if overlay.isEmpty { return form.working.cells[index].content }
@@ -63,9 +63,9 @@ struct Transaction {
 
     // MARK: - Changes
 
-    /// Adds a change of a control by somebody who had seen `seen`.
+    /// Adds a change of a control by an author who had seen `seen`.
     ///
-    /// - Parameter seal: Seals a secret for a dot; `nil` where no key is to be had.
+    /// - Parameter seal: Encrypts a secret for a dot; `nil` if there is no key.
     mutating func apply(
         _ action: Change.Action, to control: Int, seen: Seen,
         seal: (String, Int, Dot) -> [UInt8]?
@@ -91,8 +91,8 @@ struct Transaction {
         }
     }
 
-    /// Counts what a write of a control goes through, so that the work of a transaction is bounded
-    /// by more than its number of changes.
+    /// Counts the values that a write of a control visits, because the number of changes alone does
+    /// not limit the work of a transaction.
     mutating func spend(on target: Int) throws(WireError) {
         switch (content(target).store, definition.controls[target].kind) {
         case (.tags(let tags), .picker(let picker)):
@@ -107,9 +107,9 @@ struct Transaction {
                 + "make several of it")
     }
 
-    /// An increment that leads to what it was worked out to lead to: what several replicas counted
-    /// past an end is taken off with it, or presses back would do nothing until they had made up
-    /// for it. Only at an end may the sum be another number than the one that is shown.
+    /// An increment that reaches the value that was computed for it. Concurrent increments can move
+    /// the sum beyond a bound; without this correction, steps back would have no effect until they
+    /// had made up for the excess. The sum differs from the shown number only at a bound.
     private func reaching(_ edit: FieldEdit) -> FieldEdit {
         guard case .increment(let difference, let result) = edit.edit, difference != .zero,
             case .counter(let counter) = content(edit.target).store,
@@ -139,7 +139,7 @@ struct Transaction {
         return .context(context)
     }
 
-    /// Whether this transaction made the write.
+    /// Whether the write is part of this transaction.
     func isOwn(_ dot: Dot) -> Bool {
         guard let first = dots.first else { return false }
         return dot.replica == first.replica && dot.counter >= first.counter
@@ -282,7 +282,7 @@ struct Transaction {
         return .components(components)
     }
 
-    /// Sets the step that takes a control's writes back.
+    /// Sets the step that undoes a control's writes.
     mutating func setUndo(_ step: UndoStep, of target: Int) {
         if let place = undoPlaces[target] {
             undo[place] = step
@@ -292,7 +292,7 @@ struct Transaction {
         }
     }
 
-    /// The step that takes a control's writes back.
+    /// The step that undoes a control's writes.
     func undoStep(of target: Int) -> UndoStep? { undoPlaces[target].map { undo[$0] } }
 
     private func write(
@@ -340,7 +340,7 @@ struct Transaction {
         return .counter(counter)
     }
 
-    /// A secret's bytes; `value: nil` for a reset, `nil` where it cannot be sealed.
+    /// A secret's bytes. `value: nil` is a reset. The result is `nil` if it cannot be encrypted.
     private func sealed(
         _ edit: StoredEdit, _ target: Int, _ dot: Dot, _ seal: (String, Int, Dot) -> [UInt8]?
     ) -> (value: [UInt8]?, Void)? {

@@ -1,16 +1,17 @@
-/// What can be taken back in one form, and by whom.
+/// The transactions that can be undone in one form, by user.
 ///
-/// *Mine* is the same uid and the same `session` (PROTOCOL.md, All methods). Undo takes back the
-/// newest transaction of mine that was not taken back yet, and is itself a transaction that redo
-/// takes back. A new edit of mine ends redo. Bounded: where there are too many, whoever has most of
-/// them loses its oldest, so that nobody's edits push another's out.
+/// A transaction is *mine* if it has the same uid and the same `session` (PROTOCOL.md, All
+/// methods). Undo undoes my newest transaction that was not undone yet. The undo is itself a
+/// transaction, which redo undoes. A new edit of mine ends redo. The size is limited: beyond the
+/// limit, the user with most transactions loses the oldest one, so nobody's edits displace
+/// another's.
 struct UndoJournal {
-    /// Whose transaction it is.
+    /// The owner of a transaction.
     struct Owner: Hashable {
         let uid: UInt32
         let session: String?
 
-        /// Whether a transaction of `other` is one of mine: without a session, all of the uid's
+        /// Whether a transaction of `other` is mine. Without a session, all transactions of the uid
         /// are.
         func includes(_ other: Owner) -> Bool {
             guard uid == other.uid else { return false }
@@ -23,22 +24,22 @@ struct UndoJournal {
         let revision: UInt64
         let owner: Owner
         let kind: RevisionRecord.Kind
-        /// What is left to take back.
+        /// The steps that are left to undo.
         var steps: [UndoStep]
-        /// Bytes of the record that it was made of: about what it holds in memory.
+        /// The size of its record: about its size in memory.
         let bytes: Int
-        /// Cut to one field, where others can be taken back too.
+        /// Reduced to one field, although others can be undone too.
         var isPart = false
     }
 
-    /// Bytes of all records together: large texts fall out sooner than small edits.
+    /// The most bytes of all records together. Large texts are dropped sooner than small edits.
     private static let bytesMax = 4 << 20
 
-    /// What is asked for.
+    /// Undo or redo.
     enum Direction {
         case undo, redo
 
-        /// The kinds of transactions that it takes back.
+        /// The kinds of transactions that this direction undoes.
         fileprivate func undoes(_ kind: RevisionRecord.Kind) -> Bool {
             switch self {
             case .undo: kind == .set || kind == .redo
@@ -47,16 +48,16 @@ struct UndoJournal {
         }
     }
 
-    /// What one uid can take back.
+    /// The transactions of one uid.
     private struct Line {
         let uid: UInt32
-        /// Oldest first; those before `head` have fallen out. An edit adds one and another drops
-        /// one, so that neither may cost what the depth is.
+        /// Oldest first; those before `head` have been dropped. An edit adds one and drops another,
+        /// and neither may take time in proportion to the number of transactions.
         private var kept: [Transaction] = []
         private var head = 0
-        /// Bytes of the records of all transactions.
+        /// Bytes of all records.
         private(set) var bytes = 0
-        /// Transactions of kind `undo`: what an edit ends, nearly always none.
+        /// The number of transactions of kind `undo`, which an edit ends; nearly always none.
         private var undoCount = 0
 
         init(uid: UInt32) {
@@ -65,7 +66,7 @@ struct UndoJournal {
 
         var count: Int { kept.count - head }
 
-        /// The revision of the oldest.
+        /// The revision of the oldest transaction.
         var oldest: UInt64 { transactions.first?.revision ?? .max }
 
         /// Oldest first.
@@ -78,7 +79,7 @@ struct UndoJournal {
 
         mutating func dropOldest() {
             count(kept[head], -1)
-            // What fell out is let go of now, its place later.
+            // The content of a dropped transaction is freed now, its place in the array later.
             kept[head].steps = []
             head += 1
             if head > max(64, kept.count / 4) {
@@ -92,7 +93,7 @@ struct UndoJournal {
             if undoCount > 0 { removeAll { $0.kind == .undo && owner.includes($0.owner) } }
         }
 
-        /// Takes steps out of a transaction; whether it is here.
+        /// Removes steps from a transaction; returns whether the transaction is here.
         mutating func consume(_ revision: UInt64, fields: Set<String>) -> Bool {
             guard let index = transactions.lastIndex(where: { $0.revision == revision }) else {
                 return false
@@ -102,7 +103,7 @@ struct UndoJournal {
             return true
         }
 
-        /// Steps of a field say the writes that stand now.
+        /// Updates the steps of a field to the dots of restored writes.
         mutating func note(_ restorations: [String: [UndoStep.Restoration]]) {
             for place in head..<kept.count {
                 for step in kept[place].steps.indices {
@@ -125,13 +126,13 @@ struct UndoJournal {
         }
     }
 
-    /// In the order in which the uids came; none is empty.
+    /// In the order of each uid's first edit; none is empty.
     private var lines: [Line] = []
-    /// Transactions that can be taken back, and bytes of their records, of all uids.
+    /// The number of transactions and the bytes of their records, of all uids.
     private(set) var count = 0
     private var bytes = 0
 
-    /// The one way in which lines change: the sums follow.
+    /// The only function that changes lines, so that the sums stay correct.
     private mutating func change<Result>(
         at place: Int, _ body: (inout Line) -> Result
     ) -> Result {
@@ -144,9 +145,9 @@ struct UndoJournal {
         return result
     }
 
-    /// Notes a transaction that was done.
+    /// Adds a transaction.
     ///
-    /// - Parameter bytes: About as many as the record takes in the store.
+    /// - Parameter bytes: The approximate size of its record in the store.
     mutating func append(
         _ record: RevisionRecord, bytes: Int, revision: UInt64, depthMax: Int
     ) {
@@ -167,20 +168,20 @@ struct UndoJournal {
         while self.bytes > Self.bytesMax, count > 1 { dropOldest { $0.bytes } }
     }
 
-    /// Takes out what a transaction took back, and notes what it let stand again.
+    /// Removes what a transaction undid, and records what it restored.
     mutating func takeOut(_ record: RevisionRecord) {
         if let old = record.undoes {
             consume(old, fields: record.undo.map(\.field) + record.skipped)
         }
-        // Once through the journal, however many fields there are. Ids are ASCII, so that equal
-        // strings are equal bytes.
+        // One pass over the journal for any number of fields. Ids are ASCII, so equal strings are
+        // equal bytes.
         let restorations = Dictionary(grouping: record.undo.flatMap(\.restorations), by: \.field)
         if restorations.isEmpty { return }
         for place in lines.indices { lines[place].note(restorations) }
     }
 
-    /// Whoever has most loses its oldest (McKenney, "Stochastic Fairness Queueing", INFOCOM 1990);
-    /// of two who have as much, the one whose is older.
+    /// The uid with most transactions loses its oldest (McKenney, "Stochastic Fairness Queueing",
+    /// INFOCOM 1990). Of two with equally many, the one with the older transaction loses it.
     private mutating func dropOldest(ofMost size: (Line) -> Int) {
         guard var most = lines.indices.first else { return }
         for place in lines.indices.dropFirst() {
@@ -190,8 +191,8 @@ struct UndoJournal {
         change(at: most) { $0.dropOldest() }
     }
 
-    /// The newest transaction that `direction` may take back: of `owner`, or of anyone where `nil`;
-    /// with a field, the newest that touched it, cut to that field.
+    /// The newest transaction that `direction` can undo: of `owner`, or of anybody if `nil`. With a
+    /// field, the newest one that touched the field, reduced to it.
     func newest(_ direction: Direction, owner: Owner?, field: String?) -> Transaction? {
         func newest(in line: Line) -> Transaction? {
             for transaction in line.transactions.reversed()
@@ -213,7 +214,7 @@ struct UndoJournal {
         return lines.first { $0.uid == owner.uid }.flatMap { newest(in: $0) }
     }
 
-    /// Steps of a transaction that cannot be taken back any more, or have been.
+    /// Removes steps of a transaction that cannot be undone, or have been undone.
     mutating func consume(_ revision: UInt64, fields: [String]) {
         let fields = Set(fields)
         for place in lines.indices {

@@ -1,25 +1,26 @@
-// How an edit is taken back: kept with its revision, made anew into a journal at start.
+// How an edit is undone. Steps are stored with the revision; at start they become the journal
+// again.
 //
-// An undo is a write of its own. What it puts back stands by the new write, so a step that spoke of
-// the old one speaks of the new one from then on (`replace`): else only the newest edit of a field
-// could ever be taken back.
+// An undo is a write with a dot of its own. The value that it restores then belongs to the new dot,
+// so steps that refer to the old dot are changed to the new one (`replace`). Otherwise only the
+// newest edit of a field could be undone.
 
-/// How one field's edit is taken back, as long as it still stands.
+/// How the edit of one field is undone while it is still in effect.
 struct UndoStep: Hashable {
     var field: String
     var action: Action
 
-    // Indirect, as a step is in the record and in the journal: a copy is one retain.
+    // Indirect, because both the record and the journal contain it: a copy is one retain.
     indirect enum Action: Hashable {
-        /// A register's write: write what was there before (`nil`: unset).
+        /// A write to a register: write the value before (`nil`: unset).
         case write(Trace, was: JSON?)
-        /// Components of wheels: as a register's, each.
+        /// Components of wheels: each one like a register.
         case components([Component])
-        /// A counter's set or reset.
+        /// A set or reset of a counter.
         case assign(Trace, was: DecimalNumber?, to: DecimalNumber?)
-        /// An increment by this much, of the set `base` (`nil`: of the default).
+        /// An increment by this amount, of the set `base` (`nil`: of the default).
         case increment(DecimalNumber, base: Dot?)
-        /// Tags that were added and removed; `wasSet` says whether anybody had set the field.
+        /// Tags that were added and removed; `wasSet` is whether anybody had set the field.
         case tags(Trace, added: [JSON], removed: [JSON], wasSet: Bool)
     }
 
@@ -30,20 +31,19 @@ struct UndoStep: Hashable {
         var was: JSON?
     }
 
-    /// A write among those before it and after it.
+    /// A write with the writes before it.
     struct Trace: Hashable {
         /// The write.
         var dot: Dot
-        /// What stood before it: none where nobody had set the field, several for tags.
+        /// The writes before it: none if nobody had set the field, several for tags.
         var over: [Dot] = []
-        /// The writes whose place it takes: an undo puts back what they wrote. None stand for the
-        /// default.
+        /// The writes that it replaced; an undo restores their values. Empty for the default.
         var restores: [Dot]?
         /// The transaction's earlier writes of the same tags.
         var others: [Dot] = []
     }
 
-    /// Writes of a field, or of a component, that stand again as another.
+    /// Writes of a field, or of a component, whose values were restored with a new dot.
     struct Restoration {
         var field: String
         var component: String?
@@ -53,12 +53,12 @@ struct UndoStep: Hashable {
 }
 
 extension UndoStep {
-    /// Whether nothing is to be taken back: what was counted up was counted down again.
+    /// Whether there is nothing to undo, because the increments add up to zero.
     var isIdle: Bool {
         if case .increment(let sum, _) = action { sum == .zero } else { false }
     }
 
-    /// The writes that stood before, of a component where one is named.
+    /// The writes before, of a component if one is named.
     func over(component: String?) -> [Dot] {
         switch action {
         case .write(let trace, _), .assign(let trace, _, _), .tags(let trace, _, _, _): trace.over
@@ -68,7 +68,7 @@ extension UndoStep {
         }
     }
 
-    /// What stands again by this step.
+    /// What this step restores.
     var restorations: [Restoration] {
         func restoration(_ trace: Trace, _ component: String?) -> Restoration? {
             trace.restores.map {
@@ -84,7 +84,7 @@ extension UndoStep {
         }
     }
 
-    /// Says the new write wherever it said one that stands again by it.
+    /// Replaces the old dots with the new dot that restored their values.
     mutating func note(_ restoration: Restoration) {
         guard field.isSameBytes(as: restoration.field) else { return }
         func renewed(_ dot: Dot) -> Dot { restoration.old.contains(dot) ? restoration.new : dot }
@@ -100,7 +100,7 @@ extension UndoStep {
         case .assign(let trace, let was, let to):
             action = .assign(renewed(trace), was: was, to: to)
         case .components(let components):
-            // One write may set several components; others may stand by it still.
+            // One write may set several components. Others may still refer to it.
             action = .components(
                 components.map { component in
                     guard component.id == restoration.component else { return component }
@@ -121,7 +121,7 @@ extension UndoStep {
 // MARK: - Text
 
 extension UndoStep {
-    /// About how many bytes it takes.
+    /// The approximate size in bytes.
     var bytesEstimate: Int {
         let bytes = 40 + field.utf8.count
         return switch action {
@@ -137,7 +137,7 @@ extension UndoStep {
         }
     }
 
-    /// Writes the object.
+    /// Writes the step as a JSON object.
     func encode(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("field", field)
@@ -233,7 +233,7 @@ extension UndoStep.Trace {
 }
 
 extension Dot {
-    /// `"3f9a.1:1042"`: the token of this one write alone.
+    /// `"3f9a.1:1042"`: the token of this write alone.
     fileprivate var token: String { ContextToken.render(self) }
 
     fileprivate init?(json: JSON) {
