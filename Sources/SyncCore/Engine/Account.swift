@@ -110,7 +110,7 @@ final class Account {
 
     /// Releases the connections in the queues, which hold references to the account. Called when
     /// the engine ends.
-    func letGo() {
+    func releaseConnections() {
         ready = WaitingLine()
         waiting = WaitingLine()
         staleFilters = WaitingLine()

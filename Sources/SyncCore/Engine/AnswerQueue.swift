@@ -103,7 +103,7 @@ struct AnswerQueue {
         hasSingle = false
         firstNumber += 1
         let count = Frame.headerBytes + text.count
-        withRoom(for: count) { $0.append(frameOf: text) }
+        withChunk(for: count) { $0.append(frameOf: text) }
     }
 
     /// Adds an answer after all others.
@@ -141,22 +141,22 @@ struct AnswerQueue {
 
     private mutating func write(_ frame: [UInt8]) {
         guard !frame.isEmpty else { return }
-        withRoom(for: frame.count) { _ = $0.append(frame) }
+        withChunk(for: frame.count) { _ = $0.append(frame) }
     }
 
     /// Appends `count` bytes to the last chunk, or to a new chunk if they do not fit.
-    private mutating func withRoom(for count: Int, _ append: (FrameChunk) -> Void) {
+    private mutating func withChunk(for count: Int, _ append: (FrameChunk) -> Void) {
         guard let chunk else {
             // The first chunk of an idle connection is as small as its one answer.
             let chunk = FrameChunk(capacity: count)
             self.chunk = chunk
             return append(chunk)
         }
-        if line?.chunks.isEmpty ?? true, chunk.room >= count { return append(chunk) }
+        if line?.chunks.isEmpty ?? true, chunk.unusedBytes >= count { return append(chunk) }
         let line = line ?? Line()
         self.line = line
         line.bytes += count
-        if let last = line.chunks.last, last.room >= count { return append(last) }
+        if let last = line.chunks.last, last.unusedBytes >= count { return append(last) }
         let next = FrameChunk(capacity: max(Self.chunkBytes, count))
         line.chunks.append(next)
         append(next)

@@ -67,7 +67,7 @@ struct ChangeLog {
         guard let last = entries.last else {
             return FrameChunk(capacity: max(Self.chunkBytesMin, count))
         }
-        if last.chunk.room >= count { return last.chunk }
+        if last.chunk.unusedBytes >= count { return last.chunk }
         let grown = min(last.chunk.capacity * 2, Self.chunkBytesMax, max(bytesMax / 4, 1))
         return FrameChunk(capacity: max(grown, count))
     }

@@ -58,7 +58,7 @@ extension Engine {
     /// longer, because the other uids in the batch wait for them too.
     var batchEditsMax: Int {
         // A quarter of the whole is a third of the rest.
-        let room = Int(clamping: commitNanoseconds / 4 / Self.editNanoseconds)
-        return min(Account.contendedEdits, max(Self.editsMin, room))
+        let edits = Int(clamping: commitNanoseconds / 4 / Self.editNanoseconds)
+        return min(Account.contendedEdits, max(Self.editsMin, edits))
     }
 }

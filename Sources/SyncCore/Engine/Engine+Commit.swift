@@ -36,7 +36,7 @@ extension Engine {
     }
 
     private func letGoOfSlow(_ effects: inout [Effect]) {
-        letGoOfStalled()
+        closeStalled()
         // Nearly every iteration returns here, because no connection must be closed.
         if stalledOff.isEmpty && tooSlow.isEmpty { return }
         for connection in stalledOff where connections[connection.id] === connection {

@@ -175,8 +175,8 @@ public final class Engine {
         }
         for form in forms { form.removeSubscriptions() }
         // Accounts with connections, and those whose connections ended since the last turn.
-        for account in accounts.values { account.letGo() }
-        for account in readyAccounts + spenders { account.letGo() }
+        for account in accounts.values { account.releaseConnections() }
+        for account in readyAccounts + spenders { account.releaseConnections() }
     }
 
     // MARK: - Events

@@ -36,11 +36,11 @@ public final class FrameChunk {
     public var capacity: Int { storage.count }
 
     /// The number of bytes that can still be appended.
-    public var room: Int { storage.count - count }
+    public var unusedBytes: Int { storage.count - count }
 
     /// Appends the bytes, which must fit; returns their range.
     func append(_ bytes: [UInt8]) -> Range<Int> {
-        precondition(bytes.count <= room, "a frame must fit the chunk that it is appended to")
+        precondition(bytes.count <= unusedBytes, "a frame must fit the chunk that it is appended to")
         let start = count
         bytes.withUnsafeBytes { source in
             guard let base = source.baseAddress, let target = storage.baseAddress else { return }
@@ -54,7 +54,7 @@ public final class FrameChunk {
     func append(frameOf text: [UInt8]) {
         precondition(!text.isEmpty && text.count <= UInt32.max, "a frame holds a message")
         let length = UInt32(text.count).bigEndian
-        precondition(Frame.headerBytes + text.count <= room, "a frame must fit its chunk")
+        precondition(Frame.headerBytes + text.count <= unusedBytes, "a frame must fit its chunk")
         storage.storeBytes(of: length, toByteOffset: count, as: UInt32.self)
         count += Frame.headerBytes
         _ = append(text)
