@@ -20,7 +20,7 @@ extension Engine {
             rebuild(&effects)
         }
         forgetWritten()
-        letGoOfSlow(&effects)
+        closeSlow(&effects)
         cutOffOverfull(&effects)
         flushPendingLog(&effects)
         doChores()
@@ -35,7 +35,7 @@ extension Engine {
         finishStopping(&effects)
     }
 
-    private func letGoOfSlow(_ effects: inout [Effect]) {
+    private func closeSlow(_ effects: inout [Effect]) {
         closeStalled()
         // Nearly every iteration returns here, because no connection must be closed.
         if stalledOff.isEmpty && tooSlow.isEmpty { return }
