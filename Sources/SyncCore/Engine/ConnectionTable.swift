@@ -6,10 +6,10 @@ public protocol ConnectionKeeper: AnyObject {
 
 /// A hash table of connections by number.
 ///
-/// It contains only references, because each connection knows its number, so it is smaller and faster
-/// than a dictionary. Peers do not choose the numbers, which are consecutive, so the hash need not be
-/// unpredictable: multiplication by the golden ratio distributes them evenly (Knuth, The Art of
-/// Computer Programming 3, 6.4), and collisions use linear probing.
+/// It contains only references, because each connection knows its number, so it is smaller and
+/// faster than a dictionary. Peers do not choose the numbers, which are consecutive, so the hash
+/// need not be unpredictable: multiplication by the golden ratio distributes them evenly (Knuth,
+/// The Art of Computer Programming 3, 6.4), and collisions use linear probing.
 ///
 /// Invariants: the capacity is a power of two, and the table is at most three quarters full.
 /// Between the home place of a member and its actual place, no place is empty.

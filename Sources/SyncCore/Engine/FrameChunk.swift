@@ -40,7 +40,7 @@ public final class FrameChunk {
 
     /// Appends the bytes, which must fit; returns their range.
     func append(_ bytes: [UInt8]) -> Range<Int> {
-        precondition(bytes.count <= unusedBytes, "a frame must fit the chunk that it is appended to")
+        precondition(bytes.count <= unusedBytes, "a frame must fit its chunk")
         let start = count
         bytes.withUnsafeBytes { source in
             guard let base = source.baseAddress, let target = storage.baseAddress else { return }
