@@ -1,6 +1,6 @@
-/// Every bound of the daemon in one place, each with its unit and the reason for its value.
+/// All limits of the daemon, with units and reasons.
 ///
-/// A bound is charged to whoever causes it: a connection, a uid, a form. `pickersyncd --help` and
+/// A limit is charged to its cause: a connection, a uid or a form. `pickersyncd --help` and
 /// `server.status` list them; the configuration's `limits` sets them by these names.
 public struct Limits: Sendable, Hashable {
     /// Bytes of one frame's JSON text.
@@ -11,31 +11,30 @@ public struct Limits: Sendable, Hashable {
     public var connectionsPerUserMax = 12_288
     /// Subscriptions of one uid.
     public var subscriptionsPerUserMax = 24_576
-    /// Bytes of answers that a connection has not taken before it is read no further.
+    /// Bytes of unread answers before a connection is read no further.
     public var answerBytesMax = 256 << 10
-    /// Bytes of requests that wait behind a commit or a fetch before a connection is read no
-    /// further.
+    /// Bytes of requests that wait for a commit or a fetch before a connection is read no further.
     public var inboxBytesMax = 256 << 10
-    /// Bytes of frames that have not come whole yet, of all connections of one uid.
+    /// Bytes of incomplete frames, of all connections of one uid.
     public var unfinishedBytesPerUserMax = 64 << 20
-    /// Bytes of requests that wait and answers that were not taken, of all connections of one uid:
-    /// 256 connections that stop reading with all that each may hold.
+    /// Bytes of waiting requests and unread answers, of all connections of one uid: enough for 256
+    /// connections that stop reading with the most that each may hold.
     public var heldBytesPerUserMax = 64 << 20
-    /// Bytes of changes that only stalled writes hold, of all forms.
+    /// Bytes of changes of all forms that only stalled writes still hold.
     public var retainedBytesMax = 32 << 20
     /// Bytes of encoded changes of one form kept in memory for subscribers that are behind.
     public var changeLogBytesMax = 4 << 20
     /// Revisions of one form that the store keeps for `since`, history and undo.
     public var historyRevisionsMax = 10_000
-    /// Bytes that they take: large texts fall out sooner than small edits.
+    /// The most bytes of these revisions. Large texts are dropped sooner than small edits.
     public var historyBytesMax = 64 << 20
-    /// Bytes of the revisions of all forms that one uid created: the form with most of them drops
-    /// its oldest.
+    /// The most bytes of revisions of all forms that one uid created. The form with most of them
+    /// drops its oldest.
     public var historyBytesPerUserMax = 1 << 30
-    /// Revisions of each user that the store keeps of a form beyond those: who writes much pushes
-    /// nobody else out of its history and undo.
+    /// Revisions of each user that the store keeps of a form in addition, so that a user with many
+    /// edits does not remove another's revisions from history and undo.
     public var historyRevisionsPerUser = 100
-    /// Days that the store keeps them.
+    /// The most days that the store keeps them.
     public var historyDaysMax = 7
     /// Forms in the daemon.
     public var formsMax = 1_000
@@ -47,54 +46,55 @@ public struct Limits: Sendable, Hashable {
     public var optionsMax = 50_000
     /// Changes in one transaction.
     public var changesMax = 10_000
-    /// Values that one transaction may write or go through: a change counts one, that of a control
-    /// with `sources` one for each, of a picker of several tags as many as are picked, of wheels
-    /// their components and rules. Some tens of milliseconds.
+    /// The most values that one transaction may write or visit. A change counts one; of a control
+    /// with `sources` one for each source; of a picker with several tags one for each picked tag;
+    /// of wheels one for each component and rule. A few tens of milliseconds.
     public var valuesMax = 40_000
-    /// Steps that the patterns of a form may take for one request: a step is some nanoseconds, so
-    /// some ten milliseconds.
+    /// The most steps that the patterns of a form may take for one request. A step takes a few
+    /// nanoseconds, so about ten milliseconds.
     public var patternStepsMax = 2_000_000
     /// Requests in one JSON-RPC batch.
     public var requestBatchMax = 1_000
-    /// Bytes of a draft that somebody is holding.
+    /// Bytes of a draft in presence.
     public var draftBytesMax = 4 << 10
     /// Drafts a second from one connection.
     public var draftsPerSecondMax = 30
     /// Hours that an idempotency key is kept.
     public var keyHours = 24
-    /// Idempotency keys of one uid that are kept: nearly three edits a second with a key of their
-    /// own, day and night. Each takes about half a kilobyte of the store and two bytes of memory.
+    /// The most stored idempotency keys of one uid: nearly three edits per second with their own
+    /// keys, day and night. Each takes about half a kilobyte of the store and two bytes of memory.
     public var keysPerUserMax = 250_000
-    /// Bytes that the answers under them take in the store.
+    /// The most bytes of their answers in the store.
     public var keyBytesPerUserMax = 256 << 20
-    /// Transactions of a form that can be undone: beyond them whoever has most loses its oldest.
+    /// Transactions of a form that can be undone. Beyond that, the user with most of them loses the
+    /// oldest.
     public var undoDepthMax = 500
     /// Milliseconds between two writes with `durability = interval`.
     public var intervalMilliseconds = 100
-    /// Bytes of revisions that wait to be written below `durability = commit`: beyond them they are
-    /// written at once, and while the disk is behind edits are answered when they are written.
+    /// Bytes of unwritten revisions below `durability = commit`. Beyond that they are written at
+    /// once, and while the disk is too slow, edits are answered only when they are written.
     public var unwrittenBytesMax = 64 << 20
 
-    /// The bounds as shipped.
+    /// The default limits.
     public init() {}
 }
 
-/// One bound as help, status and configuration show it.
+/// A limit as shown in help, status and configuration.
 public struct LimitDescription: Sendable {
     /// The name in the configuration and in `server.status`.
     public let name: String
-    /// What is counted.
+    /// The unit.
     public let unit: String
-    /// Why there is such a bound.
+    /// The reason for the limit.
     public let reason: String
-    /// The values that make sense.
+    /// The accepted values.
     public let range: ClosedRange<Int>
-    /// Where the value lives.
+    /// The property with the value.
     public let path: any WritableKeyPath<Limits, Int> & Sendable
 }
 
 extension Limits {
-    /// All bounds, in the order in which they are shown.
+    /// All limits in display order.
     public static let all: [LimitDescription] = [
         .init(
             "maxFrame", "bytes", "one message; a longer one ends the connection", 4096...(64 << 20),

@@ -1,22 +1,23 @@
-// tag -> set of dots: pickers with `multiple`. A removal takes only the additions that it had seen.
+// tag -> set of dots, for pickers with `multiple`. A removal removes only the additions that its
+// author had seen.
 //
-// Always holds: entries are sorted by tag, distinct, each with at least one dot; dots are sorted
-// and distinct. The marks are the dots of the last edits, so that an emptied set reads as set by
-// somebody and not as its default.
+// Invariants: entries are sorted by tag and distinct, and each has at least one dot; dots are
+// sorted and distinct. The marks are the dots of the last edits. They distinguish a set that
+// somebody emptied from one that nobody has set and that shows its default.
 
-/// A set of tags in which a concurrent addition outlives a removal.
+/// A set of tags in which a concurrent addition wins over a removal.
 ///
-/// `AWORSet` of Almeida et al., JPDC 2018, figure 7. The store knows nothing of option order: who
-/// reads a value lists the tags in the order of the control's options.
+/// `AWORSet` of Almeida et al., JPDC 2018, figure 7. The store does not know the order of options:
+/// readers sort the tags in the order of the control's options.
 public struct AddWinsSet: DotStore {
-    /// What an option is known by.
+    /// The tag of an option.
     public enum Tag: Hashable, Sendable {
         case boolean(Bool)
         case integer(Int64)
         case string(String)
     }
 
-    /// A tag and the additions of it that no removal has seen.
+    /// A tag and its additions that no removal has seen.
     public struct Entry: Hashable, Sendable {
         /// The tag.
         public let tag: Tag
@@ -32,16 +33,16 @@ public struct AddWinsSet: DotStore {
 
     /// The tags in the set, sorted: booleans, integers, strings by bytes.
     public private(set) var entries: [Entry]
-    /// The last edits: not empty wherever somebody has set the field.
+    /// The last edits. Not empty if somebody has set the field.
     public private(set) var marks: [Dot]
 
-    /// The set that nobody has touched.
+    /// A set that nobody has edited.
     public init() {
         entries = []
         marks = []
     }
 
-    /// The set of these parts; `nil` unless everything is sorted, distinct and no entry is empty.
+    /// A set with these parts; `nil` unless all are sorted and distinct and no entry is empty.
     public init?(sorted entries: [Entry], marks: [Dot]) {
         for index in entries.indices.dropFirst() {
             guard entries[index - 1].tag < entries[index].tag else { return nil }
@@ -67,18 +68,17 @@ public struct AddWinsSet: DotStore {
         return index < entries.count && entries[index].tag == tag
     }
 
-    /// Adds and removes tags as the fresh `dot`, for somebody who had seen `seen`.
+    /// Adds and removes tags with the new `dot`, for an author who had seen `seen`.
     ///
-    /// A tag in both lists is added. Additions supersede the seen additions of the same tag, so
-    /// that a tag that is picked again and again keeps one dot.
+    /// A tag in both lists is added. An addition replaces the additions of the same tag that its
+    /// author had seen, so a tag that is added repeatedly keeps one dot.
     public mutating func edit(add: [Tag], remove: [Tag], dot: Dot, seen: Seen) {
         drop(remove + add, seen)
         insert(add, dot)
         mark(dot, seen)
     }
 
-    /// Makes the set what `tags` lists as the fresh `dot`; additions that the writer had not seen
-    /// stay.
+    /// Sets the contents to `tags` with the new `dot`. Additions that the author had not seen stay.
     public mutating func assign(_ tags: [Tag], dot: Dot, seen: Seen) {
         drop(seen) { _ in true }
         insert(tags, dot)
@@ -145,8 +145,8 @@ public struct AddWinsSet: DotStore {
         marks = (marks + [dot]).sortedDistinct()
     }
 
-    /// Takes the additions of some tags that the writer had seen out: few are looked up, many are
-    /// gone through once.
+    /// Removes the additions of some tags that the author had seen. A few tags are looked up; for
+    /// many, one pass visits all.
     private mutating func drop(_ tags: [Tag], _ seen: Seen) {
         if tags.count > Self.fewTags {
             let dropped = Set(tags)
@@ -195,10 +195,10 @@ public struct AddWinsSet: DotStore {
         }
     }
 
-    /// Tags of one edit up to which each is looked up by itself.
+    /// The most tags of an edit that are looked up one by one.
     private static var fewTags: Int { 8 }
 
-    /// Where the entry of a tag is, or would be inserted.
+    /// The index of a tag's entry, or where it would be inserted.
     private func position(of tag: Tag) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {
@@ -210,7 +210,7 @@ public struct AddWinsSet: DotStore {
 }
 
 extension AddWinsSet.Tag: Comparable {
-    /// The tag that `json` is; `nil` for what cannot be one.
+    /// The tag in `json`; `nil` if the value cannot be a tag.
     public init?(_ json: JSON) {
         switch json {
         case .bool(let flag): self = .boolean(flag)

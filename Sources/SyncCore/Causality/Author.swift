@@ -1,31 +1,31 @@
-// Who wrote: what the other people at a form are told about an edit.
+// The author of a write, as other users see it.
 //
-// Always holds: strings are compared as bytes, as everywhere a value is stored.
+// Invariant: strings are compared as bytes, as for every stored value.
 
-/// Who wrote a value: the person, the program and the place.
+/// The author of a write: the user, the program and the terminal.
 ///
-/// User and uid are what the kernel said of the peer; client and tty are what it said of itself.
-/// Immutable, and a class: each cell and sibling has one, and a copy is one retain instead of four.
+/// User and uid come from the kernel; client and tty are claims of the peer. It is an immutable
+/// class, because each cell and sibling has one, and a copy is one retain instead of four.
 public final class Author: Sendable {
     /// The login name of the peer's uid, or the uid in digits.
     public let user: String
     /// The peer's uid, from its socket's credentials.
     public let uid: UInt32
-    /// The program, as it named itself: `pickerctl/1.0`.
+    /// The program's name, as it claims: `pickerctl/1.0`.
     public let client: String?
-    /// The terminal, as it was named by the program.
+    /// The terminal, as the program claims.
     public let tty: String?
-    /// The connection's number at its daemon.
+    /// The number of the connection at its daemon.
     public let connection: UInt64
-    /// The daemon's store incarnation.
+    /// The replica of the daemon's store.
     public let replica: ReplicaID
-    /// The replica as it is shown, made once.
+    /// The replica as text, computed once.
     let replicaText: String
-    /// The author as on the wire, JSON text, for one whose writes are still to come: each has it.
-    /// Empty for one that came with a stored value.
+    /// The author as JSON text for the protocol, computed once for authors of new writes. Empty for
+    /// an author that was read from the store.
     let text: [UInt8]
 
-    /// The author with these properties.
+    /// An author with these properties.
     public convenience init(
         user: String, uid: UInt32, client: String? = nil, tty: String? = nil,
         connection: UInt64, replica: ReplicaID
@@ -67,7 +67,7 @@ extension Author: Hashable {
             && isSame(left.client, right.client) && isSame(left.tty, right.tty)
     }
 
-    /// Hashes what is cheap and tells authors apart.
+    /// Hashes the properties that are cheap and distinguish authors.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(uid)
         hasher.combine(connection)
@@ -83,12 +83,12 @@ extension Author: Hashable {
     }
 }
 
-/// What a register keeps of a write: the value and who wrote it.
+/// A write to a register: the value and its author.
 public struct Written: Hashable, Sendable {
-    /// The value; `nil` for a reset, which is a write too: it competes under the field's policy
-    /// like any other, and while it stands the field reads unset and follows its default.
+    /// The value; `nil` for a reset. A reset is a write too: it competes under the field's policy
+    /// like any other, and while it is the current one the field is unset and shows its default.
     public let value: JSON?
-    /// Who wrote it.
+    /// The author of the write.
     public let author: Author
 
     /// `value`, written by `author`.

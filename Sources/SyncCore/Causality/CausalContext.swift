@@ -1,43 +1,43 @@
-// Which writes have been seen: a version vector and a few loose dots above it.
+// A set of writes that have been seen: a version vector and a few loose dots above it.
 //
-// Always holds: loose dots are sorted and distinct, and each lies above its replica's vector entry
-// with a gap between; one that touches the entry is folded into it at once. So two contexts are
-// equal exactly when they name the same writes. No operation costs more than the number of entries,
-// whatever the counters are.
+// Invariants: loose dots are sorted and distinct. Each is above its replica's vector entry with a
+// gap in between; a dot without a gap is folded into the entry at once. So two contexts are equal
+// exactly if they contain the same writes. The cost of an operation depends on the number of
+// entries, not on the counters.
 
-/// A set of dots, kept as a version vector plus loose dots above it.
+/// A set of dots, stored as a version vector and loose dots above it.
 ///
-/// Loose dots come from deltas that overtook others and from clients that saw their own write but
-/// not a neighbour's. Almeida, Shoker, Baquero, "Delta State Replicated Data Types", JPDC 2018,
-/// section 7.1 ("causal context compression").
+/// Loose dots come from deltas that arrive out of order, and from clients that have seen their own
+/// write but not an earlier one. Almeida, Shoker, Baquero, "Delta State Replicated Data Types",
+/// JPDC 2018, section 7.1 ("causal context compression").
 public struct CausalContext: Hashable, Sendable {
     /// All writes up to these counters.
     public private(set) var vector: VersionVector
-    /// Single writes above the vector, sorted, never touching it.
+    /// Single writes above the vector, sorted, with gaps.
     public private(set) var loose: [Dot]
 
-    /// The context that has seen nothing.
+    /// The empty context.
     public init() {
         vector = VersionVector()
         loose = []
     }
 
-    /// The context that has seen `vector` and the dots of `loose`, in any order.
+    /// The context of `vector` and the dots of `loose`, in any order.
     public init(_ vector: VersionVector, loose: some Sequence<Dot> = EmptyCollection()) {
         self.vector = vector
         self.loose = []
         for dot in loose { insert(dot) }
     }
 
-    /// The context that has seen exactly these dots.
+    /// The context of exactly these dots.
     public init(dots: some Sequence<Dot>) {
         self.init(VersionVector(), loose: dots)
     }
 
-    /// Whether nothing has been seen.
+    /// Whether the context is empty.
     public var isEmpty: Bool { vector.isEmpty && loose.isEmpty }
 
-    /// Whether the write `dot` has been seen.
+    /// Whether the context contains the write `dot`.
     public func contains(_ dot: Dot) -> Bool {
         if vector.contains(dot) { return true }
         if loose.isEmpty { return false }
@@ -45,7 +45,7 @@ public struct CausalContext: Hashable, Sendable {
         return index < loose.count && loose[index] == dot
     }
 
-    /// Whether every write that this has seen is in `other`.
+    /// Whether `other` contains every write of this context.
     public func isSubset(of other: CausalContext) -> Bool {
         for entry in vector.entries where other.vector[entry.replica] < entry.counter {
             return false
@@ -53,10 +53,10 @@ public struct CausalContext: Hashable, Sendable {
         return loose.allSatisfy(other.contains)
     }
 
-    /// The highest counter seen of `replica`, loose dots included; 0 for none.
+    /// The highest counter of `replica`, loose dots included; 0 for none.
     ///
-    /// A peer that shows a higher one for our own id has seen writes that this store has lost: time
-    /// for a new epoch.
+    /// If a peer knows a higher counter of our own id than we do, this store has lost writes and
+    /// needs a new epoch.
     public func highestCounter(of replica: ReplicaID) -> UInt64 {
         let last = position(of: Dot(replica, .max))
         if last < loose.count, loose[last].replica == replica { return loose[last].counter }
@@ -64,7 +64,7 @@ public struct CausalContext: Hashable, Sendable {
         return vector[replica]
     }
 
-    /// The dot that `replica` issues next; `nil` after 2^64 - 1 writes.
+    /// The next dot of `replica`; `nil` after 2^64 - 1 writes.
     ///
     /// Only the replica itself may use it, once, and only on its own stored context.
     public func nextDot(for replica: ReplicaID) -> Dot? {
@@ -72,7 +72,7 @@ public struct CausalContext: Hashable, Sendable {
         return highest == .max ? nil : Dot(replica, highest + 1)
     }
 
-    /// Notes that the write `dot` has been seen; there is no write 0.
+    /// Adds the write `dot`. There is no write 0.
     public mutating func insert(_ dot: Dot) {
         guard dot.counter > 0, !contains(dot) else { return }
         // The subtraction cannot wrap: the dot is above the entry, so its counter is at least 1.
@@ -80,14 +80,14 @@ public struct CausalContext: Hashable, Sendable {
             vector.raise(dot.replica, to: dot.counter)
             fold(dot.replica)
         } else if loose.isEmpty {
-            // The token of each answer is one such dot: a quarter of the work of an insertion.
+            // The token of each answer is one such dot, and this is faster than an insertion.
             loose = [dot]
         } else {
             loose.insert(dot, at: position(of: dot))
         }
     }
 
-    /// Notes every write that `other` has seen.
+    /// Adds every write of `other`.
     public mutating func formUnion(_ other: CausalContext) {
         if other.isEmpty { return }
         for entry in other.vector.entries where vector[entry.replica] < entry.counter {
@@ -97,17 +97,17 @@ public struct CausalContext: Hashable, Sendable {
         for dot in other.loose { insert(dot) }
     }
 
-    /// The writes that either has seen.
+    /// The union of both contexts.
     public func union(_ other: CausalContext) -> CausalContext {
         var result = self
         result.formUnion(other)
         return result
     }
 
-    /// The writes that both have seen.
+    /// The intersection of both contexts.
     ///
-    /// This is how a client's token is cut to what a store knows: what is left can name nothing
-    /// that the store has not committed, however the token was forged.
+    /// A client's token is clipped to the writes that the store knows. Whatever the client forged,
+    /// the result contains only committed writes.
     public func clipped(to known: CausalContext) -> CausalContext {
         var result = CausalContext()
         for entry in vector.entries {
@@ -119,17 +119,17 @@ public struct CausalContext: Hashable, Sendable {
         return result
     }
 
-    /// This context without the loose dots that `isHeld` says no store holds any more.
+    /// This context without the loose dots that are in no store, as `isHeld` reports.
     ///
-    /// They say nothing that matters: a dot that is in no store cannot be superseded. Without this
-    /// the token of a person who types beside another would grow with every key.
+    /// They have no effect, because a dot that is in no store cannot be superseded. Without this,
+    /// the token of a user who types while another one types would grow with every key.
     public func prunedLoose(where isHeld: (Dot) -> Bool) -> CausalContext {
         var result = self
         result.loose.removeAll { !isHeld($0) }
         return result
     }
 
-    /// Folds the loose dots of `replica` that its entry has reached, and drops those it has passed.
+    /// Folds the loose dots of `replica` that are next to its entry, and removes those below it.
     private mutating func fold(_ replica: ReplicaID) {
         if loose.isEmpty { return }
         let start = position(of: Dot(replica, 0))
@@ -147,7 +147,7 @@ public struct CausalContext: Hashable, Sendable {
         vector.raise(replica, to: counter)
     }
 
-    /// Where `dot` is among the loose ones, or would be inserted.
+    /// The index of `dot` in the loose dots, or where it would be inserted.
     private func position(of dot: Dot) -> Int {
         var low = 0
         var high = loose.count

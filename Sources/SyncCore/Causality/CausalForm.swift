@@ -1,23 +1,23 @@
-// A form's whole causal state: one context, and a dot store for each field.
+// The whole causal state of a form: one context, and a dot store for each field.
 //
-// Always holds: fields are sorted by the bytes of their ids and then by kind, distinct, and none is
-// empty; every dot in a store is in the context. So two forms are equal exactly when they know the
-// same writes and hold the same.
+// Invariants: fields are sorted by the bytes of their ids and then by kind, they are distinct, and
+// none is empty. Every dot in a store is in the context. So two forms are equal exactly if they
+// have the same contents and have seen the same writes.
 
-/// A copy of a form, or a *delta*: a small such copy that says what one transaction did.
+/// A copy of a form, or a *delta*: a small copy with the changes of one transaction.
 ///
 /// Joining deltas in any order, any number of times, gives the same form as joining whole copies
 /// (Almeida et al., JPDC 2018, section 4).
 public struct CausalForm: Hashable, Sendable {
-    /// What a store is known by. A control whose type changed has another store beside the old one,
-    /// so that copies on both sides of the change still join.
+    /// The key of a store. A control whose type changed has another store in addition to the old
+    /// one, so that copies before and after the change can be joined.
     public struct Key: Hashable, Sendable {
         /// The field's id.
         public let id: String
-        /// Which store.
+        /// The kind of store.
         public let kind: FieldStore.Kind
 
-        /// The store of `kind` of the field `id`.
+        /// The key of the store of `kind` for the field `id`.
         public init(_ id: String, _ kind: FieldStore.Kind) {
             self.id = id
             self.kind = kind
@@ -26,31 +26,31 @@ public struct CausalForm: Hashable, Sendable {
 
     /// One field's store.
     public struct Field: Hashable, Sendable {
-        /// What it is known by; its kind is the store's.
+        /// The key. Its kind is the kind of the store.
         public let key: Key
-        /// What it keeps, never nothing.
+        /// The store, never empty.
         public internal(set) var store: FieldStore
 
-        /// `store` of the field `id`.
+        /// `store` for the field `id`.
         public init(id: String, store: FieldStore) {
             key = Key(id, store.kind)
             self.store = store
         }
     }
 
-    /// Which writes this copy has seen.
+    /// The writes that this copy has seen.
     public private(set) var context: CausalContext
-    /// The fields that hold something, sorted by key.
+    /// The fields with a store that is not empty, sorted by key.
     public private(set) var fields: [Field]
 
-    /// The form that nobody has written.
+    /// A form that nobody has edited.
     public init() {
         context = CausalContext()
         fields = []
     }
 
-    /// The form of these parts; `nil` unless the fields are sorted, distinct and not empty and the
-    /// context has seen each of their dots.
+    /// A form with these parts; `nil` unless the fields are sorted, distinct and not empty, and the
+    /// context contains each of their dots.
     public init?(context: CausalContext, sorted fields: [Field]) {
         for index in fields.indices.dropFirst() {
             guard fields[index - 1].key < fields[index].key else { return nil }
@@ -64,16 +64,16 @@ public struct CausalForm: Hashable, Sendable {
         self.fields = fields
     }
 
-    /// The store known by `key`; an empty one where nobody has written it.
+    /// The store with `key`; an empty one if nobody has written to it.
     public subscript(key: Key) -> FieldStore {
         let index = position(of: key)
         return holds(key, at: index) ? fields[index].store : FieldStore(key.kind)
     }
 
-    /// Changes the store known by `key` with a fresh dot of `replica`.
+    /// Changes the store with `key`, with a new dot of `replica`.
     ///
-    /// - Parameter change: Writes with the dot that it is given, as the store's own kind.
-    /// - Returns: the dot; `nil` where the replica has none left, and then nothing is changed.
+    /// - Parameter change: Writes with the dot that it gets, without changing the store's kind.
+    /// - Returns: the dot; `nil` if the replica has none left, and then nothing changes.
     @discardableResult
     public mutating func change(
         _ key: Key, by replica: ReplicaID, _ change: (inout FieldStore, Dot) -> Void
@@ -82,7 +82,7 @@ public struct CausalForm: Hashable, Sendable {
         let index = position(of: key)
         let isHeld = holds(key, at: index)
         var store = isHeld ? fields[index].store : FieldStore(key.kind)
-        // The form lets go of the store meanwhile, so that it is changed in place.
+        // The form gives up the store during the change, so that it is changed in place.
         if isHeld { fields[index].store = .sealed(SealedRegister()) }
         change(&store, dot)
         precondition(store.kind == key.kind, "a change leaves the kind of its store as it is")
@@ -91,11 +91,12 @@ public struct CausalForm: Hashable, Sendable {
         return dot
     }
 
-    /// Changes the store known by `key` with `dot`, and says what that did as a delta.
+    /// Changes the store with `key` with `dot`; returns the change as a delta.
     ///
     /// - Parameters:
-    ///   - dot: A fresh dot of this copy's replica, from `context.nextDot`, for this change alone.
-    ///   - change: Writes with that dot, and leaves the store's kind as it is.
+    ///   - dot: A new dot of this copy's replica, from `context.nextDot`, used only for this
+    ///     change.
+    ///   - change: Writes with that dot, without changing the store's kind.
     @discardableResult
     public mutating func change(
         _ key: Key, dot: Dot, _ change: (inout FieldStore) -> Void
@@ -111,10 +112,10 @@ public struct CausalForm: Hashable, Sendable {
         return Self.delta(touched, key, store)
     }
 
-    /// Drops the store known by `key`, and says so as a delta.
+    /// Removes the store with `key`; returns the change as a delta.
     ///
-    /// What others wrote concurrently comes back with their copies; a secret stays with copies that
-    /// have it until they drop it too.
+    /// Concurrent writes by others reappear when their copies are joined. A secret remains in
+    /// copies that have it until they remove it too.
     @discardableResult
     public mutating func remove(_ key: Key) -> CausalForm {
         let removed = CausalContext(dots: self[key].dots)
@@ -155,8 +156,7 @@ public struct CausalForm: Hashable, Sendable {
         return result
     }
 
-    /// What this copy has seen, as clients are given it: loose dots that no store holds are left
-    /// out.
+    /// The token of this copy for clients. It does not contain loose dots that no store holds.
     public var token: String {
         if context.loose.isEmpty { return ContextToken.render(context) }
         let held = CausalContext(dots: fields.flatMap(\.store.dots))
@@ -202,7 +202,7 @@ public struct CausalForm: Hashable, Sendable {
 }
 
 extension CausalForm.Key: Comparable {
-    /// Equality, ids by bytes.
+    /// Equality; ids are compared as bytes.
     public static func == (left: Self, right: Self) -> Bool {
         left.kind == right.kind && left.id.byteOrder(right.id) == 0
     }

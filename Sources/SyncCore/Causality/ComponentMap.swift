@@ -1,12 +1,13 @@
-// component -> register: wheels. You turn the month while I turn the year, and both stay.
+// component -> register, for wheels. One user can turn the month while another turns the year, and
+// both changes stay.
 //
-// Always holds: components are sorted by the bytes of their ids, distinct, and none is empty.
+// Invariants: components are sorted by the bytes of their ids and distinct, and none is empty.
 
 /// A map from the components of a wheels control to registers.
 ///
-/// The paper's `DotMap` (Almeida et al., JPDC 2018, figure 4): the join is that of each component.
+/// The paper's `DotMap` (Almeida et al., JPDC 2018, figure 4): each component is joined.
 public struct ComponentMap: DotStore {
-    /// What one component keeps.
+    /// The register of one component.
     public typealias Register = MultiValueRegister<Written>
 
     /// One component's register.
@@ -34,15 +35,15 @@ public struct ComponentMap: DotStore {
         }
     }
 
-    /// The components that somebody has written, sorted by the bytes of their ids.
+    /// The written components, sorted by the bytes of their ids.
     public private(set) var components: [Component]
 
-    /// The map that nobody has written.
+    /// A map that nobody has written to.
     public init() {
         components = []
     }
 
-    /// The map of these components; `nil` unless they are sorted, distinct and none is empty.
+    /// A map with these components; `nil` unless they are sorted, distinct and not empty.
     public init?(sorted components: [Component]) {
         for index in components.indices.dropFirst() {
             guard components[index - 1].id.precedesInBytes(components[index].id) else { return nil }
@@ -55,15 +56,15 @@ public struct ComponentMap: DotStore {
 
     public var dots: [Dot] { components.flatMap(\.register.dots).sortedDistinct() }
 
-    /// The register of the component `id`; an empty one where nobody has written it.
+    /// The register of the component `id`; an empty one if nobody has written to it.
     public subscript(id: String) -> Register {
         let index = position(of: id)
         return holds(id, at: index) ? components[index].register : Register()
     }
 
-    /// Writes one component as `dot`; the components of one edit may share their dot.
+    /// Writes one component with `dot`. Components of one edit may share their dot.
     ///
-    /// - Returns: what became of the component's siblings.
+    /// - Returns: the fate of the component's siblings.
     @discardableResult
     public mutating func write(
         _ written: Written, component id: String, dot: Dot, stamp: HybridTimestamp, seen: Seen,
@@ -75,7 +76,7 @@ public struct ComponentMap: DotStore {
         return fate
     }
 
-    /// The standing value of each component that somebody has set, in order of ids.
+    /// The current value of each component that somebody has set, in order of ids.
     public func standing(_ policy: ConflictPolicy) -> [(
         component: String, sibling: Register.Sibling
     )] {
@@ -139,12 +140,13 @@ public struct ComponentMap: DotStore {
 }
 
 extension String {
-    /// Whether this comes before `other` in the order of UTF-8 bytes.
+    /// Whether this is before `other` in the order of UTF-8 bytes.
     func precedesInBytes(_ other: String) -> Bool { byteOrder(other) < 0 }
 
-    /// Below 0, 0 or above 0 as this comes before, at or after `other` in the order of UTF-8 bytes.
+    /// Negative, 0 or positive, as this is before, equal to or after `other` in the order of UTF-8
+    /// bytes.
     ///
-    /// Every search for a field goes through here, so native strings are compared in place.
+    /// Every search for a field uses this function, so it compares native strings in place.
     func byteOrder(_ other: String) -> Int {
         let order = utf8.withContiguousStorageIfAvailable { left in
             other.utf8.withContiguousStorageIfAvailable { right -> Int in
@@ -161,7 +163,7 @@ extension String {
 }
 
 extension Array where Element: Comparable {
-    /// These elements sorted, each once.
+    /// These elements, sorted and without duplicates.
     func sortedDistinct() -> [Element] {
         if count < 2 { return self }
         var result: [Element] = []

@@ -1,61 +1,63 @@
-// Which value stands while there are siblings, who is told, and when siblings go.
+// Conflict policies: which sibling is the current value, who is told, and when siblings are
+// removed.
 //
-// Always holds: what stands is a function of the siblings alone, so it is the same at every copy;
-// siblings are dropped by writes, never by a join, or the order of joins would show.
+// Invariants: the current value is a function of the siblings alone, so all copies agree. Siblings
+// are removed by writes, never by a join; otherwise the result would depend on the order of joins.
 
-/// The order of siblings: stamp, then replica, then counter.
+/// The order of siblings: timestamp, then replica, then counter.
 public struct SiblingRank: Hashable, Sendable, Comparable {
     /// When it was written.
     public let stamp: HybridTimestamp
     /// The write.
     public let dot: Dot
 
-    /// The rank of the write `dot`, made at `stamp`.
+    /// The rank of the write `dot` with the timestamp `stamp`.
     public init(stamp: HybridTimestamp, dot: Dot) {
         self.stamp = stamp
         self.dot = dot
     }
 
-    /// Earlier stamps first; the dot decides between equal ones.
+    /// Earlier timestamps first. The dot decides between equal timestamps.
     public static func < (left: SiblingRank, right: SiblingRank) -> Bool {
         left.stamp != right.stamp ? left.stamp < right.stamp : left.dot < right.dot
     }
 }
 
-/// A value that may have concurrent ones beside it: a register's sibling, a counter's base.
+/// A value that can have concurrent values: a register's sibling, a counter's base.
 public protocol Concurrent: Hashable, Sendable {
-    /// The write that it came from.
+    /// The dot of its write.
     var dot: Dot { get }
     /// When it was written.
     var stamp: HybridTimestamp { get }
-    /// What a toggle's policy looks at; `nil` for what is no boolean.
+    /// The value for a toggle's policy; `nil` if it is not a boolean.
     var flag: Bool? { get }
 }
 
 extension Concurrent {
-    /// Its place in the order of siblings.
+    /// Its rank among the siblings.
     public var rank: SiblingRank { SiblingRank(stamp: stamp, dot: dot) }
 }
 
-/// What a control does about concurrent edits: `onConflict` in a form's definition.
+/// How a control handles concurrent edits: `onConflict` in a form's definition.
 public enum ConflictPolicy: String, Hashable, Sendable, CaseIterable {
-    /// The greatest stamp stands; the next write drops the others.
+    /// The sibling with the greatest timestamp is current; the next write removes the others.
     case latest
-    /// The greatest stamp stands; the others are shown until somebody who saw them chooses.
+    /// The sibling with the greatest timestamp is current; the others are shown until somebody who
+    /// has seen them chooses.
     case ask
-    /// The first one stands; a stale sender is refused.
+    /// The first sibling is current; a sender who has not seen it is rejected.
     case first
-    /// True stands whenever any sibling has it: an emergency stop.
+    /// True if any sibling is true: for an emergency stop.
     case trueWins
-    /// False stands whenever any sibling has it: consent.
+    /// False if any sibling is false: for consent.
     case falseWins
 
-    /// Siblings that a write under `ask` leaves at most; the oldest beyond collapse. Enough for
-    /// every person in a room to disagree, and a bound for a client that always says it has seen
-    /// nothing.
+    /// The most siblings that remain after a write under `ask`; the oldest ones beyond are removed.
+    /// Enough for every member of a team to disagree, and a limit for a client that always claims
+    /// to have seen nothing.
     public static let siblingsMax = 16
 
-    /// The sibling that readers see; `nil` where there is none.
+    /// The current sibling; `nil` if there is none.
     public func standing<S: Concurrent>(_ siblings: [S]) -> S? {
         if siblings.count < 2 { return siblings.first }
         return switch self {
@@ -68,30 +70,30 @@ public enum ConflictPolicy: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The siblings that `state.get` lists as `conflict`, greatest rank first: all but the standing
-    /// one under `ask`, none under the other policies.
+    /// The siblings in `conflict` of `state.get`, greatest rank first: all except the current one
+    /// under `ask`, none under other policies.
     public func listed<S: Concurrent>(_ siblings: [S]) -> [S] {
         self == .ask ? others(siblings) : []
     }
 
-    /// All siblings but the standing one, greatest rank first: what the one notification of a
-    /// concurrent edit carries as `conflict`.
+    /// All siblings except the current one, greatest rank first: `conflict` in the notification of
+    /// a concurrent edit.
     public func others<S: Concurrent>(_ siblings: [S]) -> [S] {
         guard siblings.count > 1, let standing = standing(siblings) else { return [] }
         return siblings.filter { $0.dot != standing.dot }.sorted { $0.rank > $1.rank }
     }
 
-    /// Whether a write of somebody who had seen `seen` is refused with `conflict`: under `first`,
-    /// where a sibling is there that the writer has not seen.
+    /// Whether a write by an author who had seen `seen` is rejected with `conflict`: under `first`,
+    /// if there is a sibling that the author has not seen.
     public func refuses<S: Concurrent>(_ siblings: [S], seen: Seen) -> Bool {
         self == .first && !siblings.allSatisfy { seen.covers($0.dot) }
     }
 
-    /// What becomes of the siblings that are there when somebody who had seen `seen` writes.
+    /// The fate of the siblings when an author who had seen `seen` writes.
     ///
-    /// Under `latest`, `trueWins` and `falseWins` those that did not stand go too: their authors
-    /// were told when they lost. Under `ask` and `first` the oldest go when more than
-    /// `siblingsMax`, the new one counted, would be left.
+    /// Under `latest`, `trueWins` and `falseWins`, siblings that were not current are removed too;
+    /// their authors were told when they lost. Under `ask` and `first`, the oldest are removed if
+    /// there would be more than `siblingsMax`, including the new one.
     public func fate<S: Concurrent>(of siblings: [S], seen: Seen) -> SiblingFate<S> {
         var fate = SiblingFate<S>()
         if siblings.allSatisfy({ seen.covers($0.dot) }) {
@@ -129,16 +131,17 @@ public enum ConflictPolicy: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What a write does to the siblings that were there, each list in order of dots but for collapsed
-/// ones.
+/// The effect of a write on the existing siblings. Each list is in order of dots, except
+/// `collapsed`.
 public struct SiblingFate<Sibling: Concurrent>: Hashable, Sendable {
-    /// The writer had seen them: superseded, no conflict.
+    /// The author had seen them: superseded, not a conflict.
     public internal(set) var covered: [Sibling] = []
-    /// The writer had not seen them; dropped as losers that were told before, or as the oldest.
+    /// The author had not seen them. Removed because they had lost before, or because they are the
+    /// oldest.
     public internal(set) var collapsed: [Sibling] = []
-    /// The writer had not seen them; they stay beside the new value.
+    /// The author had not seen them. They stay beside the new value.
     public internal(set) var concurrent: [Sibling] = []
 
-    /// A write that met nothing.
+    /// A write without siblings.
     public init() {}
 }

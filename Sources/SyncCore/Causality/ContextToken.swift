@@ -1,30 +1,29 @@
-// The vector clock as clients carry it: `rep.epoch:n(+dot)*(,…)`, such as `3f9a.1:1042+1044`.
+// The causal context as text for clients: `rep.epoch:n(+dot)*(,…)`, for example `3f9a.1:1042+1044`.
 //
-// Always holds: `parse` takes exactly the strings that `render` writes, so a token has one
-// spelling; it costs no more than the length that it is given, and at most 4 KiB of it. A parsed
-// token is a claim: clip it to what the store knows before use, and never unite it into stored
-// state.
+// Invariants: `parse` accepts exactly the strings that `render` writes, so a context has one
+// spelling. Its cost is proportional to the length, which is at most 4 KiB. A parsed token is only
+// a claim: clip it to the writes that the store knows before use, and never add it to stored state.
 
-/// Why a token was refused.
+/// Why a token was rejected.
 public enum ContextTokenError: Error, Hashable, Sendable {
-    /// It is longer than `ContextToken.bytesMax`; nothing of it was read.
+    /// It is longer than `ContextToken.bytesMax`. None of it was read.
     case limit(bytes: Int)
-    /// It is malformed at this byte, counted from 0; `expected` says in words what belongs there.
+    /// It is malformed at this byte, counted from 0; `expected` describes what should be there.
     case invalid(position: Int, expected: String)
 }
 
 /// The text form of a causal context.
 public enum ContextToken {
-    /// Bytes of the longest token taken, room for about 150 replicas.
+    /// The longest accepted token in bytes, enough for about 150 replicas.
     public static let bytesMax = 4096
 
-    /// The context that `text` names; the empty string names the one that has seen nothing.
+    /// The context that `text` names. The empty string is the empty context.
     ///
-    /// - Throws: `limit` over 4 KiB, before reading any of it; `invalid` for anything that `render`
-    ///   would not have written.
+    /// - Throws: `limit` if longer than 4 KiB, before reading any of it; `invalid` for anything
+    ///   that `render` would not have written.
     public static func parse(_ text: String) throws(ContextTokenError) -> CausalContext {
         let bytes = text.utf8
-        // A native string knows its length: a token of 10 MB is refused without a look at it.
+        // A native string knows its length, so a token of 10 MB is rejected without reading it.
         guard bytes.count <= bytesMax else { throw .limit(bytes: bytes.count) }
         var scanner = TokenScanner(bytes)
         var entries: [VersionVector.Entry] = []
@@ -58,7 +57,7 @@ public enum ContextToken {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The one spelling of `context`.
+    /// The only spelling of `context`.
     public static func render(_ context: CausalContext) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(64)
@@ -66,7 +65,7 @@ public enum ContextToken {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends what `render` gives: a token is made with each edit, straight into the message.
+    /// Appends the text of `render`. A token is made for each edit, directly in the message.
     static func append(_ context: CausalContext, to text: inout [UInt8]) {
         let start = text.count
         let entries = context.vector.entries
@@ -147,7 +146,7 @@ extension [UInt8] {
     }
 }
 
-/// Reads the pieces of a token, strictly.
+/// Parses the parts of a token.
 struct TokenScanner {
     private let bytes: String.UTF8View
     private var index: String.UTF8View.Index
@@ -200,7 +199,7 @@ struct TokenScanner {
             advance()
             let start = position
             let dot = try number(radix: 10, max: .max, "a counter of 64 bits")
-            // A first loose dot that touches the counter would have been folded into it.
+            // A first loose dot next to the counter would have been folded into it.
             guard dot > last, !isFirst || dot - last > 1 else {
                 throw .invalid(position: start, expected: "loose dots ascending above a gap")
             }

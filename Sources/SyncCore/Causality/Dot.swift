@@ -1,13 +1,13 @@
-// The name of one write.
+// The identity of one write.
 
 /// One write: the `counter`-th of `replica`, counted from 1.
 ///
 /// Almeida et al., "Scalable and Accurate Causality Tracking for Eventually Consistent Stores",
 /// DAIS 2014, section 3.
 public struct Dot: Hashable, Sendable {
-    /// The store incarnation that committed the write.
+    /// The replica that committed the write.
     public let replica: ReplicaID
-    /// Which of its writes this is; the first one is 1.
+    /// The number of the write; the first one is 1.
     public let counter: UInt64
 
     /// The `counter`-th write of `replica`.

@@ -1,64 +1,65 @@
-// What a form keeps below its one causal context: stores of dots.
+// The contents of a form beside its causal context: stores of dots.
 //
-// Always holds: a store is canonical (equal contents are equal values), every dot in it is in the
-// context that goes with it, and a dot that is in the context but in no store has been seen and
-// superseded. That is why a removal leaves nothing behind.
+// Invariants: a store is canonical (equal contents are equal values). Every dot in it is in the
+// form's context. A dot that is in the context but in no store has been seen and superseded, which
+// is why a removal leaves no data.
 
-/// A part of a form's state that is made of dots.
+/// A part of a form's state that consists of dots.
 ///
-/// With a context beside it a store is a join semilattice: `join` is commutative, associative,
+/// Together with a context, a store is a join semilattice: `join` is commutative, associative,
 /// idempotent and monotone. Almeida, Shoker, Baquero, "Delta State Replicated Data Types", JPDC
 /// 2018, section 7 (figure 4).
 public protocol DotStore: Hashable, Sendable {
-    /// The store that holds nothing.
+    /// The empty store.
     init()
 
-    /// Whether it holds nothing.
+    /// Whether the store is empty.
     var isEmpty: Bool { get }
 
-    /// The dots that it holds, sorted and distinct.
+    /// The dots in the store, sorted and distinct.
     var dots: [Dot] { get }
 
     /// Joins another copy into this one.
     ///
-    /// A dot stays when both have it, or when one has it and the other's context has not seen it.
+    /// A dot stays if both copies have it, or if one has it and the other's context does not
+    /// contain it.
     mutating func join(_ other: Self, contexts: JoinContexts)
 
-    /// This store with nothing but the dots that are in `context`: what a delta carries.
+    /// This store with only the dots in `context`: the content of a delta.
     func restricted(to context: CausalContext) -> Self
 
-    /// The dots that `before` held somewhere where this store, changed from it, does not.
+    /// The dots that were removed from any place in the store since `before`.
     ///
-    /// A dot that two keys share may leave one and stay under the other: a delta must then speak of
-    /// it, so this is more than a difference of `dots`.
+    /// Two keys can share a dot, so it may be removed from one and remain under the other. A delta
+    /// must then contain it, so this is more than a difference of `dots`.
     func dropped(since before: Self) -> [Dot]
 }
 
-/// The contexts of the two copies that are joined.
+/// The contexts of two copies that are joined.
 public struct JoinContexts: Sendable {
-    /// What the copy that is joined into has seen.
+    /// The context of the copy that is changed.
     public let own: CausalContext
-    /// What the other copy has seen.
+    /// The context of the other copy.
     public let other: CausalContext
 
-    /// The contexts of the copy that is joined into, and of the other.
+    /// These contexts.
     public init(own: CausalContext, other: CausalContext) {
         self.own = own
         self.other = other
     }
 
-    /// Whether the joined copy has seen `dot`.
+    /// Whether either copy has seen `dot`.
     public func eitherContains(_ dot: Dot) -> Bool { own.contains(dot) || other.contains(dot) }
 }
 
-/// What the writer of an edit had seen.
+/// What the author of an edit had seen.
 public enum Seen: Hashable, Sendable {
-    /// Over what is there now: an edit without a token.
+    /// Everything that is there now: an edit without a token.
     case present
-    /// The token's writes and the connection's own, clipped to what the store knows.
+    /// The writes of the token and of the connection, clipped to those that the store knows.
     case context(CausalContext)
 
-    /// Whether the writer had seen a write that is in the store.
+    /// Whether the author had seen a write that is in the store.
     public func covers(_ dot: Dot) -> Bool {
         switch self {
         case .present: true
@@ -74,8 +75,7 @@ extension DotStore {
         return before.dots.filter { !present.contains($0) }
     }
 
-    /// Whether a writer who had seen `seen` knows all that is there: what `require: "current"`
-    /// asks.
+    /// Whether an author who had seen `seen` has seen all of the store: `require: "current"`.
     public func isCurrent(for seen: Seen) -> Bool {
         switch seen {
         case .present: true
@@ -91,12 +91,12 @@ extension DotStore {
     }
 }
 
-/// What is kept under a dot of its own.
+/// An entry with its own dot.
 protocol Dotted: Hashable, Sendable {
     var dot: Dot { get }
 }
 
-/// The paper's `DotFun`: a map from dots to values, sorted by dot; an entry knows its dot.
+/// The paper's `DotFun`: a map from dots to values, sorted by dot. An entry contains its dot.
 struct DotFunction<Entry: Dotted>: DotStore {
     /// Sorted by dot, distinct.
     private(set) var entries: [Entry]
@@ -105,7 +105,7 @@ struct DotFunction<Entry: Dotted>: DotStore {
         entries = []
     }
 
-    /// The map of these entries; `nil` unless they are sorted and distinct.
+    /// A map with these entries; `nil` unless they are sorted and distinct.
     init?(sorted entries: [Entry]) {
         for index in entries.indices.dropFirst() {
             guard entries[index - 1].dot < entries[index].dot else { return nil }
@@ -117,7 +117,7 @@ struct DotFunction<Entry: Dotted>: DotStore {
 
     var dots: [Dot] { entries.map(\.dot) }
 
-    /// Adds `entry`, in place of one of the same dot.
+    /// Inserts `entry`, or replaces the one with the same dot.
     mutating func insert(_ entry: Entry) {
         let index = position(of: entry.dot)
         if index < entries.count, entries[index].dot == entry.dot {
@@ -127,7 +127,7 @@ struct DotFunction<Entry: Dotted>: DotStore {
         }
     }
 
-    /// Makes `entry` the only one.
+    /// Removes all entries except `entry`.
     mutating func replaceAll(with entry: Entry) {
         entries = [entry]
     }
@@ -167,10 +167,10 @@ struct DotFunction<Entry: Dotted>: DotStore {
         return result
     }
 
-    /// Of each replica the entry with the greatest counter.
+    /// The entry of each replica with the greatest counter.
     ///
-    /// Running sums are read by these alone: each takes in all before it, though deltas that
-    /// overtook others may not have said so yet.
+    /// Only these contain the running sums: each one includes all before it, even if deltas arrive
+    /// out of order.
     var newestOfEachReplica: [Entry] {
         entries.indices.compactMap { index in
             let next = index + 1

@@ -1,25 +1,26 @@
-// dot -> set value, or dot -> (epoch, running sum of one replica's increments): steppers, sliders,
-// gauges. Every increment counts; a new set drops those that it had seen.
+// dot -> set value, or dot -> (epoch, running sum of one replica's increments), for steppers,
+// sliders and gauges. Every increment counts. A new set removes the increments that its author had
+// seen.
 //
-// Always holds: no increments are kept whose epoch (the set that they add to) has been superseded;
-// an epoch that has not arrived yet keeps its increments waiting. Of one replica and epoch the
-// newest running sum alone is read, and alone kept once all deltas are there: the store does not
-// grow with presses.
+// Invariants: increments are not kept after their epoch (the set that they add to) has been
+// superseded. Increments of an epoch that has not arrived yet are kept until it does. For each
+// replica and epoch, only the newest running sum is used, and only it remains when all deltas have
+// arrived, so the store does not grow with presses.
 
-/// A number that can be set and incremented at once by several replicas.
+/// A number that several replicas can set and increment concurrently.
 ///
-/// A causal counter in the manner of Almeida et al., JPDC 2018, section 7.4 (`CCounter`), whose
+/// A causal counter like that of Almeida et al., JPDC 2018, section 7.4 (`CCounter`), where
 /// increments belong to the write that they add to.
 public struct EpochCounter: DotStore {
-    /// A value that was set: what increments add to.
+    /// A set value, which increments add to.
     public struct Base: Hashable, Sendable, Concurrent {
-        /// The write, which is the epoch of the increments that add to it.
+        /// The write, which is the epoch of its increments.
         public let dot: Dot
         /// When it was written.
         public let stamp: HybridTimestamp
-        /// The value set; `nil` for a reset to the default, which is a write too.
+        /// The value; `nil` for a reset to the default, which is a write too.
         public let value: DecimalNumber?
-        /// Who set it.
+        /// The author of the set.
         public let author: Author
 
         /// `value`, set by `author` as the write `dot` at `stamp`.
@@ -30,20 +31,20 @@ public struct EpochCounter: DotStore {
             self.author = author
         }
 
-        /// A number is no boolean.
+        /// Always `nil`: a number is not a boolean.
         public var flag: Bool? { nil }
     }
 
     /// One replica's increments to one base.
     public struct Increments: Hashable, Sendable {
-        /// The last of them.
+        /// The last increment.
         public let dot: Dot
         /// The set that they add to; `nil` for the default of a field that nobody had set.
         public let epoch: Dot?
         /// Their sum.
         public let sum: DecimalNumber
 
-        /// The increments of `dot.replica` to `epoch`, the last of them the write `dot`.
+        /// The increments of `dot.replica` to `epoch`; the last of them is the write `dot`.
         public init(dot: Dot, epoch: Dot?, sum: DecimalNumber) {
             self.dot = dot
             self.epoch = epoch
@@ -65,12 +66,12 @@ public struct EpochCounter: DotStore {
 
     private var content: DotFunction<Content>
 
-    /// The counter that nobody has touched.
+    /// A counter that nobody has edited.
     public init() {
         content = DotFunction()
     }
 
-    /// The counter of these parts; `nil` where a dot comes twice.
+    /// A counter with these parts; `nil` if a dot occurs twice.
     public init?(bases: [Base], increments: [Increments]) {
         var entries = bases.map(Content.base) + increments.map(Content.increments)
         entries.sort { $0.dot < $1.dot }
@@ -82,7 +83,7 @@ public struct EpochCounter: DotStore {
 
     public var dots: [Dot] { content.dots }
 
-    /// The values that were set, sorted by dot: siblings where there are several.
+    /// The set values, sorted by dot: siblings if there are several.
     public var bases: [Base] {
         content.entries.compactMap { if case .base(let base) = $0 { base } else { nil } }
     }
@@ -94,27 +95,29 @@ public struct EpochCounter: DotStore {
         }
     }
 
-    /// What `base` reads with its increments, bounds left aside; `nil` where the exact sum leaves
-    /// what a `DecimalNumber` holds.
+    /// The value of `base` with its increments, before bounds are applied; `nil` if the exact sum
+    /// does not fit in a `DecimalNumber`.
     ///
     /// - Parameters:
     ///   - base: One of `bases`, or `nil` for a field that nobody has set.
-    ///   - initial: The default, which a reset and an unset field start from.
+    ///   - initial: The default, which a reset or unset field starts from.
     public func value(of base: Base?, default initial: DecimalNumber) -> DecimalNumber? {
         Self.sum([base?.value ?? initial] + sums(epoch: base?.dot))
     }
 
-    /// The number before bounds under `policy`; `nil` where it leaves what a `DecimalNumber` holds.
+    /// The number under `policy`, before bounds are applied; `nil` if it does not fit in a
+    /// `DecimalNumber`.
     public func value(_ policy: ConflictPolicy, default initial: DecimalNumber) -> DecimalNumber? {
         value(of: policy.standing(bases), default: initial)
     }
 
-    /// Sets the number as the fresh `dot`, for somebody who had seen `seen`; `nil` resets it.
+    /// Sets the number with the new `dot`, for an author who had seen `seen`; `nil` resets it.
     ///
-    /// The increments that add to a dropped base go with it, seen or not: their epoch is over.
-    /// Those that were made on the default go where they were seen, and are not read beside a base.
+    /// Increments to a removed base are removed with it, whether the author had seen them or not,
+    /// because their epoch has ended. Increments to the default are removed if the author had seen
+    /// them; the others are ignored as long as there is a base.
     ///
-    /// - Returns: what became of the values that were set before.
+    /// - Returns: the fate of the earlier values.
     @discardableResult
     public mutating func set(
         _ value: DecimalNumber?, author: Author, dot: Dot, stamp: HybridTimestamp, seen: Seen,
@@ -133,14 +136,15 @@ public struct EpochCounter: DotStore {
         return fate
     }
 
-    /// Adds `difference` to `base` as the fresh `dot` of the replica that holds this copy.
+    /// Adds `difference` to `base` with the new `dot` of this copy's replica.
     ///
-    /// A daemon gives the difference between the bounded result and the present sum, so that a
-    /// press past an end leaves nothing to undo. The replica's own running sum takes it in.
+    /// The daemon passes the difference between the bounded result and the current sum, so a press
+    /// at a bound has no effect that would have to be undone. The replica's running sum includes
+    /// it.
     ///
-    /// - Parameter base: The one that stands, or `nil` for a field that nobody has set.
-    /// - Returns: whether it was added; `false` where the running sum would leave what a
-    ///   `DecimalNumber` holds, and then nothing is changed.
+    /// - Parameter base: The current base, or `nil` for a field that nobody has set.
+    /// - Returns: whether it was added; `false` if the running sum would not fit in a
+    ///   `DecimalNumber`, and then nothing changes.
     public mutating func increment(by difference: DecimalNumber, base: Base?, dot: Dot) -> Bool {
         let own = increments.filter { $0.dot.replica == dot.replica && $0.epoch == base?.dot }
         guard let sum = (own.last?.sum ?? .zero).adding(difference) else { return false }
@@ -152,8 +156,8 @@ public struct EpochCounter: DotStore {
     public mutating func join(_ other: Self, contexts: JoinContexts) {
         content.join(other.content, contexts: contexts)
         let living = bases.map(\.dot)
-        // This is lawful because it only anticipates: an epoch that one copy has seen and lacks is
-        // dropped from every join with that copy, whatever comes first.
+        // This only anticipates a later join: if a copy has seen an epoch and does not have it, the
+        // epoch is removed by every join with that copy, in any order.
         content.removeAll { entry in
             guard case .increments(let one) = entry, let epoch = one.epoch else { return false }
             return contexts.eitherContains(epoch) && !living.contains(epoch)
@@ -166,8 +170,8 @@ public struct EpochCounter: DotStore {
         return result
     }
 
-    /// The running sum of each replica: that of its greatest counter, which took in all before it
-    /// (deltas that overtook others may have left an earlier one for a while).
+    /// The running sum of each replica: the entry with its greatest counter, which includes all
+    /// before it. If deltas arrive out of order, an earlier entry may exist for a while.
     private func sums(epoch: Dot?) -> [DecimalNumber] {
         let all = increments.filter { $0.epoch == epoch }
         return all.indices.compactMap { index in
@@ -177,8 +181,8 @@ public struct EpochCounter: DotStore {
         }
     }
 
-    /// The exact sum, in an order that keeps the running total small: that of the values alone, so
-    /// every copy comes to the same answer.
+    /// The exact sum. The order of addition depends only on the values and keeps the running total
+    /// small, so all copies get the same result.
     private static func sum(_ numbers: [DecimalNumber]) -> DecimalNumber? {
         var up = numbers.filter { $0 > .zero }.sorted()
         var down = numbers.filter { $0 < .zero }.sorted(by: >)

@@ -1,6 +1,6 @@
-// What one field of a form keeps: one of the dot stores.
+// The contents of one field of a form: one of the dot stores.
 
-/// The dot store of one field, of the kind that its control asks for.
+/// The dot store of one field; its kind depends on the control.
 public enum FieldStore: Hashable, Sendable {
     /// Pickers, dates, texts, toggles.
     case register(MultiValueRegister<Written>)
@@ -15,7 +15,7 @@ public enum FieldStore: Hashable, Sendable {
     /// Secure fields.
     case sealed(SealedRegister)
 
-    /// Which of the stores; the raw value is what the codec writes.
+    /// The kinds of stores. The codec writes the raw value.
     public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
         case register = 1
         case components = 2
@@ -25,7 +25,7 @@ public enum FieldStore: Hashable, Sendable {
         case sealed = 6
     }
 
-    /// The empty store of `kind`.
+    /// An empty store of `kind`.
     public init(_ kind: Kind) {
         switch kind {
         case .register: self = .register(MultiValueRegister())
@@ -37,7 +37,7 @@ public enum FieldStore: Hashable, Sendable {
         }
     }
 
-    /// Which of the stores this is.
+    /// The kind of this store.
     public var kind: Kind {
         switch self {
         case .register: .register
@@ -49,7 +49,7 @@ public enum FieldStore: Hashable, Sendable {
         }
     }
 
-    /// Whether it holds nothing.
+    /// Whether the store is empty.
     public var isEmpty: Bool {
         switch self {
         case .register(let store): store.isEmpty
@@ -61,7 +61,7 @@ public enum FieldStore: Hashable, Sendable {
         }
     }
 
-    /// The dots that it holds, sorted and distinct.
+    /// The dots in the store, sorted and distinct.
     public var dots: [Dot] {
         switch self {
         case .register(let store): store.dots
@@ -76,8 +76,8 @@ public enum FieldStore: Hashable, Sendable {
     /// Whether a writer who had seen `seen` knows all writes that are there.
     public func isCurrent(for seen: Seen) -> Bool { dots.allSatisfy(seen.covers) }
 
-    /// Joins another copy of the same kind into this one; one of another kind is another store, and
-    /// is left out (`CausalForm` keeps stores of two kinds apart).
+    /// Joins another copy of the same kind into this one. A copy of another kind is ignored,
+    /// because it is another store (`CausalForm` keeps both).
     public mutating func join(_ other: FieldStore, contexts: JoinContexts) {
         switch (self, other) {
         case (.register(let own), .register(let theirs)):
@@ -96,7 +96,8 @@ public enum FieldStore: Hashable, Sendable {
         }
     }
 
-    /// The dots that `before`, of the same kind, held somewhere where this store does not.
+    /// The dots that were removed from any place in the store since `before`, which has the same
+    /// kind.
     public func dropped(since before: FieldStore) -> [Dot] {
         switch (self, before) {
         case (.register(let own), .register(let old)): own.dropped(since: old)
@@ -109,7 +110,7 @@ public enum FieldStore: Hashable, Sendable {
         }
     }
 
-    /// This store with nothing but the dots that are in `context`.
+    /// This store with only the dots in `context`.
     public func restricted(to context: CausalContext) -> FieldStore {
         switch self {
         case .register(let store): .register(store.restricted(to: context))

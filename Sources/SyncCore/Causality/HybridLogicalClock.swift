@@ -1,35 +1,35 @@
-// The clock that stamps writes.
+// The clock for the timestamps of writes.
 //
-// Always holds: each stamp that `now` gives is greater than the one before and than every stamp
-// observed, as far as a remote stamp may pull this clock ahead.
+// Invariant: each result of `now` is greater than the one before and than every observed timestamp,
+// within the limit on how far a remote timestamp may advance this clock.
 
 /// A clock that never goes back, stays near physical time, and is ahead of what it has observed.
 ///
-/// Kulkarni et al., "Logical Physical Clocks", OPODIS 2014, figure 5; with the bound on remote
-/// clocks of their section 5, so that one store with a wild clock cannot drag the others along.
+/// Kulkarni et al., "Logical Physical Clocks", OPODIS 2014, figure 5; with the limit on remote
+/// clocks of their section 5, so that one store with a wrong clock cannot advance the others.
 public struct HybridLogicalClock: Hashable, Sendable {
-    /// The greatest stamp given or observed.
+    /// The greatest timestamp returned or observed.
     public private(set) var last: HybridTimestamp
 
-    /// How many milliseconds ahead of physical time a remote stamp may pull this clock.
+    /// The most milliseconds by which a remote timestamp may advance this clock beyond physical
+    /// time.
     public static let aheadMillisecondsMax: Int64 = 1000
 
-    /// A clock that goes on after `last`: after a restart, the greatest stamp in the store.
+    /// A clock that continues after `last`: after a restart, the greatest timestamp in the store.
     public init(after last: HybridTimestamp = HybridTimestamp(milliseconds: 0)) {
         self.last = last
     }
 
-    /// The stamp of an event at the physical time `milliseconds` (since 1970).
+    /// The timestamp of an event at the physical time `milliseconds` (since 1970).
     public mutating func now(at milliseconds: Int64) -> HybridTimestamp {
         let physical = HybridTimestamp(milliseconds: milliseconds)
         last = physical > last ? physical : last.next
         return last
     }
 
-    /// Takes note of a stamp that came from another store, at the physical time `milliseconds`.
+    /// Observes a timestamp from another store, at the physical time `milliseconds`.
     ///
-    /// The stamp itself stays as it is wherever it is stored; only the pull on this clock is
-    /// bounded.
+    /// The stored timestamp itself is not changed; only its effect on this clock is limited.
     public mutating func observe(_ remote: HybridTimestamp, at milliseconds: Int64) {
         let (limit, overflow) = milliseconds.addingReportingOverflow(Self.aheadMillisecondsMax)
         let bound = HybridTimestamp(milliseconds: overflow ? .max : limit)

@@ -1,16 +1,16 @@
-// When a write was made, as siblings are ordered by it.
+// The time of a write, which orders siblings.
 //
-// Always holds: a stored stamp is never altered, or copies would order siblings differently. A
-// stamp orders siblings; whether writes were concurrent is the causal context's business alone.
+// Invariant: a stored timestamp never changes, or copies would order siblings differently. A
+// timestamp only orders siblings; the causal context decides whether writes were concurrent.
 
-/// A time of the hybrid logical clock: physical milliseconds, and a logical part that tells events
-/// of one millisecond apart.
+/// A timestamp of the hybrid logical clock: physical milliseconds, and a logical part that
+/// distinguishes events in the same millisecond.
 ///
 /// Kulkarni et al., "Logical Physical Clocks", OPODIS 2014, section 4.
 public struct HybridTimestamp: Hashable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public let milliseconds: Int64
-    /// Tells events within one millisecond apart.
+    /// Distinguishes events in the same millisecond.
     public let logical: UInt32
 
     /// The time `milliseconds` since 1970, and `logical` within it.
@@ -19,7 +19,7 @@ public struct HybridTimestamp: Hashable, Sendable {
         self.logical = logical
     }
 
-    /// The least stamp after this one; itself at the end of time.
+    /// The next greater timestamp; itself at the end of time.
     public var next: HybridTimestamp {
         if logical < .max {
             return HybridTimestamp(milliseconds: milliseconds, logical: logical + 1)

@@ -1,20 +1,19 @@
-// dot -> value: pickers, dates, texts, toggles.
+// dot -> value, for pickers, dates, texts and toggles.
 //
-// Always holds: siblings are sorted by dot and distinct, and none had been seen by the writer of
-// another.
+// Invariants: siblings are sorted by dot and distinct, and no author had seen another sibling.
 
-/// A register that keeps concurrent values side by side.
+/// A register that keeps concurrent values as siblings.
 ///
-/// `MVReg` of Almeida et al., JPDC 2018, figure 8; the sets of siblings are those of dotted version
-/// vector sets (DAIS 2014, section 5).
+/// `MVReg` of Almeida et al., JPDC 2018, figure 8; sets of siblings as in dotted version vector
+/// sets (DAIS 2014, section 5).
 public struct MultiValueRegister<Payload: Hashable & Sendable>: DotStore {
-    /// A value in a register, with the write that it came from.
+    /// A value in a register, with its write.
     public struct Sibling: Concurrent, Dotted {
         /// The write.
         public let dot: Dot
-        /// When it was written; never altered.
+        /// The time of the write; never changed.
         public let stamp: HybridTimestamp
-        /// What was written.
+        /// The written value.
         public let payload: Payload
 
         /// `payload` as the write `dot`, made at `stamp`.
@@ -24,18 +23,18 @@ public struct MultiValueRegister<Payload: Hashable & Sendable>: DotStore {
             self.payload = payload
         }
 
-        /// The written boolean, where one was written.
+        /// The written boolean, if it is one.
         public var flag: Bool? { (payload as? Written)?.value?.boolValue }
     }
 
     private var content: DotFunction<Sibling>
 
-    /// The register that nobody has written.
+    /// A register that nobody has written to.
     public init() {
         content = DotFunction()
     }
 
-    /// The register of these siblings; `nil` unless they are sorted by dot and distinct.
+    /// A register with these siblings; `nil` unless they are sorted by dot and distinct.
     public init?(sorted siblings: [Sibling]) {
         guard let content = DotFunction(sorted: siblings) else { return nil }
         self.content = content
@@ -48,11 +47,12 @@ public struct MultiValueRegister<Payload: Hashable & Sendable>: DotStore {
 
     public var dots: [Dot] { content.dots }
 
-    /// Writes `payload` as the fresh `dot`, made at `stamp` by somebody who had seen `seen`.
+    /// Writes `payload` with the new `dot` and the timestamp `stamp`, for an author who had seen
+    /// `seen`.
     ///
-    /// Whether `first` refuses it is asked before: `ConflictPolicy.refuses`.
+    /// The caller has checked the policy `first`.
     ///
-    /// - Returns: what became of the siblings that were there.
+    /// - Returns: the fate of the existing siblings.
     @discardableResult
     public mutating func write(
         _ payload: Payload, dot: Dot, stamp: HybridTimestamp, seen: Seen, policy: ConflictPolicy

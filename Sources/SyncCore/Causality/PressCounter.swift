@@ -1,21 +1,21 @@
-// replica -> number of presses: buttons. All count.
+// replica -> number of presses, for buttons. All presses count.
 //
-// Always holds: of one replica the entry with the greatest counter alone is counted. Deltas that
-// overtook others may leave an earlier one beside it for a while; it goes when the others arrive.
-// It stays, uncounted, where a backup that was put back has taken those from everybody.
+// Invariant: only the entry of each replica with the greatest counter is counted. If deltas arrive
+// out of order, an earlier entry may exist until the others arrive. It stays, uncounted, if a
+// restored backup has removed those from all copies.
 
-/// How often a button was pressed, each replica counting its own.
+/// The number of presses of a button. Each replica counts its own.
 ///
-/// A grow-only counter whose entries are dots, so that it joins as every store does.
+/// A grow-only counter whose entries have dots, so that it can be joined like any store.
 public struct PressCounter: DotStore {
     /// The presses that one replica has counted.
     public struct Entry: Hashable, Sendable, Dotted {
-        /// The last of them.
+        /// The last press.
         public let dot: Dot
-        /// How many they are.
+        /// The number of presses.
         public let presses: UInt64
 
-        /// `presses` of `dot.replica`, the last of them the write `dot`.
+        /// `presses` of `dot.replica`; the last of them is the write `dot`.
         public init(dot: Dot, presses: UInt64) {
             self.dot = dot
             self.presses = presses
@@ -24,12 +24,12 @@ public struct PressCounter: DotStore {
 
     private var content: DotFunction<Entry>
 
-    /// The button that nobody has pressed.
+    /// A button that nobody has pressed.
     public init() {
         content = DotFunction()
     }
 
-    /// The counter of these entries; `nil` unless they are sorted by dot and distinct.
+    /// A counter with these entries; `nil` unless they are sorted by dot and distinct.
     public init?(sorted entries: [Entry]) {
         guard let content = DotFunction(sorted: entries) else { return nil }
         self.content = content
@@ -42,12 +42,12 @@ public struct PressCounter: DotStore {
 
     public var dots: [Dot] { content.dots }
 
-    /// All presses; 2^64 - 1 stands for more.
+    /// All presses, at most 2^64 - 1.
     public var presses: UInt64 {
         content.newestOfEachReplica.reduce(0) { Self.saturating($0, $1.presses) }
     }
 
-    /// Counts a press as the fresh `dot` of the replica that holds this copy.
+    /// Counts a press with the new `dot` of this copy's replica.
     public mutating func press(dot: Dot) {
         var total: UInt64 = 1
         for entry in content.newestOfEachReplica where entry.dot.replica == dot.replica {

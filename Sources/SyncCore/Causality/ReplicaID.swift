@@ -1,17 +1,17 @@
-// The name of one incarnation of one daemon's store.
+// The identity of a daemon's store.
 //
-// Always holds: two stores that can issue dots at the same time have different ids. A client never
-// is a replica, so that a hundred thousand short-lived writers leave one entry.
+// Invariant: two stores that can issue dots at the same time have different ids. Clients are not
+// replicas, so a hundred thousand short-lived clients need only one entry.
 
-/// One incarnation of a daemon's store: a random id made with the store, and an epoch.
+/// One incarnation of a daemon's store: a random id that was created with the store, and an epoch.
 ///
-/// A store that was restored or copied takes a new epoch, so that it never issues a dot twice.
-/// Client-keyed clocks grow with every client instead (Preguiça et al., "Dotted Version Vectors:
+/// A restored or copied store gets a new epoch, so a dot is never issued twice. A clock with one
+/// entry per client would grow with every client instead (Preguiça et al., "Dotted Version Vectors:
 /// Logical Clocks for Optimistic Replication", 2010, section 2).
 public struct ReplicaID: Hashable, Sendable {
-    /// 48 random bits, made by the shell together with the store.
+    /// 48 random bits, created with the store.
     public let id: UInt64
-    /// Which incarnation of that store this is.
+    /// The incarnation of that store.
     public let epoch: UInt32
 
     /// The greatest id: 48 bits, twelve hexadecimal digits.
@@ -23,14 +23,14 @@ public struct ReplicaID: Hashable, Sendable {
         self.epoch = epoch
     }
 
-    /// The incarnation that follows this one; `nil` after 2^32 of them.
+    /// The next incarnation; `nil` after 2^32 of them.
     public var nextEpoch: ReplicaID? {
         epoch == .max ? nil : ReplicaID(id: id, epoch: epoch + 1)
     }
 }
 
 extension ReplicaID: Comparable {
-    /// Order by id, then by epoch: arbitrary, and the same at every copy.
+    /// Order by id, then by epoch: arbitrary, but the same in all copies.
     public static func < (left: ReplicaID, right: ReplicaID) -> Bool {
         left.id != right.id ? left.id < right.id : left.epoch < right.epoch
     }
@@ -44,14 +44,14 @@ extension ReplicaID: CustomStringConvertible {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends what `description` gives.
+    /// Appends the text of `description`.
     func append(to text: inout [UInt8]) {
         text.append(hexadecimal: id)
         text.append(UInt8(ascii: "."))
         text.append(decimal: UInt64(epoch))
     }
 
-    /// The replica that `text` names; `nil` unless `text` is exactly what `description` writes.
+    /// The replica with this text; `nil` unless `text` is exactly what `description` writes.
     public init?(_ text: String) {
         var scanner = TokenScanner(text.utf8)
         guard let replica = try? scanner.replica(), scanner.isAtEnd else { return nil }

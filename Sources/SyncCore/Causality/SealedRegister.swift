@@ -1,24 +1,25 @@
-// dot -> sealed value: secure fields. The greatest (clock, dot) alone; losers are wiped at once,
-// because siblings must not keep secrets.
+// dot -> encrypted value, for secure fields. Only the value with the greatest (timestamp, dot) is
+// kept. Losers are erased at once, because siblings must not keep secrets.
 //
-// Always holds: there is at most one value, and each write outranks the one that it replaced.
+// Invariants: there is at most one value, and each write has a greater rank than the one that it
+// replaced.
 
-/// A register that keeps one secret and never two.
+/// A register that never contains more than one secret.
 ///
-/// The join is the greater of two ranks, contexts left aside: a causal join with a drop of losers
-/// would depend on its order (a removal of the winner, met late, would bring a loser back). A reset
-/// is therefore a write too.
+/// The join is the maximum of two ranks and ignores contexts. A causal join that drops losers would
+/// depend on the order of joins: a late removal of the winner would bring a loser back. A reset is
+/// therefore a write too.
 public struct SealedRegister: DotStore {
-    /// The value that stands.
+    /// The current value.
     public struct Secret: Hashable, Sendable {
         /// The write.
         public let dot: Dot
         /// When it was written.
         public let stamp: HybridTimestamp
-        /// The bytes as the shell gave them, sealed or not; `nil` for a reset.
+        /// The bytes from the shell, encrypted or not; `nil` for a reset.
         public let bytes: [UInt8]?
 
-        /// `bytes` as the write `dot`, made at `stamp`.
+        /// `bytes` with the write `dot` and the timestamp `stamp`.
         public init(dot: Dot, stamp: HybridTimestamp, bytes: [UInt8]?) {
             self.dot = dot
             self.stamp = stamp
@@ -28,15 +29,15 @@ public struct SealedRegister: DotStore {
         var rank: SiblingRank { SiblingRank(stamp: stamp, dot: dot) }
     }
 
-    /// The value that stands; `nil` where nobody has written.
+    /// The current value; `nil` if nobody has written.
     public private(set) var secret: Secret?
 
-    /// The register that nobody has written.
+    /// A register that nobody has written to.
     public init() {
         secret = nil
     }
 
-    /// The register that holds `secret`.
+    /// A register with `secret`.
     public init(_ secret: Secret) {
         self.secret = secret
     }
@@ -45,13 +46,13 @@ public struct SealedRegister: DotStore {
 
     public var dots: [Dot] { secret.map { [$0.dot] } ?? [] }
 
-    /// Whether there is a secret: what readers are told.
+    /// Whether there is a secret, which is what readers see.
     public var isSet: Bool { secret?.bytes != nil }
 
-    /// Replaces the secret as the fresh `dot`; `nil` resets it.
+    /// Replaces the secret with the new `dot`; `nil` resets it.
     ///
-    /// The stamp is raised above that of the secret that goes, so that a write outranks what it
-    /// replaces even where that came from a store whose clock is ahead.
+    /// The timestamp is raised above that of the earlier secret, so that a write wins over what it
+    /// replaces, even if the earlier one came from a store whose clock is ahead.
     public mutating func write(_ bytes: [UInt8]?, dot: Dot, stamp: HybridTimestamp) {
         var raised = stamp
         if let old = secret, raised <= old.stamp { raised = old.stamp.next }

@@ -1,18 +1,18 @@
 // All writes up to a counter, for each replica.
 //
-// Always holds: entries are sorted by replica, no replica comes twice, no counter is 0. So two
-// vectors are equal exactly when they name the same writes.
+// Invariants: entries are sorted by replica, no replica occurs twice, and no counter is 0. So two
+// vectors are equal exactly if they contain the same writes.
 
-/// A map from replica to the counter up to which all its writes are meant.
+/// A map from a replica to a counter: it contains all the replica's writes up to the counter.
 ///
-/// A small sorted list: a form knows a handful of replicas, and a search in it touches one cache
-/// line. Fidge 1988 and Mattern 1989, keyed by store and not by client.
+/// A small sorted list, because a form has a handful of replicas, and a search touches one cache
+/// line. Fidge 1988 and Mattern 1989, with stores instead of clients as keys.
 public struct VersionVector: Hashable, Sendable {
-    /// What is meant of one replica.
+    /// The writes of one replica.
     public struct Entry: Hashable, Sendable {
         /// The replica.
         public let replica: ReplicaID
-        /// Every write of it from 1 up to this one.
+        /// The last of its writes; all from 1 to this one are contained.
         public let counter: UInt64
 
         /// All writes of `replica` up to `counter`.
@@ -25,33 +25,33 @@ public struct VersionVector: Hashable, Sendable {
     /// The entries, sorted by replica; none has counter 0.
     public private(set) var entries: Entries
 
-    /// The vector that names no write.
+    /// The empty vector.
     public init() {
         entries = Entries()
     }
 
-    /// The vector of these entries; of two for one replica the greater counts.
+    /// A vector with these entries. Of two for one replica, the greater counts.
     public init(_ entries: some Sequence<Entry>) {
         self.init()
         for entry in entries { raise(entry.replica, to: entry.counter) }
     }
 
-    /// Whether it names no write.
+    /// Whether the vector is empty.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The counter up to which all writes of `replica` are meant; 0 for none.
+    /// The counter of `replica`; 0 for none.
     public subscript(replica: ReplicaID) -> UInt64 {
         let index = position(of: replica)
         return index < entries.count && entries[index].replica == replica
             ? entries[index].counter : 0
     }
 
-    /// Whether the write `dot` is meant; there is no write 0.
+    /// Whether the vector contains the write `dot`. There is no write 0.
     public func contains(_ dot: Dot) -> Bool {
         dot.counter > 0 && dot.counter <= self[dot.replica]
     }
 
-    /// Makes it mean all writes of `replica` up to `counter` too.
+    /// Adds all writes of `replica` up to `counter`.
     public mutating func raise(_ replica: ReplicaID, to counter: UInt64) {
         guard counter > 0 else { return }
         let index = position(of: replica)
@@ -62,7 +62,7 @@ public struct VersionVector: Hashable, Sendable {
         }
     }
 
-    /// Where the entry of `replica` is, or would be inserted.
+    /// The index of the entry of `replica`, or where it would be inserted.
     private func position(of replica: ReplicaID) -> Int {
         var low = 0
         var high = entries.count
@@ -75,10 +75,10 @@ public struct VersionVector: Hashable, Sendable {
 }
 
 extension VersionVector {
-    /// A list of entries of which the first stands in place: nearly every vector has one alone, and
-    /// each edit changes a copy or two, which then allocate nothing.
+    /// A list of entries with the first one stored inline. Nearly every vector has only one, and
+    /// each edit changes a copy or two, which need no allocation.
     public struct Entries: RandomAccessCollection, Hashable, Sendable {
-        /// The first one; with counter 0 there is none, and no others.
+        /// The first entry. If its counter is 0, the list is empty.
         private var head = Entry(ReplicaID(id: 0, epoch: 0), 0)
         private var others: [Entry] = []
 
