@@ -1,15 +1,16 @@
-// Whether a control takes a value, and what is stored then.
+// Whether a control accepts a value, and what is stored.
 
 extension FormDefinition {
     /// The canonical form of a proposed value, which is what is stored.
     ///
-    /// Tags become the option's own bytes, several tags stand in option order, slider values lie
-    /// on their grid, numbers have the domain's precision. For wheels it is the components to
-    /// write and no others: those named and different, and the dependent ones that the edit moved
-    /// to their first row; so a concurrent edit of another wheel stays. A control that binds
-    /// another answers as the one that it binds would store it. A secret is answered as it is.
+    /// Tags become the bytes of the option's tag, several tags get the order of the options, slider
+    /// values are on the grid, and numbers have the domain's precision. For wheels, the result
+    /// contains only components to be written: named ones whose value changes, and dependent ones
+    /// that the edit moves to their first row. So a concurrent edit of another wheel stays. For a
+    /// control that binds another one, the result is what that one would store. A secret is
+    /// returned unchanged.
     ///
-    /// - Parameter values: what is there now; see ShownValue.swift.
+    /// - Parameter values: the current values; see ShownValue.swift.
     public func admit(
         _ proposed: JSON, control index: Int, values: (Int) -> JSON
     ) throws(InvalidValue) -> JSON {
@@ -57,7 +58,8 @@ extension FormDefinition {
             return .number(
                 gauge.domain.withPrecision(try number(proposed, in: gauge.domain, index)))
         case .date(let date):
-            // What a date reads before anybody set it is a value of it, or it could not be cleared.
+            // The value of a date that nobody has set is accepted too, so that the date can be
+            // cleared.
             if proposed.isNull, controls[index].defaultValue.isNull { return .null }
             if let problem = date.problem(with: proposed) { throw refusal(index, problem) }
             return proposed.numberValue?.integer.map { .integer($0) } ?? proposed
@@ -79,7 +81,7 @@ extension FormDefinition {
         }
     }
 
-    /// A refusal by the control at `index`.
+    /// A rejection by the control at `index`.
     func refusal(_ index: Int, _ message: String, component: String? = nil) -> InvalidValue {
         InvalidValue(
             field: controls[index].id, component: component, message: message,
@@ -115,8 +117,8 @@ extension FormDefinition {
         var present: Set<Int>?
         var chosen: Set<Int> = []
         for tag in tags {
-            // A tag that is there already may stay though its option was disabled since: else the
-            // others could not be changed.
+            // A tag that is already picked is accepted although its option was disabled later.
+            // Otherwise the other tags could not be changed.
             guard let place = picker.options.index(of: tag) else { throw noOption(tag, index) }
             if picker.options.options[place].isDisabled {
                 let there = present ?? presentTags(index, picker, values).known
@@ -130,7 +132,7 @@ extension FormDefinition {
         return .array(chosen.sorted().map { picker.options.options[$0].tag })
     }
 
-    /// The index of the option that can be picked by `tag`.
+    /// The index of the option with `tag`, if it can be picked.
     func optionIndex(
         _ tag: JSON, of picker: PickerAttributes, _ index: Int
     ) throws(InvalidValue) -> Int {
@@ -147,7 +149,7 @@ extension FormDefinition {
         refusal(index, "the option \(Self.quoted(tag)) is disabled")
     }
 
-    /// A value for an error message: JSON text, shortened where it is long.
+    /// A value for an error message: JSON text, shortened if it is long.
     static func quoted(_ value: JSON) -> String {
         switch value {
         case .array: return "a list"
@@ -159,8 +161,8 @@ extension FormDefinition {
         }
     }
 
-    /// A value of the wrong type for an error message, with its type: `a string ("yes")` says more
-    /// than `"yes"` to whom `yes` was a boolean.
+    /// A value of the wrong type for an error message, with its type: `a string ("yes")` tells more
+    /// than `"yes"` to a user who meant a boolean.
     static func described(_ value: JSON) -> String {
         switch value {
         case .array, .object: quoted(value)
@@ -217,14 +219,14 @@ extension FormDefinition {
                 }))
     }
 
-    /// The control at the end of a chain of bindings; itself where it binds none.
+    /// The control at the end of a chain of bindings; the control itself if it binds none.
     public func storageRoot(of index: Int) -> Int {
         var root = index
         while case .binds(let other) = controls[root].storage { root = other }
         return root
     }
 
-    /// The tags of `options`, for a sentence.
+    /// The tags of `options` for a sentence.
     static func list(_ options: OptionList) -> String {
         let enabled = options.options.lazy.filter { !$0.isDisabled }
         let shown = Array(enabled.prefix(12).map { plainText($0.tag) })
@@ -237,7 +239,7 @@ extension FormDefinition {
 // MARK: - Dates and texts
 
 extension DateAttributes {
-    /// What is wrong with a value that is not null; `nil` where it is in the domain.
+    /// What is wrong with a value that is not null; `nil` if it is in the domain.
     func problem(with json: JSON) -> String? {
         guard let value = DateValue(json, mode: mode) else {
             return "\(FormDefinition.quoted(json)) is not a \(mode.noun)"
@@ -252,7 +254,7 @@ extension DateAttributes {
 }
 
 extension TextAttributes {
-    /// What is wrong with a text; `nil` where it is in the domain.
+    /// What is wrong with a text; `nil` if it is in the domain.
     func problem(with text: String) -> String? {
         if let problem = lengthProblem(text, maxLength: maxLength, bytesMax: bytesMax) {
             return problem
@@ -264,18 +266,18 @@ extension TextAttributes {
 }
 
 extension SecureAttributes {
-    /// What is wrong with a secret, which is never quoted; `nil` where it is in the domain.
+    /// What is wrong with a secret, which is never quoted; `nil` if it is in the domain.
     func problem(with text: String) -> String? {
         if let problem = lengthProblem(text, maxLength: maxLength, bytesMax: bytesMax) {
             return problem
         }
-        // Which one it is would tell of the secret.
+        // Does not name the character, because that would reveal a part of the secret.
         return text.isFreeOfControls() ? nil : "there is a control character in it"
     }
 }
 
 extension String {
-    /// What is wrong with a text that has a control character; `nil` where it has none.
+    /// What is wrong with a text that contains a control character; `nil` if it contains none.
     func controlProblem(allowingNewlineAndTab: Bool = false) -> String? {
         if isFreeOfControls(allowingNewlineAndTab: allowingNewlineAndTab) { return nil }
         let first = unicodeScalars.first { scalar in
@@ -296,7 +298,7 @@ extension String {
 }
 
 private func lengthProblem(_ text: String, maxLength: Int?, bytesMax: Int) -> String? {
-    // Bytes first: counting clusters of a text as long as a frame is work for nothing.
+    // Bytes first, because counting the clusters of a very long text is expensive.
     if text.utf8.count > bytesMax {
         let hint = maxLength == nil ? ", the most without a maxLength in the form" : ""
         return "it is longer than \(bytesMax) bytes\(hint)"

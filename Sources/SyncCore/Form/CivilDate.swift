@@ -1,7 +1,7 @@
-// Dates and times as people write them: no zone, no leap second, no moment on a time line.
+// Dates and times of the calendar: without time zones and leap seconds, not points in time.
 //
-// The calendar is the proleptic Gregorian one of ISO 8601, years 0001 to 9999. Day counts follow
-// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms" (`days_from_civil`).
+// The calendar is the proleptic Gregorian calendar of ISO 8601, years 0001 to 9999. Day counts
+// follow Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms" (`days_from_civil`).
 
 /// A day: `2026-11-21`.
 public struct CivilDate: Hashable, Sendable, Comparable, CustomStringConvertible {
@@ -12,7 +12,7 @@ public struct CivilDate: Hashable, Sendable, Comparable, CustomStringConvertible
     /// 1…31.
     public let day: Int
 
-    /// The day, or `nil` where there is no such day.
+    /// The day; `nil` if it does not exist.
     public init?(year: Int, month: Int, day: Int) {
         guard let inMonth = YearMonth(year: year, month: month), day >= 1, day <= inMonth.days
         else { return nil }
@@ -21,7 +21,7 @@ public struct CivilDate: Hashable, Sendable, Comparable, CustomStringConvertible
         self.day = day
     }
 
-    /// The day written `YYYY-MM-DD`, exactly so.
+    /// Parses exactly `YYYY-MM-DD`.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 10, bytes[4] == Digits.hyphen, bytes[7] == Digits.hyphen,
@@ -31,7 +31,7 @@ public struct CivilDate: Hashable, Sendable, Comparable, CustomStringConvertible
         self.init(year: year, month: month, day: day)
     }
 
-    /// The day that is so many days after 1970-01-01; `nil` outside the years 0001 to 9999.
+    /// The day that is this many days after 1970-01-01; `nil` outside the years 0001 to 9999.
     public init?(daysSince1970 days: Int) {
         guard days >= -719_162, days <= 2_932_896 else { return nil }
         let shifted = days + 719_468
@@ -61,17 +61,17 @@ public struct CivilDate: Hashable, Sendable, Comparable, CustomStringConvertible
         return ((days % 7) + 7) % 7 + 1
     }
 
-    /// The month that it lies in.
+    /// The month of the day.
     public var yearMonth: YearMonth { YearMonth(unchecked: year, month) }
 
-    /// So many days later; `nil` outside the years 0001 to 9999.
+    /// The day this many days later; `nil` outside the years 0001 to 9999.
     public func adding(days: Int) -> CivilDate? {
         let (sum, overflow) = daysSince1970.addingReportingOverflow(days)
         return overflow ? nil : CivilDate(daysSince1970: sum)
     }
 
-    /// So many months later, on the last day where that month is shorter; `nil` outside the years
-    /// 0001 to 9999.
+    /// The same day this many months later, or the last day of a shorter month; `nil` outside the
+    /// years 0001 to 9999.
     public func adding(months: Int) -> CivilDate? {
         yearMonth.adding(months: months).flatMap {
             CivilDate(year: $0.year, month: $0.month, day: Swift.min(day, $0.days))
@@ -96,13 +96,13 @@ public struct YearMonth: Hashable, Sendable, Comparable, CustomStringConvertible
     /// 1…12.
     public let month: Int
 
-    /// The month, or `nil` where there is no such month.
+    /// The month; `nil` if it does not exist.
     public init?(year: Int, month: Int) {
         guard (1...9999).contains(year), (1...12).contains(month) else { return nil }
         self.init(unchecked: year, month)
     }
 
-    /// The month written `YYYY-MM`, exactly so.
+    /// Parses exactly `YYYY-MM`.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 7, bytes[4] == Digits.hyphen,
@@ -116,7 +116,7 @@ public struct YearMonth: Hashable, Sendable, Comparable, CustomStringConvertible
         self.month = month
     }
 
-    /// How many days it has.
+    /// The number of days in the month.
     public var days: Int {
         switch month {
         case 4, 6, 9, 11: 30
@@ -125,7 +125,7 @@ public struct YearMonth: Hashable, Sendable, Comparable, CustomStringConvertible
         }
     }
 
-    /// So many months later; `nil` outside the years 0001 to 9999.
+    /// The month this many months later; `nil` outside the years 0001 to 9999.
     public func adding(months: Int) -> YearMonth? {
         let (sum, overflow) = (year * 12 + month - 1).addingReportingOverflow(months)
         guard !overflow, sum >= 12 else { return nil }
@@ -150,14 +150,14 @@ public struct CivilTime: Hashable, Sendable, Comparable, CustomStringConvertible
     /// 0…59.
     public let minute: Int
 
-    /// The time, or `nil` where there is no such time.
+    /// The time; `nil` if it does not exist.
     public init?(hour: Int, minute: Int) {
         guard (0...23).contains(hour), (0...59).contains(minute) else { return nil }
         self.hour = hour
         self.minute = minute
     }
 
-    /// The time written `HH:MM`, exactly so.
+    /// Parses exactly `HH:MM`.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 5, bytes[2] == Digits.colon, let hour = Digits.number(bytes[0..<2]),
@@ -166,7 +166,7 @@ public struct CivilTime: Hashable, Sendable, Comparable, CustomStringConvertible
         self.init(hour: hour, minute: minute)
     }
 
-    /// The time so many minutes after midnight, days left aside.
+    /// The time this many minutes after midnight, modulo a day.
     public init(minutesAfterMidnight minutes: Int) {
         let within = ((minutes % 1440) + 1440) % 1440
         hour = within / 60
@@ -198,7 +198,7 @@ public struct CivilDateTime: Hashable, Sendable, Comparable, CustomStringConvert
         self.time = time
     }
 
-    /// The moment written `YYYY-MM-DDTHH:MM`, exactly so.
+    /// Parses exactly `YYYY-MM-DDTHH:MM`.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 16, bytes[10] == UInt8(ascii: "T"),
@@ -208,7 +208,7 @@ public struct CivilDateTime: Hashable, Sendable, Comparable, CustomStringConvert
         self.init(date: date, time: time)
     }
 
-    /// So many minutes later; `nil` outside the years 0001 to 9999.
+    /// The time this many minutes later; `nil` outside the years 0001 to 9999.
     public func adding(minutes: Int) -> CivilDateTime? {
         let (sum, overflow) = time.minutesAfterMidnight.addingReportingOverflow(minutes)
         guard !overflow else { return nil }
@@ -218,7 +218,7 @@ public struct CivilDateTime: Hashable, Sendable, Comparable, CustomStringConvert
         }
     }
 
-    /// Earlier moments first.
+    /// Earlier times first.
     public static func < (left: CivilDateTime, right: CivilDateTime) -> Bool {
         left.date != right.date ? left.date < right.date : left.time < right.time
     }

@@ -2,26 +2,26 @@
 
 /// A condition over the values of other controls.
 public indirect enum Condition: Hashable, Sendable {
-    /// Nothing required is missing.
+    /// No required value is missing.
     case complete
-    /// All hold: also what several keys of one object mean.
+    /// All are true. An object with several keys means the same.
     case all([Condition])
     case any([Condition])
-    /// None holds.
+    /// None is true.
     case none([Condition])
-    /// All comparisons with one value hold.
+    /// All comparisons with one value are true.
     case field(Operand, [Comparison])
 
-    /// The value that is compared.
+    /// The compared value.
     public struct Operand: Hashable, Sendable {
         public var field: Int
-        /// One wheel of wheels, written `id.component`.
+        /// The component of wheels, written `id.component`.
         public var component: Int?
     }
 
-    /// One comparison. Mixed, invalid and secure values satisfy `not` alone.
+    /// One comparison. Mixed, invalid and secure values satisfy only `not`.
     public enum Comparison: Hashable, Sendable {
-        /// Equal; for a picker of several tags, that a single tag is among them.
+        /// Equal; for a picker with several tags, it contains the tag.
         case equals(JSON)
         case isIn([JSON])
         case not(JSON)
@@ -29,14 +29,14 @@ public indirect enum Condition: Hashable, Sendable {
         case atMost(JSON)
     }
 
-    /// The controls that it looks at, each once, ascending; `complete` is not counted.
+    /// The controls in the condition, ascending and distinct, not counting `complete`.
     public var references: [Int] {
         var found: Set<Int> = []
         collect(into: &found)
         return found.sorted()
     }
 
-    /// Whether it asks for `complete` anywhere.
+    /// Whether the condition contains `complete`.
     public var asksForCompletion: Bool {
         switch self {
         case .complete: true
@@ -57,24 +57,24 @@ public indirect enum Condition: Hashable, Sendable {
 }
 
 extension FormDefinition {
-    /// Whether the daemon takes edits of a control: neither it nor its section is disabled, and
-    /// `enabledWhen` holds. A binding follows its own condition alone, as SwiftUI's does.
+    /// Whether the daemon accepts edits of a control: neither the control nor its section is
+    /// disabled, and `enabledWhen` is true. A binding has only its own condition, as in SwiftUI.
     public func isEnabled(_ control: Int, values: (Int) -> JSON) -> Bool {
         withoutActuallyEscaping(values) { ConditionJudge(self, values: $0).isEnabled(control) }
     }
 
-    /// Whether a control is shown: not hidden, and its condition and its section's hold.
+    /// Whether a control is shown: it is not hidden, and its condition and its section's are true.
     public func isVisible(_ control: Int, values: (Int) -> JSON) -> Bool {
         withoutActuallyEscaping(values) { ConditionJudge(self, values: $0).isVisible(control) }
     }
 
-    /// Whether nothing required is missing.
+    /// Whether no required value is missing.
     public func isComplete(values: (Int) -> JSON) -> Bool {
         required.allSatisfy { !shown($0, values: values).isMissing }
     }
 
-    /// Equality as tags have it: strings by canonical equivalence, numbers by value. A list equals
-    /// a list of the same tags, and one tag where it holds that tag.
+    /// Equality of tags: strings by canonical equivalence, numbers by value. A list equals a list
+    /// of the same tags, or a single tag that it contains.
     static func matches(_ value: JSON, _ other: JSON) -> Bool {
         switch (value, other) {
         case (.string(let left), .string(let right)): left == right
@@ -86,7 +86,7 @@ extension FormDefinition {
     }
 }
 
-/// A tag that is equal to others as tags are. Lists come from peers and may be long.
+/// A key for tags with the same equality. Lists come from peers and may be long.
 private enum TagKey: Hashable {
     case string(String)
     case other(JSON)
@@ -96,10 +96,10 @@ private enum TagKey: Hashable {
     }
 }
 
-/// Judges conditions over values that stay as they are meanwhile.
+/// Evaluates conditions on values that do not change in the meantime.
 ///
-/// What a control shows, and whether the form is complete, is worked out once, however many
-/// conditions ask for it: the work is that of the definition's size.
+/// The value of each control, and whether the form is complete, is computed once for all
+/// conditions. So the cost is proportional to the size of the definition.
 final class ConditionJudge {
     private let definition: FormDefinition
     private let values: (Int) -> JSON
@@ -107,7 +107,7 @@ final class ConditionJudge {
     private var tags: [Int: Set<TagKey>] = [:]
     private lazy var isComplete = definition.required.allSatisfy { !shown(of: $0).isMissing }
 
-    /// A judge over what is there now; see ShownValue.swift.
+    /// A judge for the current values; see ShownValue.swift.
     init(_ definition: FormDefinition, values: @escaping (Int) -> JSON) {
         self.definition = definition
         self.values = values
@@ -125,7 +125,7 @@ final class ConditionJudge {
             && definition.controls[control].visibleWhen.map(holds) ?? true
     }
 
-    /// Whether a condition holds.
+    /// Whether a condition is true.
     func holds(_ condition: Condition) -> Bool {
         switch condition {
         case .complete: return isComplete
@@ -145,7 +145,7 @@ final class ConditionJudge {
         return value
     }
 
-    /// The value to compare; `nil` for mixed, invalid and secure ones.
+    /// The value to compare; `nil` if it is mixed, invalid or secure.
     private func comparable(_ operand: Condition.Operand) -> JSON? {
         let shown = shown(of: operand.field)
         switch definition.controls[operand.field].kind {
@@ -175,7 +175,7 @@ final class ConditionJudge {
         }
     }
 
-    /// As `FormDefinition.matches`; the tags of a list are gone through once.
+    /// Like `FormDefinition.matches`, but visits the tags of a list only once.
     private func matches(_ value: JSON, _ other: JSON, _ control: Int) -> Bool {
         guard case .array(let list) = value else { return FormDefinition.matches(value, other) }
         let known = tags[control] ?? Set(list.map(TagKey.init))
@@ -184,7 +184,7 @@ final class ConditionJudge {
         return known.contains(TagKey(other))
     }
 
-    /// Whether `first` is not after `second`; `nil` where they have no order.
+    /// Whether `first` is less than or equal to `second`; `nil` if they have no order.
     private func isOrdered(_ first: JSON, _ second: JSON, control: Int) -> Bool? {
         if case .date(let date) = definition.controls[control].kind {
             guard let first = DateValue(first, mode: date.mode),

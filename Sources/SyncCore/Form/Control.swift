@@ -1,76 +1,77 @@
-// One control: what all types have in common, and where its value lives.
+// One control: what all types have in common, and where its value is stored.
 
 /// A control of a form. Others are named by their index in the definition.
 public struct Control: Sendable {
     /// Unique in the form, ASCII.
     public let id: String
-    /// The index of the section that it stands in.
+    /// The index of its section.
     public let section: Int
     /// The type with its own attributes.
     public internal(set) var kind: ControlKind
 
     public internal(set) var label: String?
     public internal(set) var subtitle: String?
-    /// An image of one grapheme cluster, one or two columns wide.
+    /// An icon: one grapheme cluster, one or two columns wide.
     public internal(set) var symbol: String?
     /// The symbol in words, for screen readers.
     public internal(set) var symbolName: String?
     public internal(set) var help: String?
 
-    /// Whether it must be filled in.
+    /// Whether it must have a value.
     public internal(set) var isRequired = false
-    /// Whether it is disabled without a condition, by itself or by its section.
+    /// Whether it is disabled without a condition, itself or with its section.
     public internal(set) var isDisabled = false
-    /// Whether people are shown it for reading only. Presentation: programs may set it.
+    /// Whether user interfaces show it as read-only. Programs may set it.
     public internal(set) var isReadOnly = false
-    /// Whether nobody but an admin of the form may set it.
+    /// Whether only an admin of the form may set it.
     public internal(set) var isLocked = false
-    /// Whether it is not shown. Presentation.
+    /// Whether user interfaces do not show it.
     public internal(set) var isHidden = false
     public internal(set) var enabledWhen: Condition?
     public internal(set) var visibleWhen: Condition?
 
-    /// The style written at the control.
+    /// The style of the control itself.
     public internal(set) var style: ControlStyle?
-    /// Its own style, else its section's, else the form's, else `automatic`.
+    /// The control's style, or else its section's, the form's, or `automatic`.
     public internal(set) var effectiveStyle = ControlStyle.automatic
-    /// What becomes of concurrent edits; that of the root where it binds another.
+    /// The policy for concurrent edits. If the control binds another, that of the root.
     public internal(set) var conflictPolicy = ConflictPolicy.latest
     /// Rules that replace the form's for this control.
     public internal(set) var access: ControlAccess
 
-    /// The id that it had in an earlier definition.
+    /// Its id in an earlier definition.
     public internal(set) var was: String?
-    /// Where its value lives.
+    /// Where its value is stored.
     public internal(set) var storage: Storage
-    /// The value while nobody has set one, in canonical form. Null for what stores nothing and for
-    /// secure fields, `{"presses": 0}` for buttons.
+    /// The value until somebody sets one, in canonical form. Null for controls that store nothing
+    /// and for secure fields, `{"presses": 0}` for buttons.
     public internal(set) var defaultValue: JSON
-    /// Whether `default` was written.
+    /// Whether the definition contains `default`.
     public internal(set) var hasDefault = false
 }
 
 extension Control {
-    /// Where a control's value lives.
+    /// Where a control's value is stored.
     public enum Storage: Hashable, Sendable {
-        /// It keeps its own.
+        /// In the control itself.
         case own(FieldStore.Kind)
-        /// It shows another's: the control that stores it, at the end of a chain of bindings.
+        /// In another control, the end of a chain of bindings.
         case binds(Int)
-        /// It shows several at once: the controls that store them, ascending, chains resolved.
+        /// In several other controls, ascending, with chains resolved.
         case sources([Int])
         /// It has no value.
         case none
     }
 
-    /// What it is.
+    /// The type of the control.
     public var type: ControlType { kind.type }
 
-    /// The label, or the id where there is none.
+    /// The label, or the id if there is none.
     public var title: String { label ?? id }
 
-    /// The dot store that keeps its value; `nil` where it stores nothing of its own.
-    // Never inlined: Swift 6.3.1 with -O dies in CopyPropagation where `Cell.init` inlines it.
+    /// The kind of its dot store; `nil` if it stores nothing itself.
+    // Never inlined, because Swift 6.3.1 with -O crashes in CopyPropagation if `Cell.init` inlines
+    // it.
     @inline(never) public var storeKind: FieldStore.Kind? {
         if case .own(let kind) = storage { kind } else { nil }
     }
@@ -83,7 +84,7 @@ extension Control {
     /// The name of the environment variable that carries it: `PICKER_EU_WEST`.
     public var environmentName: String { "PICKER_" + Self.environmentKey(of: id) }
 
-    /// An id as it stands in an environment variable's name: capitals, `-` as `_`.
+    /// An id in the name of an environment variable: upper case, with `_` for `-`.
     public static func environmentKey(of id: String) -> String {
         String(
             decoding: id.utf8.map { byte in
@@ -100,12 +101,12 @@ extension Control {
         if case .picker(let picker) = kind { picker.options } else { nil }
     }
 
-    /// Whether it is a picker of several tags.
+    /// Whether it is a picker with several tags.
     public var isMultiple: Bool {
         if case .picker(let picker) = kind { picker.isMultiple } else { false }
     }
 
-    /// The numbers of a slider, stepper or gauge.
+    /// The domain of a slider, stepper or gauge.
     public var numberDomain: NumberDomain? {
         switch kind {
         case .slider(let slider): slider.domain

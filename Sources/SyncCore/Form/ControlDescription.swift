@@ -1,7 +1,7 @@
-// A control's domain in words, for errors and `pickerctl describe`.
+// A description of a control's domain for errors and `pickerctl describe`.
 
 extension FormDefinition {
-    /// What a control takes: `one of chocolate, vanilla, strawberry`, `a number from 0 to 100 in
+    /// What a control accepts: `one of chocolate, vanilla, strawberry`, `a number from 0 to 100 in
     /// steps of 5`.
     public func expectedDescription(of index: Int) -> String {
         switch controls[index].kind {

@@ -1,7 +1,6 @@
-// What each type of control has beyond what all have.
+// The attributes of each type of control.
 
-/// A control's type, with its own attributes; indirect, so that a copy is one retain instead of one
-/// for each attribute.
+/// A control's type with its attributes. It is indirect, so that a copy is one retain.
 public indirect enum ControlKind: Sendable {
     case picker(PickerAttributes)
     case wheels(WheelsAttributes)
@@ -15,7 +14,7 @@ public indirect enum ControlKind: Sendable {
     case button(ButtonAttributes)
     case label(Template)
 
-    /// The type alone.
+    /// The type without attributes.
     public var type: ControlType {
         switch self {
         case .picker: .picker
@@ -36,36 +35,36 @@ public indirect enum ControlKind: Sendable {
 /// One choice among options, or several.
 public struct PickerAttributes: Sendable {
     public var options: OptionList
-    /// Whether `null` is a choice: nothing is picked.
+    /// Whether `null` (nothing picked) is a choice.
     public var isOptional = false
     /// Whether the value is an array of distinct tags.
     public var isMultiple = false
     public var currentValueLabel: Template?
     public var selectionEffect = SelectionEffect.automatic
-    /// Lines that a row of a wheel takes.
+    /// The height of a row of a wheel in lines.
     public var wheelItemHeight: Int?
-    /// Whether radio buttons stand side by side.
+    /// Whether radio buttons are in one row.
     public var isHorizontal = false
 
-    /// How a palette marks what is picked.
+    /// How a palette marks picked options.
     public enum SelectionEffect: Hashable, Sendable {
         case automatic, custom
         case symbolVariant(SymbolVariant)
     }
 
-    /// What a palette's symbol turns into.
+    /// How a palette changes the symbol of a picked option.
     public enum SymbolVariant: String, Hashable, Sendable, CaseIterable {
         case none, circle, square, rectangle, fill, slash
     }
 }
 
-/// Several wheels side by side, rows of some depending on others.
+/// Several wheels. The rows of some depend on others.
 public struct WheelsAttributes: Sendable {
     public var components: [WheelComponent]
-    /// Component indexes such that each comes after those that its rows depend on.
+    /// Component indexes in an order in which each follows those that its rows depend on.
     public internal(set) var evaluationOrder: [Int]
 
-    /// What an edit goes through: components and rules.
+    /// The number of components and rules that an edit visits.
     var weight: Int { components.reduce(components.count) { $0 + $1.rules.count } }
 
     /// The index of the component `id`.
@@ -78,31 +77,31 @@ public struct WheelsAttributes: Sendable {
 public struct WheelComponent: Sendable {
     public var id: String
     public var label: String?
-    /// Columns that it takes at least.
+    /// Its minimum width in columns.
     public var width: Int?
-    /// Its rows where no rule applies.
+    /// Its rows if no rule applies.
     public var options: OptionList
-    /// Other rows under conditions; the first rule that applies is in force.
+    /// Other rows under conditions. The first rule that applies is used.
     public var rules: [Rule]
 
-    /// Rows that are in force while other components have certain tags.
+    /// Rows that are used while other components have certain tags.
     public struct Rule: Sendable {
-        /// The component and the tag that it must have; all must hold.
+        /// Components and the tags that they must all have.
         public var when: [(component: Int, tag: JSON)]
         public var options: OptionList
     }
 }
 
-/// What numbers a slider, stepper or gauge takes.
+/// The numbers that a slider, stepper or gauge accepts.
 public struct NumberDomain: Hashable, Sendable {
     public var min: DecimalNumber?
     public var max: DecimalNumber?
-    /// Always above zero.
+    /// Always positive.
     public var step: DecimalNumber?
-    /// Digits after the point that `step`, `min` and `max` are written with at most.
+    /// The largest number of digits after the decimal point in `step`, `min` and `max`.
     public var fractionDigits: Int
 
-    /// Numbers from `min` to `max`, where there are such bounds, on a grid of `step`.
+    /// Numbers from `min` to `max`, if there are such bounds, on a grid of `step`.
     public init(
         min: DecimalNumber?, max: DecimalNumber?, step: DecimalNumber?, fractionDigits: Int
     ) {
@@ -113,31 +112,31 @@ public struct NumberDomain: Hashable, Sendable {
     }
 }
 
-/// A number chosen by dragging.
+/// A number that is chosen by dragging.
 public struct SliderAttributes: Sendable {
-    /// Has both bounds. Values lie on the grid that starts at `min`, where there is a step.
+    /// Has both bounds. With a step, values are on the grid that starts at `min`.
     public var domain: NumberDomain
     public var minLabel: String?
     public var maxLabel: String?
     public var ticks: Ticks?
     public var format: Template?
 
-    /// Where a slider has ticks.
+    /// The ticks of a slider.
     public enum Ticks: Hashable, Sendable {
-        /// One a step.
+        /// One per step.
         case steps
-        /// So many, evenly, both ends included.
+        /// This many, evenly distributed, including both ends.
         case count(Int)
         /// At these values.
         case at([DecimalNumber])
     }
 }
 
-/// A number that is raised and lowered.
+/// A number with buttons that increase and decrease it.
 public struct StepperAttributes: Sendable {
-    /// Has a step; bounds may be missing.
+    /// Has a step. Bounds are optional.
     public var domain: NumberDomain
-    /// Whether an increment past an end goes to the other.
+    /// Whether an increment beyond one bound continues at the other.
     public var wraps = false
     public var format: Template?
 }
@@ -152,7 +151,7 @@ public struct GaugeAttributes: Sendable {
     /// Ascending by `from`.
     public var thresholds: [Threshold] = []
 
-    /// The colour from a value on.
+    /// The color from a value on.
     public struct Threshold: Hashable, Sendable {
         public var from: DecimalNumber
         public var tint: Tint
@@ -164,9 +163,9 @@ public struct DateAttributes: Sendable {
     public var mode: DateMode
     public var min: DateValue?
     public var max: DateValue?
-    /// Divides 60; values of the mode's time lie on it.
+    /// Divides 60. The minutes of values are multiples of it.
     public var minuteInterval = 1
-    /// An IANA name shown beside the date. It never converts.
+    /// An IANA time zone that is shown beside the date. It never converts.
     public var zone: String?
 }
 
@@ -175,12 +174,12 @@ public struct TextAttributes: Sendable {
     public var prompt: String?
     /// In grapheme clusters.
     public var maxLength: Int?
-    /// UTF-8 bytes of a value at most, so that the snapshot is bounded whatever clusters hold.
+    /// The most UTF-8 bytes of a value, so that the snapshot is limited even if clusters are long.
     public var bytesMax: Int
     public var pattern: Pattern?
     public var isMultiline = false
 
-    /// What a value must match as a whole.
+    /// An expression that a whole value must match.
     public struct Pattern: Sendable {
         /// As written.
         public var source: String
@@ -188,19 +187,19 @@ public struct TextAttributes: Sendable {
     }
 }
 
-/// A text that is written and never read.
+/// A text that can be written but not read.
 public struct SecureAttributes: Sendable {
     public var prompt: String?
     /// In grapheme clusters.
     public var maxLength: Int?
-    /// UTF-8 bytes of a value at most.
+    /// The most UTF-8 bytes of a value.
     public var bytesMax: Int
 }
 
 /// Something to press.
 public struct ButtonAttributes: Hashable, Sendable {
     public var role: Role?
-    /// The question that is asked first.
+    /// The question before the press.
     public var confirm: String?
 
     /// What pressing means.

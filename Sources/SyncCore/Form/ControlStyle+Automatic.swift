@@ -1,11 +1,11 @@
-// What `automatic` means, and a control's texts.
+// The meaning of `automatic`, and the texts of a control.
 
 extension FormDefinition {
-    /// The style that a control is shown in: `effectiveStyle`, with `automatic` resolved by the
-    /// guidance of SwiftUI's documentation.
+    /// The style of a control: `effectiveStyle`, with `automatic` resolved as SwiftUI's
+    /// documentation recommends.
     ///
-    /// A picker is segmented or a radio group for two to five options, a menu above five, a
-    /// navigation link above twenty, and a palette where every option has a symbol.
+    /// A picker is segmented or a radio group for two to five options, a menu for more than five, a
+    /// navigation link for more than twenty, and a palette if every option has a symbol.
     public func resolvedStyle(of index: Int) -> ControlStyle {
         let control = controls[index]
         guard control.effectiveStyle == .automatic else { return control.effectiveStyle }
@@ -23,8 +23,8 @@ extension FormDefinition {
         }
     }
 
-    /// The text that stands for a control's value, by its `format` or `currentValueLabel` where it
-    /// has one; a label's own text.
+    /// The text for a control's value, by its `format` or `currentValueLabel` if it has one; the
+    /// text of a label.
     public func displayText(of index: Int, values: (Int) -> JSON) -> String {
         if let template = controls[index].templates.first {
             return render(template, of: index, values: values)
@@ -34,22 +34,22 @@ extension FormDefinition {
 }
 
 extension ControlStyle {
-    /// The picker style that `automatic` stands for, by number and kind of the options; one that
-    /// stands for no choice is not counted.
+    /// The picker style for `automatic`, by number and kind of the options. An option for "no
+    /// choice" is not counted.
     public static func automatic(
         for options: [PickerOption], isGrouped: Bool, isMultiple: Bool
     ) -> ControlStyle {
         if options.allSatisfy({ $0.symbol != nil }) { return .palette }
         if options.count > 20 { return .navigationLink }
         if options.count > 5 { return .menu }
-        // A radio button is one choice by its looks.
+        // A radio button looks like a single choice.
         if isMultiple || options.count == 1 { return .inline }
-        // Segments have no room for much text, nor for titles of groups.
+        // Segments are too narrow for long texts and for group titles.
         let characters = options.reduce(0) { $0 + $1.label.count }
         let isPlain = options.allSatisfy { $0.subtitle == nil } && !isGrouped
         return isPlain && characters <= segmentedCharactersMax ? .segmented : .radioGroup
     }
 
-    /// Characters of all labels together that still stand in one line of a narrow terminal.
+    /// The most characters of all labels together that fit in one line of a narrow terminal.
     private static let segmentedCharactersMax = 48
 }

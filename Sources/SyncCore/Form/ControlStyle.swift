@@ -1,6 +1,6 @@
-// The types of controls and the styles that each may take.
+// The types of controls and their styles.
 
-/// What a control is: the `type` of FORM.md.
+/// The type of a control: `type` in FORM.md.
 public enum ControlType: String, Hashable, Sendable, CaseIterable {
     case picker, wheels, toggle, slider, stepper, date, text, secure, gauge, button, label
 
@@ -11,18 +11,18 @@ public enum ControlType: String, Hashable, Sendable, CaseIterable {
 /// How a control looks: the built-in styles of all types in one list.
 public enum ControlStyle: String, Hashable, Sendable, CaseIterable {
     case automatic
-    // Pickers: the eight of SwiftUI, `automatic` among them.
+    // Pickers: the eight styles of SwiftUI, including `automatic`.
     case inline, menu, navigationLink, palette, radioGroup, segmented, wheel
-    // Toggles; `button` is a toggle that looks like one.
+    // Toggles; `button` is a toggle that looks like a button.
     case `switch`, button, checkbox
-    // Dates; they share `wheel`.
+    // Dates; they also have `wheel`.
     case compact, graphical
     // Gauges; `circular`.
     case linear, circular
     // Buttons.
     case bordered, borderedProminent, borderless, plain
 
-    /// The styles that controls of `type` may take, `automatic` first.
+    /// The styles for controls of `type`, `automatic` first.
     public static func styles(for type: ControlType) -> [ControlStyle] {
         switch type {
         case .picker:
@@ -39,7 +39,7 @@ public enum ControlStyle: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Styles set on a form or a section, which reach every control of the type inside.
+/// Styles of a form or a section, which apply to every control of the type in it.
 public struct ContainerStyles: Hashable, Sendable {
     private var entries: [(type: ControlType, style: ControlStyle)] = []
 
@@ -64,18 +64,18 @@ public struct ContainerStyles: Hashable, Sendable {
     }
 }
 
-/// A colour by name, or as red, green and blue.
+/// A color by name, or as red, green and blue.
 public enum Tint: Hashable, Sendable {
     case named(Name)
     case rgb(red: UInt8, green: UInt8, blue: UInt8)
 
-    /// SwiftUI's standard colours.
+    /// SwiftUI's standard colors.
     public enum Name: String, Hashable, Sendable, CaseIterable {
         case red, orange, yellow, green, mint, teal, cyan, blue, indigo, purple, pink, brown
         case white, gray, black, primary, secondary, accentColor
     }
 
-    /// A colour as written: a name, or `#rrggbb`.
+    /// Parses a color: a name, or `#rrggbb`.
     public init?(_ text: String) {
         if let name = Name(rawValue: text) {
             self = .named(name)

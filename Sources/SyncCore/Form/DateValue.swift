@@ -1,10 +1,10 @@
-// What a date control holds, by its mode.
+// The values of a date control, by mode.
 
-/// What a date control asks for.
+/// What a date control selects.
 public enum DateMode: String, Hashable, Sendable, CaseIterable {
     case date, time, dateAndTime, countdown, yearAndMonth
 
-    /// How a value is written, for sentences.
+    /// The format of a value, for sentences.
     public var inWords: String {
         switch self {
         case .date: "a date such as 2026-11-21"
@@ -15,7 +15,7 @@ public enum DateMode: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What a value is, for sentences that deny it.
+    /// The kind of value, for error messages.
     var noun: String {
         switch self {
         case .date: "real date"
@@ -26,7 +26,7 @@ public enum DateMode: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether `minuteInterval` means something.
+    /// Whether `minuteInterval` applies.
     public var hasMinutes: Bool {
         switch self {
         case .time, .dateAndTime, .countdown: true
@@ -35,8 +35,7 @@ public enum DateMode: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A value of a date control. Values of one mode are ordered; those of different modes are not
-/// compared.
+/// A value of a date control. Values of one mode are ordered; values of different modes are not.
 public enum DateValue: Hashable, Sendable {
     case date(CivilDate)
     case time(CivilTime)
@@ -45,10 +44,10 @@ public enum DateValue: Hashable, Sendable {
     case countdown(Int)
     case yearAndMonth(YearMonth)
 
-    /// Seconds that a countdown has at most: 23:59:59, UIDatePicker's bound.
+    /// The longest countdown in seconds: 23:59:59, as in UIDatePicker.
     public static let countdownMax = 86_399
 
-    /// The value that `json` stands for; `nil` where it is none of that mode.
+    /// The value in `json`; `nil` if it is not a value of that mode.
     public init?(_ json: JSON, mode: DateMode) {
         switch (mode, json) {
         case (.countdown, .number(let number)):
@@ -72,7 +71,7 @@ public enum DateValue: Hashable, Sendable {
         }
     }
 
-    /// The value as it is stored.
+    /// The value as stored.
     public var json: JSON {
         switch self {
         case .date(let value): .string(value.description)
@@ -83,7 +82,7 @@ public enum DateValue: Hashable, Sendable {
         }
     }
 
-    /// Whether it comes before `other`; `false` for values of different modes.
+    /// Whether it is before `other`; `false` for values of different modes.
     public func isBefore(_ other: DateValue) -> Bool {
         switch (self, other) {
         case (.date(let left), .date(let right)): left < right
@@ -95,7 +94,7 @@ public enum DateValue: Hashable, Sendable {
         }
     }
 
-    /// Whether it lies on a grid of so many minutes within the hour.
+    /// Whether its minutes are a multiple of `minutes`.
     public func isOnInterval(minutes: Int) -> Bool {
         switch self {
         case .time(let time): time.minute % minutes == 0

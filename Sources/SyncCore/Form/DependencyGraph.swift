@@ -1,16 +1,16 @@
-// Who derives from whom inside a form.
+// Which controls derive from which.
 //
-// Storage is resolved already (a binding names the control that stores), so a value flows over at
-// most one step of storage and one of a template: what a template shows is values, never another
-// template.
+// Storage has been resolved before (a binding refers to the control that stores the value), so a
+// path has at most one storage edge and one template edge: templates show values, never other
+// templates.
 
-/// The edges between controls, turned round: from what is looked at to who looks.
+/// The edges between controls, from a source to the controls that show it.
 struct DependencyGraph {
     private(set) var dependents: [[Int]]
     private(set) var conditionDependents: [[Int]]
     private(set) var completionDependents: [Int] = []
 
-    /// The edges; `nil` where there are more than `edgesMax`.
+    /// The edges; `nil` if there are more than `edgesMax`.
     init?(controls: [Control], sections: [FormSection], edgesMax: Int) {
         var edges = 0
         var byStorage: [[Int]] = Array(repeating: [], count: controls.count)
@@ -36,7 +36,7 @@ struct DependencyGraph {
         for index in controls.indices {
             var found = byStorage[index] + byTemplate[index]
             for shows in byStorage[index] { found += byTemplate[shows] }
-            // Before what comes twice is left out: that is the work.
+            // Counted with duplicates, because each of them costs time.
             edges += found.count
             if edges > edgesMax { return nil }
             dependents[index] = found.sortedDistinct().filter { $0 != index }

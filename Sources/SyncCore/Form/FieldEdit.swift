@@ -1,8 +1,9 @@
-// What a change means on what is there now: relative edits worked out, bindings resolved.
+// Converts a change to writes on the current values: relative edits are computed, bindings
+// resolved.
 
 /// One write to one control that stores a value.
 public struct FieldEdit: Hashable, Sendable {
-    /// The control written to.
+    /// The control that is written.
     public var target: Int
     public var edit: StoredEdit
 
@@ -13,40 +14,40 @@ public struct FieldEdit: Hashable, Sendable {
     }
 }
 
-/// What is done to a control's store.
+/// A write to a control's store.
 public enum StoredEdit: Hashable, Sendable {
-    /// Set a register, a counter or all tags of a multiple picker to a canonical value.
+    /// Sets a register, a counter or all tags of a multiple picker to a canonical value.
     case set(JSON)
-    /// Set these components of wheels, and no others.
+    /// Sets only these components of wheels.
     case setRows(JSONObject)
-    /// Add `difference` to a counter, which makes it `result`.
+    /// Adds `difference` to a counter, which results in `result`.
     case increment(difference: DecimalNumber, result: DecimalNumber)
     /// Add these tags, which are not there yet; `again` are those of the addition that are. Either
     /// may be empty.
     case addTags([JSON], again: [JSON] = [])
     /// Remove these tags; they are there. May be empty.
     case removeTags([JSON])
-    /// Seal a secret.
+    /// Encrypts and stores a secret.
     case seal(String)
-    /// Count a press.
+    /// Counts a press.
     case press
-    /// Back to the default.
+    /// Resets to the default.
     case unset
 }
 
-/// What an increment comes to.
+/// The result of an increment.
 public struct IncrementResult: Hashable, Sendable {
-    /// The value afterwards, in canonical form.
+    /// The new value in canonical form.
     public var value: DecimalNumber
-    /// What is added to the present value to get there: zero for a press past an end.
+    /// The difference to the current value: zero for a press at a bound.
     public var difference: DecimalNumber
 }
 
 extension FormDefinition {
-    /// The writes that a change of a control comes to, worked out on what is there now.
+    /// The writes of a change to a control, computed from the current values.
     ///
-    /// One write to each of the control's `targets`. Whether the control is enabled, and whether
-    /// the peer may, is not asked here.
+    /// One write to each of the control's `targets`. The caller checks whether the control is
+    /// enabled and whether the peer has permission.
     public func edits(
         for action: Change.Action, control: Int, values: (Int) -> JSON
     ) throws(InvalidValue) -> [FieldEdit] {
@@ -84,8 +85,8 @@ extension FormDefinition {
         }
     }
 
-    /// The write that a new value of a control comes to where it is one, to the control itself, as
-    /// nearly always; otherwise `nil`, and `edits` lists what there is.
+    /// The write of a new value if it is a single write to the control itself, which is nearly
+    /// always so; otherwise `nil`, and `edits` returns the list.
     func ownEdit(
         for action: Change.Action, control: Int, values: (Int) -> JSON
     ) throws(InvalidValue) -> StoredEdit? {
@@ -101,7 +102,7 @@ extension FormDefinition {
         let admitted = try admit(proposed, control: control, values: values)
         var edits: [FieldEdit] = []
         for target in targets[control] {
-            // Each target stores its own option's bytes.
+            // Each target stores the bytes of its own option's tag.
             let value =
                 target == control
                 ? admitted : try admit(admitted, control: target, values: values)
@@ -118,7 +119,7 @@ extension FormDefinition {
         }
     }
 
-    /// What the control takes instead of an edit that does not fit its type.
+    /// The error for an edit that the control's type does not have.
     private func unfit(_ participle: String, _ control: Int) -> InvalidValue {
         InvalidValue(
             field: controls[control].id,
@@ -147,7 +148,8 @@ extension FormDefinition {
 }
 
 extension [Int] {
-    /// The place of the first element that fulfils what all after it fulfil too; by halving.
+    /// The index of the first element that satisfies a condition that all later ones satisfy too,
+    /// by binary search.
     fileprivate func firstPlace(where isThere: (Int) -> Bool) -> Int? {
         var (low, high) = (0, count)
         while low < high {
@@ -161,11 +163,11 @@ extension [Int] {
 // MARK: - Numbers and toggles
 
 extension FormDefinition {
-    /// What an increment of a slider, stepper or gauge comes to.
+    /// The result of an increment of a slider, stepper or gauge.
     ///
-    /// It stops at the bounds, or goes to the other end where a stepper wraps. On a slider with a
-    /// step, what lands between two steps goes away from where it started, so that an increment
-    /// is never without effect except at an end.
+    /// It stops at the bounds, or continues at the other bound if a stepper wraps. On a slider with
+    /// a step, a result between two steps is rounded away from the start, so every increment has an
+    /// effect, except at a bound.
     public func increment(
         _ control: Int, by amount: DecimalNumber, values: (Int) -> JSON
     ) throws(InvalidValue) -> IncrementResult {
@@ -191,7 +193,7 @@ extension FormDefinition {
         return IncrementResult(value: domain.withPrecision(value), difference: difference)
     }
 
-    /// What a toggle turns to: the other state, true where it is mixed.
+    /// The new state of a toggle: the opposite one, or true if it is mixed.
     public func toggled(_ control: Int, values: (Int) -> JSON) throws(InvalidValue) -> Bool {
         guard case .toggle = controls[control].kind else { throw unfit("toggled", control) }
         return !(shown(control, values: values).value.boolValue ?? false)
@@ -199,7 +201,7 @@ extension FormDefinition {
 }
 
 extension NumberDomain {
-    /// The number, or the other end where it lies beyond one (UIStepper's `wraps`).
+    /// The number, or the opposite bound if it is beyond one (UIStepper's `wraps`).
     fileprivate func wrapped(_ number: DecimalNumber) -> DecimalNumber {
         guard let min, let max else { return clamped(number) }
         if number > max { return min }
@@ -210,10 +212,10 @@ extension NumberDomain {
 // MARK: - Pickers
 
 extension FormDefinition {
-    /// The tag that a picker's selection moves to, disabled options left out.
+    /// The tag that the selection of a picker moves to. Disabled options are skipped.
     ///
-    /// From no option (null, mixed, or one that is gone) `next` goes to the first and `previous`
-    /// to the last. Past an end it stays, or goes to the other with `wraps`.
+    /// If no option is picked (null, mixed, or removed), `next` moves to the first and `previous`
+    /// to the last. At the end it stays, or continues at the other end with `wraps`.
     public func moved(
         _ control: Int, _ direction: Change.Direction, wraps: Bool, values: (Int) -> JSON
     ) throws(InvalidValue) -> JSON {
@@ -244,7 +246,7 @@ extension FormDefinition {
         return options[place].tag
     }
 
-    /// The tags that an addition adds to what is there, in option order.
+    /// The tags that an addition adds to the current ones, in option order.
     public func tagsToAdd(
         _ tags: [JSON], control: Int, values: (Int) -> JSON
     ) throws(InvalidValue) -> [JSON] {
@@ -254,7 +256,7 @@ extension FormDefinition {
         let present = presentTags(control, picker, values)
         var added: Set<Int> = []
         for tag in tags {
-            // What is there already may be named, though its option was disabled since.
+            // A tag that is already picked may be named although its option was disabled later.
             if let place = picker.options.index(of: tag), present.known.contains(place) { continue }
             added.insert(try optionIndex(tag, of: picker, control))
         }
@@ -292,7 +294,7 @@ extension FormDefinition {
         return picker.options.ordered(known.map { picker.options.options[$0].tag } + Array(gone))
     }
 
-    /// What is picked: options by index, and tags whose options are gone.
+    /// The picked options by index, and picked tags whose options have been removed.
     func presentTags(
         _ control: Int, _ picker: PickerAttributes, _ values: (Int) -> JSON
     ) -> (known: Set<Int>, gone: Set<JSON>) {

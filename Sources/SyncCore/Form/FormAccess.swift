@@ -1,16 +1,16 @@
-// Who may do what with a form (FORM.md, Access): a pure function of the kernel's word on the peer.
+// Access control of forms (FORM.md, Access): a pure function of the kernel's credentials of a peer.
 
-/// What somebody does with a form or a control.
+/// An action on a form or a control.
 public enum FormAction: String, Hashable, Sendable, CaseIterable {
     case read, write, press, reveal
-    /// Applying, deleting, setting options and what is locked.
+    /// Apply, delete, set options, and set locked controls.
     case admin
 
-    /// What they may or may not do, in a sentence: `write`, `administer`.
+    /// The verb for sentences: `write`, `administer`.
     var verb: String { self == .admin ? "administer" : rawValue }
 }
 
-/// Somebody, or several, as a form names them.
+/// A user, or several, as named in a form.
 public enum Principal: Hashable, Sendable {
     case anyone
     /// The uid that created the form.
@@ -20,7 +20,7 @@ public enum Principal: Hashable, Sendable {
     case uid(UInt32)
     case gid(UInt32)
 
-    /// A principal as written: `anyone`, `owner`, `user:NAME`, `group:NAME`, `uid:N`, `gid:N`.
+    /// Parses a principal: `anyone`, `owner`, `user:NAME`, `group:NAME`, `uid:N`, `gid:N`.
     public init?(_ text: String) {
         switch text {
         case "anyone": self = .anyone
@@ -43,13 +43,13 @@ public enum Principal: Hashable, Sendable {
         }
     }
 
-    /// A number in digits alone: no sign, which `UInt32.init` would take.
+    /// A number of digits only. `UInt32.init` would accept a sign.
     private static func number(_ text: String) -> UInt32? {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             ? UInt32(text) : nil
     }
 
-    /// Whether `peer` is meant, in a form of `owner`'s.
+    /// Whether `peer` is included, for a form of `owner`.
     public func includes(_ peer: Peer, owner: UInt32) -> Bool {
         switch self {
         case .anyone: true
@@ -63,7 +63,7 @@ public enum Principal: Hashable, Sendable {
 }
 
 extension Principal: CustomStringConvertible {
-    /// As it is written in a form.
+    /// The text in a form.
     public var description: String {
         switch self {
         case .anyone: "anyone"
@@ -76,22 +76,23 @@ extension Principal: CustomStringConvertible {
     }
 }
 
-/// Those who may do one thing. An empty list is nobody (but the daemon's own uid and root).
+/// The principals that may perform an action. An empty list is nobody (except the daemon's own uid
+/// and root).
 public struct AccessRule: Hashable, Sendable {
     public var principals: [Principal]
 
-    /// A rule for these.
+    /// A rule for these principals.
     public init(_ principals: [Principal]) {
         self.principals = principals
     }
 
-    /// Whether `peer` may, in a form of `owner`'s.
+    /// Whether `peer` may perform the action, for a form of `owner`.
     public func permits(_ peer: Peer, owner: UInt32) -> Bool {
         principals.contains { $0.includes(peer, owner: owner) }
     }
 }
 
-/// A form's rules. Without one of its own, an action has the default of FORM.md.
+/// The rules of a form. An action without a rule has the default of FORM.md.
 public struct FormAccess: Hashable, Sendable {
     public var read = AccessRule([.anyone])
     public var write = AccessRule([.anyone])
@@ -99,7 +100,7 @@ public struct FormAccess: Hashable, Sendable {
     public var reveal = AccessRule([.owner])
     public var admin = AccessRule([.owner])
 
-    /// The defaults.
+    /// Only defaults.
     public init() {}
 
     /// The rule for `action`.
@@ -125,13 +126,13 @@ public struct FormAccess: Hashable, Sendable {
     }
 }
 
-/// A control's own rules, each in place of the form's.
+/// The rules of a control, which replace the form's.
 public struct ControlAccess: Hashable, Sendable {
     public var write: AccessRule?
     public var press: AccessRule?
     public var reveal: AccessRule?
 
-    /// None of its own.
+    /// No rules.
     public init() {}
 
     /// The control's own rule for `action`.
@@ -146,10 +147,11 @@ public struct ControlAccess: Hashable, Sendable {
 }
 
 extension FormDefinition {
-    /// Whether `peer` may do `action` with the form, or with one control of it.
+    /// Whether `peer` may perform `action` on the form, or on one control of it.
     ///
-    /// Root and the daemon's own uid always may: both can read and write the store anyway, and a
-    /// form that locked them out could not be repaired. Setting what is locked takes `admin` too.
+    /// Root and the daemon's own uid always may, because both can read and write the store anyway,
+    /// and a form that excluded them could not be repaired. Setting a locked control needs `admin`
+    /// too.
     public func permits(
         _ action: FormAction, control: Int? = nil, peer: Peer, owner: UInt32, daemonUID: UInt32
     ) -> Bool {

@@ -1,13 +1,13 @@
-// A form as it was applied: parsed once, then read by index.
+// A definition of a form: parsed once, then accessed by index.
 //
-// Always holds: everything in it has been checked (no dangling reference, no circle, defaults in
-// their domains, sizes within the limits); indexes are dense and in document order.
+// Invariants: everything has been checked (no unknown references, no cycles, defaults in their
+// domains, sizes within the limits). Indexes are dense and in document order.
 
 /// A form's definition.
 ///
-/// A class because everybody who handles the form shares the one that is in force.
+/// It is a class, so that all users of the form share the current one.
 public final class FormDefinition: Sendable {
-    /// The definition as it was written, shorthand kept.
+    /// The definition as written, with its short forms.
     public let json: JSON
     /// The form's name.
     public let name: String
@@ -16,34 +16,34 @@ public final class FormDefinition: Sendable {
     public let help: String?
     public let access: FormAccess
     public let styles: ContainerStyles
-    /// The sections in order; one without a title for a form that has none.
+    /// The sections in order. A form without sections has one without a title.
     public let sections: [FormSection]
     /// The controls in document order.
     public let controls: [Control]
 
-    /// For each control the others, ascending, whose shown value derives from its value: by
-    /// `binds`, by `sources` or by a template, through any number of steps.
+    /// For each control, the other controls, ascending, whose shown value derives from its value,
+    /// by `binds`, by `sources` or by a template, directly or indirectly.
     public let dependents: [[Int]]
-    /// For each control the controls, ascending, whose `enabledWhen` or `visibleWhen` (or whose
-    /// section's) looks at it. `complete` is not counted: see `completionDependents`.
+    /// For each control, the controls, ascending, whose `enabledWhen` or `visibleWhen` (or whose
+    /// section's) refers to it. `complete` is not counted: see `completionDependents`.
     public let conditionDependents: [[Int]]
-    /// The controls, ascending, with a condition that asks for `complete`.
+    /// The controls, ascending, with a condition that contains `complete`.
     public let completionDependents: [Int]
-    /// For each control the ones, ascending, that an edit of it writes to: itself, or the root of
-    /// its binding, or all of its sources' roots.
+    /// For each control, the controls, ascending, that an edit of it writes: itself, the root of
+    /// its binding, or the roots of all its sources.
     public let targets: [[Int]]
-    /// The controls that are required, ascending.
+    /// The required controls, ascending.
     public let required: [Int]
-    /// The type of each control: a look at it is no copy of the control's attributes.
+    /// The type of each control, so that reading it does not copy the attributes.
     let types: [ControlType]
 
     /// Bytes of the definition as JSON text.
     public let definitionBytes: Int
-    /// Bytes that a snapshot of all fields takes at most.
+    /// The most bytes of a snapshot of all fields.
     public let snapshotBytesMax: Int
 
-    // Ids are ASCII, so canonical equivalence and bytes differ for the looked-up name alone, and
-    // `index(of:)` compares bytes.
+    // Ids are ASCII, so canonical equivalence and bytes differ only for the name that is looked up,
+    // and `index(of:)` compares bytes.
     private let indexes: [String: Int]
 
     init(_ parts: Parts, graph: DependencyGraph) {
@@ -75,7 +75,7 @@ public final class FormDefinition: Sendable {
         )
     }
 
-    /// What the parser found.
+    /// The results of the parser.
     struct Parts {
         var json: JSON
         var name = ""
@@ -90,19 +90,19 @@ public final class FormDefinition: Sendable {
         var snapshotBytesMax = 0
     }
 
-    /// The index of the control `id`; `nil` where there is none.
+    /// The index of the control `id`; `nil` if there is none.
     public func index(of id: String) -> Int? {
         guard let index = indexes[id], controls[index].id.isSameBytes(as: id) else { return nil }
         return index
     }
 
-    /// The ids nearest to one that is not there, nearest first, for an error's `data.similar`.
+    /// The ids that are most similar to an unknown one, for an error's `data.similar`.
     public func idsSimilar(to id: String) -> [String] {
         Similar.names(to: id, among: controls.map(\.id))
     }
 }
 
-/// A part of a form with a title.
+/// A section of a form.
 public struct FormSection: Sendable {
     public internal(set) var title: String?
     public internal(set) var footer: String?

@@ -1,6 +1,6 @@
-// What is wrong with a form, all of it at once: a form with an issue is refused whole.
+// Errors in a form, all at once. A form with an issue is rejected.
 
-/// One step from a form's root towards one of its parts.
+/// One step on the path from the root of a form.
 public enum PathStep: Hashable, Sendable {
     /// A member of an object.
     case key(String)
@@ -8,16 +8,16 @@ public enum PathStep: Hashable, Sendable {
     case index(Int)
 }
 
-/// One thing that is wrong with a form, and where.
+/// One error in a form and its place.
 ///
-/// The shell that read a file finds file and line by the path.
+/// The reader of the file finds file and line by the path.
 public struct FormIssue: Hashable, Sendable {
-    /// Where: the steps from the root.
+    /// The path from the root.
     public var path: [PathStep]
     /// What is wrong.
     public var message: String
-    /// What would have been right: a noun as `a number`, `one of compact, graphical or wheel`, or a
-    /// question as `did you mean wheel?` (`Wording.refusal`).
+    /// What would be correct: a noun, as in `a number` or `one of compact, graphical or wheel`, or
+    /// a question, as in `did you mean wheel?` (`Wording.refusal`).
     public var expected: String
 
     /// An issue at `path`.
@@ -27,7 +27,7 @@ public struct FormIssue: Hashable, Sendable {
         self.expected = expected
     }
 
-    /// The path as people read it: `sections[1].fields[0].options[2].tag`; empty at the root.
+    /// The path as text: `sections[1].fields[0].options[2].tag`; empty at the root.
     public var pathText: String {
         var text = ""
         for step in path {
@@ -41,43 +41,43 @@ public struct FormIssue: Hashable, Sendable {
 }
 
 extension FormIssue: CustomStringConvertible {
-    /// One line: path, what is wrong, what was expected.
+    /// One line: path, error, and what was expected.
     ///
-    /// It may quote the form's own text: escape it for display before it goes to a terminal.
+    /// It may quote the form, so escape it before it is printed on a terminal.
     public var description: String {
         let place = path.isEmpty ? "" : pathText + ": "
         return place + Wording.refusal(message, expected: expected)
     }
 }
 
-/// Why a form was refused: at least one issue, in the order of the form.
+/// Why a form was rejected: at least one issue, in the order of the form.
 public struct FormIssues: Error, Hashable, Sendable, CustomStringConvertible {
     /// The issues, never empty.
     public var issues: [FormIssue]
 
-    /// A refusal for these reasons.
+    /// A rejection for these reasons.
     public init(_ issues: [FormIssue]) {
         self.issues = issues
     }
 
-    /// A line an issue.
+    /// One line per issue.
     public var description: String {
         issues.map(\.description).joined(separator: "\n")
     }
 }
 
-/// A value or edit that a control does not take: what PROTOCOL.md calls `invalidValue`.
+/// A value or edit that a control does not accept: `invalidValue` in PROTOCOL.md.
 public struct InvalidValue: Error, Hashable, Sendable, CustomStringConvertible {
     /// The control's id.
     public var field: String
-    /// The component that is to blame, where the control has several.
+    /// The component with the error, if the control has several.
     public var component: String?
     /// What is wrong.
     public var message: String
-    /// What the control takes, in words.
+    /// What the control accepts, in words.
     public var expected: String
 
-    /// A refusal by the control `field`.
+    /// A rejection by the control `field`.
     public init(field: String, component: String? = nil, message: String, expected: String) {
         self.field = field
         self.component = component
@@ -85,23 +85,23 @@ public struct InvalidValue: Error, Hashable, Sendable, CustomStringConvertible {
         self.expected = expected
     }
 
-    /// One line: field, what is wrong, what was expected.
+    /// One line: field, error, and what was expected.
     public var description: String {
         "\(field): " + Wording.refusal(message, expected: expected)
     }
 }
 
-/// A compiled `pattern`: says whether it matches a whole text.
+/// A compiled `pattern`.
 ///
-/// The core has no regular expressions; the shell compiles them and counts the steps of each match,
-/// so that none can hold the loop (FORM.md, Types).
+/// The core has no regular expressions. The shell compiles them and counts the steps of each match,
+/// so that none can block the loop (FORM.md, Types).
 public struct PatternMatcher: Sendable {
-    /// What came of a match, and the steps that it took; a step is some nanoseconds.
+    /// The result of a match and its number of steps. A step takes a few nanoseconds.
     public struct Outcome: Sendable {
         public let isMatch: Bool
         public let steps: Int
 
-        /// The outcome of a match that took so many steps.
+        /// A result with this number of steps.
         public init(isMatch: Bool, steps: Int) {
             self.isMatch = isMatch
             self.steps = steps
@@ -109,24 +109,24 @@ public struct PatternMatcher: Sendable {
     }
 
     private let body: @Sendable (String) -> Outcome
-    /// Bytes of memory that the compiled pattern takes.
+    /// Bytes of memory of the compiled pattern.
     public let compiledBytes: Int
 
-    /// A matcher that asks `body`, whose matches cost nothing.
+    /// A matcher that calls `body`. Its matches count no steps.
     public init(_ body: @escaping @Sendable (String) -> Bool) {
         self.init(compiledBytes: 0) { Outcome(isMatch: body($0), steps: 0) }
     }
 
-    /// A matcher that asks `body`, which answers no match where a limit ran out.
+    /// A matcher that calls `body`, which returns no match if a limit is exceeded.
     public init(compiledBytes: Int, _ body: @escaping @Sendable (String) -> Outcome) {
         self.body = body
         self.compiledBytes = compiledBytes
     }
 
-    /// Whether the whole of `text` matches.
+    /// Whether all of `text` matches.
     public func matches(_ text: String) -> Bool { body(text).isMatch }
 
-    /// The same, with its steps counted by a meter; no match where that has run out.
+    /// The same, with steps counted by a meter; no match if its steps are used up.
     func metered(_ meter: PatternMeter) -> PatternMatcher {
         PatternMatcher(compiledBytes: compiledBytes) { text in
             guard meter.left > 0 else {
@@ -141,32 +141,32 @@ public struct PatternMatcher: Sendable {
     }
 }
 
-/// Counts the steps that the patterns of an engine's forms take.
+/// Counts the steps of patterns of an engine's forms.
 ///
-/// Always holds: while `left` bounds them, whoever set it refuses the whole request where
-/// `hasRunOut`, so that nobody is shown what was then said of a value.
-// Sendable without a check: matchers are, as definitions are, and those of an engine are asked on
-// its loop alone.
+/// Invariant: whoever sets the limit `left` rejects the whole request if `hasRunOut`, so that
+/// nobody sees a result that was computed without all steps.
+// `@unchecked Sendable` because matchers must be `Sendable`, as definitions are, but an engine's
+// matchers are used only on its loop.
 final class PatternMeter: @unchecked Sendable {
     var left = Int.max
     var used = 0
     var hasRunOut = false
 
-    /// From here on so many steps may be taken.
+    /// Allows this many steps from now on.
     func begin(_ steps: Int) {
         left = steps
         hasRunOut = false
     }
 
-    /// From here on each match is bounded by itself alone.
+    /// Removes the limit. Each match still has its own.
     func end() { left = .max }
 }
 
 /// Why a pattern does not compile.
 public struct PatternError: Error, Hashable, Sendable {
-    /// One line of the compiler's.
+    /// One line from the compiler.
     public var message: String
-    /// Bytes of the pattern before the place.
+    /// The offset of the error in bytes.
     public var offsetBytes: Int
 
     /// An error at `offsetBytes`.
@@ -179,27 +179,28 @@ public struct PatternError: Error, Hashable, Sendable {
 /// Compiles a `pattern`.
 public typealias PatternCompiler = @Sendable (String) -> Result<PatternMatcher, PatternError>
 
-/// The bounds that a form is held to.
+/// The limits for a form.
 public struct FormLimits: Hashable, Sendable {
-    /// Bytes of one frame's JSON text: definition and worst-case snapshot must each fit.
+    /// Bytes of the JSON text of a frame. The definition and the largest possible snapshot must
+    /// each fit.
     public var frameBytesMax = 1 << 20
     /// Controls in a form.
     public var fieldsMax = 10_000
-    /// Options of all pickers of a form together, rows of wheels included.
+    /// Options of all pickers of a form together, including rows of wheels.
     public var optionsMax = 50_000
-    /// Bytes of a text without `maxLength`: something must bound the snapshot.
+    /// The most bytes of a text without `maxLength`, so that the size of a snapshot is limited.
     public var textBytesMax = 4 << 10
-    /// Bytes that `by` of one field takes at most when encoded.
+    /// The most bytes of an encoded `by` of one field.
     public var authorBytesMax = 192
-    /// Bytes of memory that the patterns of a form take at most, compiled.
+    /// The most bytes of memory of a form's compiled patterns.
     public var patternBytesMax = 4 << 20
     /// Levels of conditions inside conditions.
     public var conditionDepthMax = 16
 
-    /// The bounds as shipped.
+    /// The default limits.
     public init() {}
 
-    /// The bounds of a daemon.
+    /// The limits of a daemon.
     public init(_ limits: Limits) {
         frameBytesMax = limits.maxFrame
         fieldsMax = limits.fieldsMax

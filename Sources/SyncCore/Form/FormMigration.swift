@@ -1,27 +1,27 @@
-// What becomes of the values when a form in use gets a new definition.
+// What happens to values when a form gets a new definition.
 
-/// A plan for putting one definition in place of another (FORM.md, Changing a form that is in use).
+/// A plan for replacing a definition (FORM.md, Changing a form that is in use).
 ///
-/// Each list names fields: of the new definition in its order, `removed` of the old one in its.
-/// A field of both stands in exactly one of `kept`, `invalid` and `reset`.
+/// Each list contains fields of the new definition in its order; `removed` contains fields of the
+/// old one. A field of both is in exactly one of `kept`, `invalid` and `reset`.
 public struct FormMigration: Hashable, Sendable {
     public var added: [String] = []
     public var kept: [String] = []
-    /// Kept, though the new domain does not hold their value.
+    /// Kept, although the new domain does not contain their value.
     public var invalid: [String] = []
-    /// Had a value of another kind, which the new type cannot carry: back to the default.
+    /// Reset to the default, because the new type cannot represent the value.
     public var reset: [String] = []
     public var removed: [String] = []
-    /// For each control of the new definition what it takes over.
+    /// What each control of the new definition takes over.
     public var origins: [Origin] = []
 
-    /// What a control of the new definition takes over from the old one.
+    /// What a control takes over from the old definition.
     public enum Origin: Hashable, Sendable {
-        /// Nothing: it is new.
+        /// Nothing, because it is new.
         case new
-        /// The dot store of the old control at that index, as it is.
+        /// The dot store of the old control at that index.
         case carries(Int)
-        /// It was the old control at that index, whose store is of no use to it: start empty.
+        /// It was the old control at that index but cannot use its store, so it starts empty.
         case restarts(Int)
     }
 }
@@ -29,11 +29,11 @@ public struct FormMigration: Hashable, Sendable {
 extension FormMigration {
     /// The plan from `old` to `new`.
     ///
-    /// Ids are identity; `was` counts only for an id that the old definition does not have, so a
-    /// `was` that is left in a file changes nothing at the next apply.
+    /// A field is identified by its id. `was` counts only if the old definition has no field with
+    /// the new id, so a `was` that remains in the file changes nothing at the next apply.
     ///
-    /// - Parameter values: the old definition's values by index, `nil` where nobody has set one:
-    ///   it follows the default, so it is kept whatever becomes of the type.
+    /// - Parameter values: the old definition's values by index; `nil` if nobody has set one. Such
+    ///   a field shows its default and is kept whatever its new type is.
     public static func plan(
         from old: FormDefinition, to new: FormDefinition, values: (Int) -> JSON?
     ) -> FormMigration {
@@ -72,9 +72,9 @@ extension FormMigration {
         case keeps, keepsOutside, restartsUnset, loses
     }
 
-    /// What becomes of one value. Stores are carried within their kind alone: a register of an
-    /// option's tag can be a text's register, a counter can change its bounds, but the dots of a
-    /// counter say nothing to a register.
+    /// What happens to one value. A store is kept only if its kind is the same: the register of an
+    /// option's tag can become a text's register and a counter can get other bounds, but a register
+    /// cannot use the dots of a counter.
     private static func fate(
         of value: JSON?, from old: Control, to index: Int, in new: FormDefinition
     ) -> Fate {
@@ -99,8 +99,8 @@ extension FormMigration {
         !form.shown(index) { $0 == index ? value : form.controls[$0].defaultValue }.isInvalid
     }
 
-    /// Whether a value is of the JSON type that a control of another type would show, so that it
-    /// is worth keeping though it is outside the domain.
+    /// Whether a value has the JSON type of a control of another type, so that it is kept although
+    /// it is outside the domain.
     private static func hasShape(_ value: JSON, of control: Control) -> Bool {
         switch (control.kind, value) {
         case (.text, .string): true

@@ -1,15 +1,15 @@
-// `binds` and `sources`: chains resolved to the controls that store, circles and domains that do
-// not fit refused.
+// `binds` and `sources`: resolves chains to the controls that store the value, and rejects cycles
+// and domains that do not fit.
 
 extension FormParser {
-    /// What a control names.
+    /// The reference of a control.
     private enum Link {
         case own
         case binds(Int)
         case sources([Int])
     }
 
-    /// Gives every control its storage and policy.
+    /// Sets storage and policy of every control.
     mutating func resolveBindings() {
         var links = fields.indices.map { link(of: $0) }
         breakCircles(&links)
@@ -85,12 +85,12 @@ extension FormParser {
 
     // MARK: Circles
 
-    /// Reports each circle once and cuts it, so that what follows can go on.
+    /// Reports each cycle once and removes an edge, so that parsing can continue.
     private mutating func breakCircles(_ links: inout [Link]) {
         enum Mark { case new, open, done }
         var marks = Array(repeating: Mark.new, count: links.count)
         for start in links.indices where marks[start] == .new {
-            // A stack of its own: a chain may be as long as a form.
+            // An explicit stack, because a chain may be as long as a form.
             var stack: [(control: Int, next: Int)] = [(start, 0)]
             marks[start] = .open
             while let (control, next) = stack.last {
@@ -139,7 +139,7 @@ extension FormParser {
 
     // MARK: Roots
 
-    /// The controls that a control's value is stored in, ascending. Links hold no circle.
+    /// The controls that store a control's value, ascending. There are no cycles.
     private static func resolveRoots(
         of start: Int, _ links: [Link], _ roots: inout [[Int]?], _ total: inout Int
     ) {
@@ -163,7 +163,7 @@ extension FormParser {
         }
     }
 
-    /// A chain of bindings ends at one control that stores, or at one over several sources.
+    /// A chain of bindings ends at one control that stores a value, or at one with several sources.
     private static func storage(
         binding other: Int, _ links: [Link], _ roots: [[Int]?]
     ) -> Control.Storage {

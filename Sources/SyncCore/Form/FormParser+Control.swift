@@ -1,4 +1,4 @@
-// One control by itself: what all types have in common.
+// One control by itself: the attributes that all types have.
 
 extension FormParser {
     /// Attributes of every control.
@@ -8,7 +8,7 @@ extension FormParser {
         "onConflict", "access", "binds", "was",
     ]
 
-    /// Attributes that controls of one type have beyond those.
+    /// The additional attributes of one type.
     static func ownKeys(of type: ControlType) -> [String] {
         switch type {
         case .picker:
@@ -29,9 +29,9 @@ extension FormParser {
         }
     }
 
-    /// The control of a field, without what names other controls; `nil` where it has no id or
-    /// type, or where its own attributes make no domain. Even then all of it is looked at, so that
-    /// every mistake is told.
+    /// The control of a field, without references to other controls; `nil` if it has no id or type,
+    /// or if its attributes are not a valid domain. Even then all of it is checked, so that every
+    /// error is reported.
     mutating func control(at index: Int) -> Control? {
         let field = fields[index]
         let id = requiredString(field, "id")
@@ -43,7 +43,7 @@ extension FormParser {
         let type = choice(field, "type", among: ControlType.allCases)
         if let type { checkKeys(of: type, field) }
         let ownKind = type.flatMap { self.kind(of: $0, field) }
-        // What is common to all types does not depend on the kind: any will do to look at it.
+        // The common attributes do not depend on the kind, so they can be checked with any.
         let kind = ownKind ?? .toggle
         let section = sections[sectionOfField[index]]
         var control = Control(
@@ -136,6 +136,6 @@ extension FormParser {
 }
 
 extension NumberDomain {
-    /// `min`, else 0, else what lies nearest to it.
+    /// `min`, or else 0, or else the number nearest to 0.
     fileprivate var start: DecimalNumber { withPrecision(min ?? clamped(.zero)) }
 }

@@ -1,7 +1,7 @@
-// What needs the finished domains: defaults, and how large a snapshot may grow.
+// Checks that need complete domains: defaults, and the size of a snapshot.
 
 extension FormParser {
-    /// The definition, with defaults taken into their domains.
+    /// The definition, with defaults checked against their domains.
     mutating func finished(_ parts: inout FormDefinition.Parts) -> FormDefinition? {
         let graph = DependencyGraph(
             controls: parts.controls, sections: parts.sections, edgesMax: Self.edgesMax)
@@ -26,8 +26,9 @@ extension FormParser {
         return issues.isEmpty ? FormDefinition(parts, graph: graph) : nil
     }
 
-    /// Looks at the defaults of controls that are sound, though others are not: all mistakes are
-    /// told in one go. What binds others is left out, because those may be the broken ones.
+    /// Checks the defaults of valid controls although others are not, so that all errors are
+    /// reported at once. Controls that bind others are skipped, because those may be the invalid
+    /// ones.
     mutating func checkDefaultsApart(_ parts: FormDefinition.Parts) {
         let graph = DependencyGraph(controls: [], sections: [], edgesMax: 0)
         guard let graph else { return }
@@ -70,7 +71,7 @@ extension FormParser {
                     expected: error.expected)
             }
         case (_, .binds(let root)):
-            // One that says the same does no harm: merge keys bring it along.
+            // The same default is harmless: merge keys copy it.
             if written != fields[root]["default"] {
                 issue(
                     place, "\(control.id) stores nothing of its own",
@@ -85,7 +86,7 @@ extension FormParser {
 }
 
 extension FormDefinition {
-    /// A default of wheels may name some components; the others stand at their first rows.
+    /// A default of wheels may name only some components. The others start at their first rows.
     fileprivate func completed(_ value: JSON, control: Int) -> JSON {
         guard case .wheels(let wheels) = controls[control].kind, case .object(let rows) = value
         else { return value }

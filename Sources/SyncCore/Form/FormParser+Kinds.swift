@@ -1,8 +1,8 @@
-// What each type of control has beyond what all have. Templates are read here as text; their names
-// are looked up with the other references.
+// The attributes of each type of control. Templates are read as text here; their names are looked
+// up with the other references.
 
 extension FormParser {
-    /// The attributes of a type; `nil`, with an issue, where they make no domain.
+    /// The attributes of a type; `nil`, with an issue, if they are not a valid domain.
     mutating func kind(of type: ControlType, _ field: Members) -> ControlKind? {
         switch type {
         case .picker: picker(field)
@@ -72,7 +72,7 @@ extension FormParser {
 
     // MARK: Numbers
 
-    /// Bounds and step; `nil` where they make no range.
+    /// Bounds and step; `nil` if they are not a valid range.
     private mutating func domain(
         _ field: Members, min minDefault: DecimalNumber?, max maxDefault: DecimalNumber?,
         step stepDefault: DecimalNumber?
@@ -106,7 +106,7 @@ extension FormParser {
             fractionDigits: written.compactMap { $0.number?.fractionDigits }.max() ?? 0)
     }
 
-    /// Whether 128 bits hold sums of such numbers at the finest exponent, 10^-15.
+    /// Whether 128 bits are enough for sums of such numbers at the finest exponent, 10^-15.
     private static func isCountable(_ number: DecimalNumber) -> Bool {
         guard let digits = number.scaled(to: -DecimalNumber.exponentMax) else { return false }
         return digits.magnitude <= UInt128(Int128.max) / 16
@@ -256,7 +256,7 @@ extension FormParser {
 
     private static func text(_ value: DateValue) -> String { FormDefinition.plainText(value.json) }
 
-    /// `mode`, or what `components` name; both by default, as SwiftUI's DatePicker has it.
+    /// `mode`, or the mode that `components` name; both by default, as in SwiftUI's DatePicker.
     private mutating func dateMode(_ field: Members) -> DateMode {
         let mode = choice(field, "mode", among: DateMode.allCases)
         guard let json = field["components"] else { return mode ?? .dateAndTime }
@@ -306,7 +306,7 @@ extension FormParser {
             prompt: string(field, "prompt"), maxLength: length.max, bytesMax: length.bytesMax)
         text.isMultiline = bool(field, "multiline") ?? false
         if let source = string(field, "pattern") {
-            // The rest is not looked at: a pattern takes long to compile.
+            // The rest is not checked, because compiling a pattern takes long.
             if patternBytes > limits.patternBytesMax { return .text(text) }
             switch compile(source) {
             case .success(let matcher):
@@ -335,12 +335,11 @@ extension FormParser {
             prompt: string(field, "prompt"), maxLength: length.max, bytesMax: length.bytesMax)
     }
 
-    /// Clusters and bytes that a text has at most.
+    /// The most clusters and bytes of a text.
     ///
-    /// A cluster has no bound of its own, and the snapshot needs one. The longest emoji of
-    /// Unicode's list takes 35 bytes (two people, a heart, a kiss and two skin tones:
-    /// emoji-test.txt), so each of the first 256 clusters may be as long. Beyond them it is 16
-    /// bytes on average.
+    /// The snapshot needs a limit, but a cluster has none. The longest emoji of Unicode's list
+    /// takes 35 bytes (two people, a heart, a kiss and two skin tones: emoji-test.txt), so each of
+    /// the first 256 clusters may have as many. After those it is 16 bytes on average.
     private mutating func length(_ field: Members) -> (max: Int?, bytesMax: Int) {
         guard let max = integer(field, "maxLength", in: 1...Int64(1 << 20)) else {
             return (nil, limits.textBytesMax)

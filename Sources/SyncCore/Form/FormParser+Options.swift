@@ -1,11 +1,11 @@
-// Options of pickers and rows of wheels: shorthand, groups, tags.
+// Options of pickers and rows of wheels: short forms, groups, tags.
 
 extension FormParser {
     private static let optionKeys = [
         "tag", "label", "subtitle", "symbol", "symbolName", "tint", "disabled",
     ]
 
-    /// What has been read of one list of options.
+    /// The options read so far.
     fileprivate struct Draft {
         var options: [PickerOption] = []
         var groups: [OptionGroup] = []
@@ -15,9 +15,9 @@ extension FormParser {
         var isBroken = false
     }
 
-    /// The options at `members[name]`; `nil`, with an issue, where they make no list.
+    /// The options at `members[name]`; `nil`, with an issue, if they are not a valid list.
     ///
-    /// - Parameter known: options whose labels a tag written alone takes over.
+    /// - Parameter known: options that give their labels to tags without one.
     mutating func options(
         _ members: Members, _ name: String, takingLabelsFrom known: OptionList? = nil
     ) -> OptionList? {
@@ -145,7 +145,7 @@ extension FormParser {
 }
 
 extension FormParser.Draft {
-    /// Counts the newest option to a group without a title.
+    /// Adds the newest option to a group without a title.
     fileprivate mutating func extendUntitledGroup() {
         let end = options.count
         if let last = groups.indices.last, groups[last].title == nil {

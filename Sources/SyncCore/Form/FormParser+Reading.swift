@@ -1,20 +1,20 @@
-// Reading typed members of an object, with an issue for each that is not as it must be.
+// Reads typed members of an object, with an issue for each wrong one.
 
 extension FormParser {
-    /// Notes what is wrong at a place.
+    /// Adds an issue.
     mutating func issue(_ place: Place, _ message: String, expected: String) {
         guard issues.count < Self.issuesMax else { return }
         issues.append(FormIssue(path: place, message: message, expected: expected))
     }
 
-    /// The object, or an issue.
+    /// The object; otherwise an issue.
     mutating func object(_ json: JSON, at place: Place, expected: String) -> Members? {
         if case .object(let object) = json { return Members(object: object, place: place) }
         issue(place, "found \(FormDefinition.described(json))", expected: expected)
         return nil
     }
 
-    /// The elements of an array with their places, or an issue and none.
+    /// The elements of an array with their places; otherwise an issue and no elements.
     mutating func elements(_ json: JSON, at place: Place) -> [(JSON, Place)] {
         guard case .array(let elements) = json else {
             issue(place, "found \(FormDefinition.described(json))", expected: "a list")
@@ -23,14 +23,14 @@ extension FormParser {
         return elements.enumerated().map { ($1, place + [.index($0)]) }
     }
 
-    /// An issue where a list that has to hold something is empty.
+    /// An issue if a list is empty that must not be.
     mutating func checkNotEmpty(_ json: JSON, at place: Place, of element: String) {
         guard case .array(let elements) = json, elements.isEmpty else { return }
         issue(
             place, "the list of \(element)s is empty", expected: "at least one \(element)")
     }
 
-    /// An issue for each member that the object cannot have.
+    /// An issue for each unknown member.
     mutating func checkKeys(_ members: Members, _ known: [String], owner: String) {
         for member in members.object.members
         where !known.contains(where: { $0.isSameBytes(as: member.name) }) {
@@ -47,7 +47,7 @@ extension FormParser {
             expected: similar.map { Wording.didYouMean([$0]) } ?? Wording.oneOf(known))
     }
 
-    /// The name that is nearest to an unknown one.
+    /// The known name that is most similar to an unknown one.
     mutating func suggestion(for name: String, among names: [String]) -> String? {
         guard suggestions < Self.suggestionsMax else { return nil }
         suggestions += 1
@@ -64,7 +64,7 @@ extension FormParser {
     mutating func string(_ members: Members, _ name: String) -> String? {
         guard let json = members[name] else { return nil }
         if case .string(let text) = json { return text }
-        // What was meant as text looks like something else to YAML: quotes are all it takes.
+        // YAML reads an unquoted text like this as another type, so quotes solve it.
         let isPlain = json.numberValue != nil || json.boolValue != nil
         mistyped(members, name, json, isPlain ? "a string: \"\(json.encodedText)\"" : "a string")
         return nil
@@ -101,7 +101,7 @@ extension FormParser {
         return nil
     }
 
-    /// A string that is one of an enumeration's.
+    /// A string that is a case of an enumeration.
     mutating func choice<Choice: RawRepresentable<String>>(
         _ members: Members, _ name: String, among choices: [Choice]
     ) -> Choice? {
@@ -130,7 +130,7 @@ extension FormParser {
         return nil
     }
 
-    /// An image label: one grapheme cluster that takes a place on the screen.
+    /// An icon: one grapheme cluster that has a width on the screen.
     mutating func symbol(_ members: Members) -> String? {
         guard let text = string(members, "symbol") else { return nil }
         if text.count == 1, let first = text.unicodeScalars.first, Self.hasWidth(first) {
@@ -151,10 +151,10 @@ extension FormParser {
         }
     }
 
-    /// An issue for each text with a control character, names of members included.
+    /// An issue for each text with a control character, including names of members.
     ///
-    /// Defaults are values: the control's own domain judges them, which for a `multiline` text
-    /// holds newlines.
+    /// Defaults are values: the control's domain checks them, and a `multiline` text may contain
+    /// newlines.
     mutating func checkControls(_ json: JSON, at place: Place, inField: Bool = false) {
         switch json {
         case .string(let text):

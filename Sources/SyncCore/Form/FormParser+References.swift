@@ -1,7 +1,7 @@
-// What names other controls: conditions and templates.
+// References to other controls: conditions and templates.
 
 extension FormParser {
-    /// Looks up what a control names, and gives it its style.
+    /// Resolves the references of a control, and sets its style.
     mutating func resolveReferences(of index: Int, form: FormDefinition.Parts) {
         guard var control = controls[index] else { return }
         let field = fields[index]
@@ -38,7 +38,7 @@ extension FormParser {
         }
     }
 
-    /// The index of the control that is named at a place, or an issue.
+    /// The index of the control named at a place; otherwise an issue.
     mutating func control(named id: String, at place: Place) -> Int? {
         if let index = indexes[id], Self.isFieldID(id) { return index }
         let hasRoom = issues.count < Self.issuesMax && suggestions < Self.suggestionsMax
@@ -110,7 +110,7 @@ extension FormParser {
         return .field(operand.field)
     }
 
-    /// What `id` or `id.component` stands for, or an issue.
+    /// The operand `id` or `id.component`; otherwise an issue.
     private mutating func operand(
         named name: String, at place: Place
     ) -> Condition.Operand? {
@@ -171,7 +171,7 @@ extension FormParser {
     private mutating func clause(
         _ name: String, _ json: JSON, at place: Place, depth: Int
     ) -> Condition? {
-        // A control may be called `all`: then the combination is told by its list.
+        // A control may have the id `all`. Then a list shows that the combination is meant.
         let isCombination = ["all", "any", "none"].contains(name)
         if isCombination, json.arrayValue != nil || indexes[name] == nil {
             var list: [Condition] = []
@@ -226,8 +226,8 @@ extension FormParser {
         return comparisons
     }
 
-    /// An issue where a value can never be equal to what a control has, by its type alone: which
-    /// tags a picker has may change while the daemon runs.
+    /// An issue if a value can never equal the control's value because of its type. The tags of a
+    /// picker may change while the daemon runs, so they are not checked.
     private mutating func checkOperand(
         _ json: JSON, at place: Place, with operand: Condition.Operand
     ) {

@@ -1,7 +1,7 @@
 // Wheels: components, and rows that depend on other components.
 
 extension FormParser {
-    /// The components and rules of wheels; `nil`, with an issue, where they make no domain.
+    /// The components and rules of wheels; `nil`, with an issue, if they are not a valid domain.
     mutating func wheels(_ field: Members) -> ControlKind? {
         let count = issues.count
         for (name, bound) in [("components", Self.componentsMax), ("optionsFor", Self.rulesMax)] {
@@ -47,9 +47,9 @@ extension FormParser {
         return .wheels(wheels)
     }
 
-    /// Wheels that stand side by side at most: more fit no screen.
+    /// The most wheels; more do not fit on a screen.
     static let componentsMax = 64
-    /// Rules at most: each edit looks through them.
+    /// The most rules; each edit visits them.
     static let rulesMax = 1_000
 
     private mutating func component(
@@ -141,7 +141,7 @@ extension FormParser {
         }
     }
 
-    /// Components after those that their rows depend on; `nil` where there is a circle.
+    /// Components after those that their rows depend on; `nil` if there is a cycle.
     private static func evaluationOrder(of wheels: WheelsAttributes) -> [Int]? {
         var order: [Int] = []
         var waiting = Array(wheels.components.indices)

@@ -1,18 +1,17 @@
-// From a JSON tree to a definition: every rule of FORM.md, each breach with its path.
+// From a JSON tree to a definition: every rule of FORM.md, and each violation with its path.
 //
-// In three steps, so that a control may name one that comes later: all controls by themselves
-// (FormParser+Control.swift, +Kinds, +Options), then what names others (+References, +Bindings),
-// then what needs the finished domains (defaults and sizes, FormParser+Defaults.swift). A control
-// that is broken by itself is left out of the later steps; it has its issue already.
+// There are three passes, so that a control may refer to a later one: first each control by itself
+// (FormParser+Control.swift, +Kinds, +Options), then references (+References, +Bindings), then
+// checks that need complete domains (defaults and sizes, FormParser+Defaults.swift). Later passes
+// skip a control that is invalid, because it has its issue already.
 
 extension FormDefinition {
-    /// The definition that `json` describes.
+    /// The definition in `json`.
     ///
     /// - Parameters:
-    ///   - limits: bounds of the daemon, or of the file checker.
+    ///   - limits: limits of the daemon, or of the file checker.
     ///   - compile: compiles a text's `pattern`.
-    /// - Throws: everything that is wrong with it, in the order in which it was found, at most
-    ///   `FormParser.issuesMax` of it.
+    /// - Throws: all errors in the order in which they were found, at most `FormParser.issuesMax`.
     public static func parse(
         _ json: JSON, limits: FormLimits, compile: @escaping PatternCompiler
     ) throws(FormIssues) -> FormDefinition {
@@ -23,10 +22,10 @@ extension FormDefinition {
     }
 }
 
-/// Where something stands.
+/// A path in the document.
 typealias Place = [PathStep]
 
-/// An object and where it stands.
+/// An object and its path.
 struct Members {
     let object: JSONObject
     let place: Place
@@ -36,15 +35,15 @@ struct Members {
     func place(of name: String) -> Place { place + [.key(name)] }
 }
 
-/// What is known of a form while it is being parsed.
+/// The state of the parser.
 struct FormParser {
-    /// Issues that are reported at most: nobody reads more, and an answer has to carry them.
+    /// The most issues, because nobody reads more and an answer has to contain them.
     static let issuesMax = 200
-    /// Issues with a suggestion: looking for near names takes time, which a hostile form must not
-    /// buy.
+    /// The most issues with a suggestion. A search for similar names takes time, which a hostile
+    /// form must not cause.
     static let suggestionsMax = 20
-    /// Pairs of controls of which one derives from the other: bounds memory and work by a product
-    /// that a definition's size alone would leave quadratic.
+    /// The most pairs of controls of which one derives from the other. Without this limit, memory
+    /// and time would be quadratic in the size of the definition.
     static let edgesMax = 500_000
 
     let limits: FormLimits
@@ -52,20 +51,20 @@ struct FormParser {
     var issues: [FormIssue] = []
     var suggestions = 0
     var optionCount = 0
-    /// Bytes of the patterns so far, compiled.
+    /// Bytes of the compiled patterns so far.
     var patternBytes = 0
 
     var sections: [FormSection] = []
-    /// The fields as written, in document order: their indexes are the controls'.
+    /// The fields as written, in document order. Their indexes are those of the controls.
     var fields: [Members] = []
     var sectionOfField: [Int] = []
-    /// Conditions of sections, looked at once all controls are known.
+    /// Conditions of sections, checked when all controls are known.
     var sectionConditions: [(section: Int, condition: JSON, place: Place)] = []
-    /// The index of each id that a field has, even of a broken one.
+    /// The index of each field id, including invalid fields.
     var indexes: [String: Int] = [:]
-    /// Who says that it is what an id was.
+    /// By the value of `was`: the field that has it.
     var successors: [String: String] = [:]
-    /// The controls; `nil` for broken ones.
+    /// The controls; `nil` for invalid ones.
     var controls: [Control?] = []
 
     init(limits: FormLimits, compile: @escaping PatternCompiler) {
@@ -107,7 +106,7 @@ struct FormParser {
         return finished(&parts)
     }
 
-    /// Bytes of a frame beside a definition or a snapshot: names, versions, a context token.
+    /// Bytes of a frame in addition to a definition or snapshot: names, versions, a context token.
     static let envelopeBytes = 6 << 10
 }
 
@@ -181,7 +180,7 @@ extension FormParser {
         if let fields = members["fields"] {
             collectFields(fields, at: members.place(of: "fields"))
         } else {
-            // A slip of the indentation makes one section two.
+            // Wrong indentation can split a section in two.
             issue(place, "fields are missing", expected: "fields: a list of controls")
         }
     }
@@ -242,10 +241,10 @@ extension FormParser {
 }
 
 extension String {
-    /// Whether this may be the name of a form (FORM.md, File).
+    /// Whether the string can be the name of a form (FORM.md, File).
     public var isFormName: Bool { FormParser.isFormName(self) }
 
-    /// Whether this may be the id of a field (FORM.md, File).
+    /// Whether the string can be the id of a field (FORM.md, File).
     public var isFieldID: Bool { FormParser.isFieldID(self) }
 }
 

@@ -1,8 +1,8 @@
-// Whether one control's domain lies inside another's: what `binds` and `sources` rest on.
+// Whether one control's domain is a subset of another's, as `binds` and `sources` require.
 
-/// The order of domains.
+/// The subset relation of domains.
 enum Inclusion {
-    /// Why some value of `control` is none of `other`'s; `nil` where the domain lies inside.
+    /// Why `control` has a value that `other` does not accept; `nil` if its domain is a subset.
     static func problem(of control: Control, inside other: Control) -> String? {
         switch (control.kind, other.kind) {
         case (.picker(let own), .picker(let outer)): problem(own, inside: outer)
@@ -39,7 +39,7 @@ enum Inclusion {
         return stranger.map { "it has the option \(FormDefinition.quoted($0.tag))" }
     }
 
-    /// Options as buttons for some values of a control of another type.
+    /// Buttons for some values of a control of another type.
     private static func problem(_ own: PickerAttributes, inside other: Control) -> String? {
         if own.isMultiple { return "it takes several tags" }
         if own.isOptional, !other.defaultValue.isNull { return "it takes null" }
@@ -93,7 +93,7 @@ enum Inclusion {
         if let max = outer.max, own.max.map({ $0 > max }) ?? true {
             return "it goes above \(max)"
         }
-        // People read a gauge: nothing needs to lie on the slider's grid.
+        // A gauge only displays, so its values need not be on the slider's grid.
         if case .slider = other.kind, control.type != .gauge, !own.isOnGrid(of: outer) {
             return "its values lie between the steps"
         }

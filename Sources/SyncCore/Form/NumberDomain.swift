@@ -1,25 +1,24 @@
 // Decimal arithmetic of sliders, steppers and gauges: bounds, grids, precision.
 //
-// Always holds: sums are exact or refused, never rounded by binary fractions; `min`, `max` and
-// `step` scale to the finest exponent (the parser sees to it), so that values between the bounds
-// do too.
+// Invariants: sums are exact or rejected, never rounded by binary fractions. `min`, `max` and
+// `step` fit the finest exponent, which the parser checks, so values between the bounds do too.
 
 extension NumberDomain {
-    /// Whether a number lies within the bounds.
+    /// Whether a number is within the bounds.
     public func contains(_ number: DecimalNumber) -> Bool {
         if let min, number < min { return false }
         if let max, number > max { return false }
         return true
     }
 
-    /// The number, or the bound that it lies beyond.
+    /// The number, or the nearest bound.
     public func clamped(_ number: DecimalNumber) -> DecimalNumber {
         if let min, number < min { return min }
         if let max, number > max { return max }
         return number
     }
 
-    /// The number written with the precision of the domain, or the least more that it needs.
+    /// The number with the precision of the domain, or more digits if it needs them.
     public func withPrecision(_ number: DecimalNumber) -> DecimalNumber {
         for digits in fractionDigits...DecimalNumber.exponentMax {
             if let scaled = number.scaled(to: -digits) {
@@ -29,27 +28,27 @@ extension NumberDomain {
         return number
     }
 
-    /// The number; on a control with a step, one of as many digits as a number can have is rounded
-    /// to the step's precision: such digits come from arithmetic with doubles.
+    /// The number. On a control with a step, a number with as many digits as possible is rounded to
+    /// the step's precision, because such digits come from arithmetic with doubles.
     func withoutNoise(_ number: DecimalNumber) -> DecimalNumber {
         guard step != nil, number.significand.magnitude >= Self.noisy else { return number }
         return number.rounded(places: fractionDigits)
     }
 
-    /// The least significand of 15 digits.
+    /// The least significand with 15 digits.
     private static let noisy: UInt64 = 100_000_000_000_000
 
-    /// Which way a number between two steps goes.
+    /// How a number between two steps is rounded.
     public enum Rounding: Hashable, Sendable {
-        /// To the nearer, up where both are equally near.
+        /// To the nearest step; up if both are equally near.
         case nearest
         case up, down
     }
 
-    /// The value of the grid that a number goes to; the number itself where there is no step.
+    /// The number rounded to the grid; the number itself if there is no step.
     ///
-    /// The grid starts at `min`, else at 0, and has no value beyond a bound: the last step may lie
-    /// below `max`. `nil` where 128 bits do not hold the sums.
+    /// The grid starts at `min`, or else at 0, and has no value beyond a bound, so the last step
+    /// may be below `max`. `nil` if the sums do not fit in 128 bits.
     public func snapped(_ number: DecimalNumber, _ rounding: Rounding = .nearest) -> DecimalNumber?
     {
         guard let step else { return withPrecision(number) }
@@ -86,7 +85,7 @@ extension NumberDomain {
         return dividend % divisor < 0 ? quotient - 1 : quotient
     }
 
-    /// Whether every value of this grid is one of `other`'s.
+    /// Whether every value of this grid is on `other`'s grid.
     func isOnGrid(of other: NumberDomain) -> Bool {
         guard let otherStep = other.step else { return true }
         guard let step else { return false }

@@ -1,33 +1,33 @@
 // The options of a picker, or the rows of one wheel.
 //
-// Always holds: at least one option; tags are of one JSON type and distinct (strings by canonical
-// equivalence); a lookup costs the same however many options there are.
+// Invariants: there is at least one option. Tags have one JSON type and are distinct (strings by
+// canonical equivalence). The cost of a look-up does not depend on the number of options.
 
 /// One option of a picker or row of a wheel.
 public struct PickerOption: Hashable, Sendable {
-    /// What is stored: a string, an integer or a boolean.
+    /// The stored value: a string, an integer or a boolean.
     public var tag: JSON
-    /// What people see.
+    /// The text that is shown.
     public var label: String
     public var subtitle: String?
-    /// An image of one grapheme cluster.
+    /// An icon: one grapheme cluster.
     public var symbol: String?
     /// The symbol in words, for screen readers.
     public var symbolName: String?
     public var tint: Tint?
-    /// Shown, but cannot be picked.
+    /// Shown, but it cannot be picked.
     public var isDisabled = false
 
-    /// An option with the label that its tag suggests, unless one is given.
+    /// An option with this label, or else with a label made from its tag.
     public init(tag: JSON, label: String? = nil) {
         self.tag = tag
         self.label = label ?? Self.label(for: tag)
     }
 
-    /// The label of an option that is written as its tag alone: `chocolate` reads Chocolate.
+    /// The label of an option that is only a tag: `chocolate` becomes Chocolate.
     ///
-    /// Only a tag that is plain lower-case words is capitalized: `eu-west-1`, `sda1` and
-    /// `feature/x` are names of something, and `Eu-west-1` would be the wrong name.
+    /// Only a tag of plain lower-case words is capitalized. `eu-west-1`, `sda1` and `feature/x` are
+    /// names, and `Eu-west-1` would be wrong.
     public static func label(for tag: JSON) -> String {
         switch tag {
         case .string(let text):
@@ -44,11 +44,11 @@ public struct PickerOption: Hashable, Sendable {
     }
 }
 
-/// What every tag of one picker is.
+/// The type of all tags of one picker.
 public enum TagType: Hashable, Sendable {
     case string, integer, boolean
 
-    /// The type of `tag`; `nil` where it can be none.
+    /// The type of `tag`; `nil` if it cannot be a tag.
     public init?(of tag: JSON) {
         switch tag {
         case .string: self = .string
@@ -68,7 +68,7 @@ public enum TagType: Hashable, Sendable {
     }
 }
 
-/// A named group of options that stand together.
+/// A group of adjacent options.
 public struct OptionGroup: Hashable, Sendable {
     /// The group's title; `nil` for options outside any group.
     public var title: String?
@@ -82,17 +82,17 @@ public struct OptionGroup: Hashable, Sendable {
     }
 }
 
-/// The options of a picker in order, found by tag.
+/// The options of a picker in order, with look-up by tag.
 public final class OptionList: Sendable {
-    /// The options, those of groups among them, in the order written.
+    /// The options in the order written, including those in groups.
     public let options: [PickerOption]
-    /// The groups in order; one without a title where there are none.
+    /// The groups in order. Without groups, there is one without a title.
     public let groups: [OptionGroup]
-    /// What the tags are.
+    /// The type of the tags.
     public let tagType: TagType
     /// The indexes of the options that can be picked, ascending.
     let enabled: [Int]
-    // String equality is canonical equivalence, which is what FORM.md asks of tags.
+    // String equality is canonical equivalence, which is what FORM.md requires for tags.
     private let strings: [String: Int]
     private let integers: [Int64: Int]
 
@@ -117,10 +117,10 @@ public final class OptionList: Sendable {
         enabled = options.indices.filter { !options[$0].isDisabled }
     }
 
-    /// How many options there are.
+    /// The number of options.
     public var count: Int { options.count }
 
-    /// The index of the option that `tag` addresses; `nil` where there is none.
+    /// The index of the option with `tag`; `nil` if there is none.
     public func index(of tag: JSON) -> Int? {
         switch (tag, tagType) {
         case (.string(let text), .string): strings[text]
@@ -130,11 +130,11 @@ public final class OptionList: Sendable {
         }
     }
 
-    /// The option that `tag` addresses.
+    /// The option with `tag`.
     public subscript(tag: JSON) -> PickerOption? {
         index(of: tag).map { options[$0] }
     }
 
-    /// The index of the first option that can be picked; that of the first where none can.
+    /// The index of the first option that can be picked, or 0 if none can.
     public var firstEnabled: Int { enabled.first ?? 0 }
 }

@@ -1,18 +1,18 @@
-// Options that a program put in place of a picker's while the daemon runs (`form.setOptions`).
+// Options that a program sets instead of a picker's while the daemon runs (`form.setOptions`).
 //
-// Two definitions are kept of a form: the one *applied*, as the file has it, and the one *in
-// force*, with run-time options in it. Run-time options survive a restart and later applies, until
-// that picker's options change in the file (FORM.md).
+// A form has two definitions: the *applied* one from the file, and the *current* one with run-time
+// options. Run-time options stay after a restart and later applies, until that picker's options
+// change in the file (FORM.md).
 
 extension FormDefinition {
     /// The definition with the options of one picker replaced, checked like any other.
     ///
-    /// A `default` that the new options do not have is left out, or a script that lists branches
-    /// would have to know the form's author's wishes; it comes back, from the definition that was
-    /// applied, with options that have it.
+    /// A `default` that is not among the new options is left out, so that a script that lists
+    /// branches need not know the default. It returns, from the applied definition, with options
+    /// that contain it.
     ///
-    /// - Parameter applied: the definition as the file had it.
-    /// - Throws: an issue at the picker's path; at its `options` for what is wrong with those.
+    /// - Parameter applied: the definition from the file.
+    /// - Throws: an issue at the picker's path, or at its `options` for errors in those.
     public func settingOptions(
         of control: Int, to options: JSON, applied: JSON, limits: FormLimits,
         compile: @escaping PatternCompiler
