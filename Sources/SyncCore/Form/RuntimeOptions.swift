@@ -46,16 +46,16 @@ extension FormDefinition {
         throw refused ?? FormIssues([])
     }
 
-    /// A newly applied definition with the run-time options that still count put into it.
+    /// A newly applied definition with the run-time options that are still valid.
     ///
-    /// Those count whose picker has the same options in the new file as in the one before. Where
-    /// the result is no valid form (another control now rests on options that are not there), the
-    /// file wins.
+    /// Run-time options are valid if the picker has the same options in the new file as in the
+    /// previous one. If the result is not a valid form (another control depends on options that do
+    /// not exist), the file wins.
     ///
     /// - Parameters:
     ///   - file: the definition that is being applied.
-    ///   - applied: the one that was applied before.
-    ///   - inForce: that one with run-time options.
+    ///   - applied: the previous one.
+    ///   - inForce: the previous one with run-time options.
     public static func keepingRuntimeOptions(
         file: FormDefinition, applied: JSON, inForce: JSON, limits: FormLimits,
         compile: @escaping PatternCompiler
@@ -91,7 +91,7 @@ extension FormDefinition {
         return file
     }
 
-    /// Where a control stands in the definition.
+    /// The path of a control in the definition.
     public func path(of control: Int) -> [PathStep] {
         let section = controls[control].section
         let place = control - sections[section].fields.lowerBound
@@ -109,7 +109,7 @@ extension FormDefinition {
         return found
     }
 
-    /// The fields as written, in document order.
+    /// The fields in document order.
     private static func fields(of json: JSON) -> [JSONObject] {
         let containers = json["sections"]?.arrayValue ?? [json]
         return containers.flatMap { $0["fields"]?.arrayValue ?? [] }.compactMap(\.objectValue)

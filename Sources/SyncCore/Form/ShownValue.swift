@@ -1,23 +1,23 @@
-// What people see of a control: its own value, or what it binds, with what is odd about it.
+// The value that readers see of a control: its own or the one that it binds, with flags.
 //
-// `values` gives the value of a control that stores one (`Control.Storage.own`), by index:
-// registers and counters as JSON (a counter as `counterValue` reads it), multiple pickers as an
-// array in any order, wheels as an object of the components known, buttons as `{"presses": n}`,
-// and a secure field as `true` where one is set, never as the secret. Where nobody has set a value
-// it gives the control's `defaultValue`. It is not asked about other controls.
+// `values` returns the value of a control that stores one (`Control.Storage.own`), by index:
+// registers and counters as JSON (a counter as from `counterValue`), multiple pickers as an array
+// in any order, wheels as an object of the set components, buttons as `{"presses": n}`, and a
+// secure field as `true` if a secret is set, never the secret. If nobody has set a value, it
+// returns the control's `defaultValue`. It is not called for other controls.
 
-/// A control's value as readers get it.
+/// A control's value for readers.
 public struct ShownValue: Hashable, Sendable {
-    /// The value; null where it is mixed or secure.
+    /// The value; null if it is mixed or secure.
     public var value: JSON
-    /// Its sources differ.
+    /// Its sources have different values.
     public var isMixed = false
-    /// The control does not take it (any more).
+    /// The control does not accept it (any longer).
     public var isInvalid = false
     /// It is required and empty.
     public var isMissing = false
 
-    /// A value that is as it should be.
+    /// A value without flags.
     public init(_ value: JSON) {
         self.value = value
     }
@@ -26,7 +26,7 @@ public struct ShownValue: Hashable, Sendable {
 extension FormDefinition {
     /// What readers see of a control.
     public func shown(_ index: Int, values: (Int) -> JSON) -> ShownValue {
-        // Never a copy of the control: that is a retain for each of its texts.
+        // No copy of the control, because a copy retains each of its texts.
         var shown: ShownValue
         switch controls[index].storage {
         case .none: return ShownValue(.null)
@@ -44,7 +44,7 @@ extension FormDefinition {
             }
             if case .button = controls[index].kind { return shown }
             if case .gauge(let gauge) = controls[index].kind, let number = shown.value.numberValue {
-                // SwiftUI's gauge shows a value beyond its bounds at the bound.
+                // Like SwiftUI's gauge, a value beyond a bound is shown at the bound.
                 shown.value = .number(gauge.domain.clamped(number))
             }
         case .sources(let sources): shown = merged(sources, values: values)
@@ -58,10 +58,10 @@ extension FormDefinition {
         return shown
     }
 
-    /// A counter's value from the value that increments add to and their sum.
+    /// A counter's value: the base plus the sum of increments.
     ///
-    /// The bounds clamp what increments of several made together; a base that itself lies outside,
-    /// because a later definition moved the bounds, is kept and shown as it is (and flagged).
+    /// The result of several users' increments is limited to the bounds. A base that is itself
+    /// outside, because a later definition changed the bounds, is shown unchanged (and flagged).
     public func counterValue(
         _ index: Int, base: DecimalNumber, increments: DecimalNumber
     ) -> DecimalNumber {
@@ -72,15 +72,15 @@ extension FormDefinition {
         return domain.contains(base) ? domain.clamped(sum) : sum
     }
 
-    /// Whether a value is in a control's domain as it stands: what `invalid` denies.
+    /// Whether a value is in a control's current domain; otherwise it is `invalid`.
     ///
-    /// A disabled option that is there already is shown, so it is no invalid value, though nobody
-    /// could pick it now; nor is a number between the steps of a slider whose step was changed.
+    /// A disabled option that is picked already is valid, although nobody could pick it now. So is
+    /// a number between the steps of a slider whose step was changed.
     public func accepts(_ value: JSON, control: Control) -> Bool {
         accepts(value, control.kind, defaultValue: control.defaultValue)
     }
 
-    /// The same of the control at `index`, without a copy of it.
+    /// The same for the control at `index`, without a copy.
     private func accepts(_ value: JSON, _ index: Int) -> Bool {
         accepts(value, controls[index].kind, defaultValue: controls[index].defaultValue)
     }
@@ -105,7 +105,7 @@ extension FormDefinition {
         }
     }
 
-    /// Whether a value counts as not filled in.
+    /// Whether a value counts as empty.
     static func isEmpty(_ value: JSON) -> Bool {
         switch value {
         case .null: true
@@ -115,8 +115,7 @@ extension FormDefinition {
         }
     }
 
-    /// The value with its parts in the order of the form: tags as their options stand, components
-    /// as they stand, each present.
+    /// The value in the order of the form: tags in option order, and all components in their order.
     private func canonical(_ value: JSON, kind: ControlKind) -> JSON {
         switch (kind, value) {
         case (.picker(let picker), .array(let tags)) where picker.isMultiple:
@@ -150,7 +149,7 @@ extension FormDefinition {
 }
 
 extension OptionList {
-    /// Tags in the order of their options; those that no option has come last, by their text.
+    /// Tags in option order; those of removed options come last, by their text.
     func ordered(_ tags: [JSON]) -> [JSON] {
         tags.map { (index: index(of: $0), tag: $0) }.sorted { left, right in
             switch (left.index, right.index) {
@@ -164,7 +163,7 @@ extension OptionList {
 }
 
 extension WheelsAttributes {
-    /// The rows of a component that are in force while others have the tags of `selection`.
+    /// The rows of a component while others have the tags of `selection`.
     public func rows(of component: Int, selection: JSONObject) -> OptionList {
         for rule in components[component].rules {
             let holds = rule.when.allSatisfy { condition in
@@ -177,7 +176,7 @@ extension WheelsAttributes {
         return components[component].options
     }
 
-    /// The selection with every component, in order; one that is not there is at its first row.
+    /// The selection with all components, in order; a missing one is at its first row.
     func completed(_ rows: JSONObject) -> JSONObject {
         var filled = rows
         for component in evaluationOrder where filled[components[component].id] == nil {

@@ -1,17 +1,17 @@
-// How large a snapshot of a form may become: an upper bound, so that no later edit can make one
-// that does not fit a frame.
+// An upper bound for the size of a form's snapshot, so that no later edit can make a snapshot that
+// does not fit in a frame.
 
-/// Bytes of a snapshot.
+/// The size of a snapshot in bytes.
 enum SnapshotSize {
-    /// Bytes of one field's members beside id, value and author: every name and flag, a 64-bit
-    /// revision and a moment.
+    /// Bytes of one field's members except id, value and author: every name and flag, a 64-bit
+    /// revision and a timestamp.
     private static let memberBytes = 176
-    /// The same of one listed sibling.
+    /// The same for one sibling.
     private static let siblingBytes = 64
-    /// A number of 19 digits and 15 places, its sign and its point.
+    /// A number with 19 digits and 15 decimal places, its sign and its point.
     private static let numberBytes = 40
 
-    /// Bytes that all fields of a form take at most as JSON text.
+    /// The most bytes of all fields of a form as JSON text.
     static func bound(_ controls: [Control], limits: FormLimits) -> Int {
         controls.indices.reduce(0) { sum, index in
             let value = valueBytes(index, controls)
@@ -48,7 +48,7 @@ enum SnapshotSize {
         case .toggle: 5
         case .slider, .stepper, .gauge: numberBytes
         case .date: 18
-        // A cluster has at most one character that JSON escapes, which costs a byte more.
+        // A cluster has at most one character that JSON escapes, which costs one more byte.
         case .text(let text): text.bytesMax + min(text.bytesMax, text.maxLength ?? .max) + 2
         case .secure: 32
         case .button: 34

@@ -1,34 +1,34 @@
-// Texts with values in them: `${flavor} with ${topping}`.
+// Texts with values: `${flavor} with ${topping}`.
 //
-// They travel as written and are rendered by whoever shows them (FORM.md, Types).
+// They are stored and sent unchanged; whoever shows them fills in the values (FORM.md, Types).
 
-/// A parsed template. Its references are indexes of controls that have a value.
+/// A parsed template. Its references are indexes of controls with a value.
 public struct Template: Hashable, Sendable {
     /// As written.
     public let source: String
-    /// Its parts in order.
+    /// The parts in order.
     public let parts: [Part]
 
-    /// A piece of text, or a place for one.
+    /// Text, or a reference.
     public enum Part: Hashable, Sendable {
         case text(String)
-        /// The value of the control that the template belongs to: `${value}`.
+        /// The value of the control with the template: `${value}`.
         case ownValue
         /// Another control's value: `${id}`.
         case field(Int)
-        /// The row of one wheel: `${id.component}`.
+        /// The row of one component of wheels: `${id.component}`.
         case component(field: Int, component: Int)
     }
 
-    /// Values that a template may name: each is looked up and shown again with every change.
+    /// The most references of a template. Each is looked up at every change.
     public static let referencesMax = 64
-    /// Bytes that a template is rendered to at most; more is cut off with `…`.
+    /// The most bytes of the filled-in text; more is replaced by `…`.
     public static let renderedBytesMax = 16 << 10
 
-    /// What is shown for a value that is not there or must not be shown.
+    /// The text for a value that does not exist or must not be shown.
     public static let dash = "—"
 
-    /// The controls that it looks at, each once, ascending; its own is not counted.
+    /// The referenced controls, ascending and distinct, without the control itself.
     public var references: [Int] {
         var found: Set<Int> = []
         for part in parts {
@@ -50,7 +50,7 @@ extension Template {
         }
         var parts: [Part] = []
 
-        /// Splits a text at `${name}`; `$${` stands for `${`. `nil` where a `${` is not closed.
+        /// Splits a text at `${name}`; `$${` means `${`. `nil` if a `${` is not closed.
         init?(_ source: String) {
             var text = ""
             var rest = source.unicodeScalars[...]
@@ -75,8 +75,8 @@ extension Template {
 }
 
 extension FormDefinition {
-    /// The template's text with values filled in, cut off at `Template.renderedBytesMax`; `control`
-    /// is the one that it belongs to.
+    /// The text with values filled in, at most `Template.renderedBytesMax` long. `control` is the
+    /// control with the template.
     public func render(
         _ template: Template, of control: Int, values: (Int) -> JSON
     ) -> String {
@@ -95,8 +95,8 @@ extension FormDefinition {
         return text.cut(toBytes: Template.renderedBytesMax)
     }
 
-    /// A value as a template shows it: the option's label for its tag, `—` for null, mixed and
-    /// secure, lists as `a, b`, and `— (invalid: x)` for what the control does not take.
+    /// A value as text in a template: the label of the option, `—` for null, mixed and secure
+    /// values, lists as `a, b`, and `— (invalid: x)` for what the control does not accept.
     public func text(of shown: ShownValue, control index: Int) -> String {
         if shown.isMixed || shown.value.isNull { return Template.dash }
         let control = controls[index]
@@ -134,7 +134,7 @@ extension FormDefinition {
         options[tag]?.label ?? plainText(tag)
     }
 
-    /// A value without a control's help: strings bare, lists as `a, b`.
+    /// A value without a control: strings without quotation marks, lists as `a, b`.
     static func plainText(_ value: JSON) -> String {
         switch value {
         case .null: Template.dash
@@ -149,8 +149,8 @@ extension FormDefinition {
 }
 
 extension String {
-    /// The beginning that takes so many bytes at most, with `…` where something is missing. Cut
-    /// between characters of Unicode, not between clusters, of which one may be the whole text.
+    /// At most `bytesMax` bytes from the beginning, with `…` if something is missing. Cut between
+    /// Unicode scalars, not clusters, because one cluster may be the whole text.
     fileprivate func cut(toBytes bytesMax: Int) -> String {
         guard utf8.count > bytesMax else { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: bytesMax - 3)

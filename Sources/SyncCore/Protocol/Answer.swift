@@ -1,9 +1,9 @@
-// What goes back to a client: responses and notifications of JSON-RPC 2.0, written straight into
-// bytes.
+// Messages from the daemon to a client: responses and notifications of JSON-RPC 2.0, written
+// directly as bytes.
 
 /// Writers of the messages that a daemon sends.
 public enum Answer {
-    /// Writes a response whose result `result` writes.
+    /// Writes a response with a result that `result` writes.
     @inline(__always)
     public static func encode(
         _ id: RequestID, into writer: inout JSONWriter, result: (inout JSONWriter) -> Void
@@ -14,7 +14,7 @@ public enum Answer {
         writer.endObject()
     }
 
-    /// Writes a response that is an error.
+    /// Writes an error response.
     public static func encode(
         _ id: RequestID, _ error: WireError, into writer: inout JSONWriter
     ) {
@@ -24,7 +24,7 @@ public enum Answer {
         writer.endObject()
     }
 
-    /// Writes a notification whose params `params` writes.
+    /// Writes a notification with params that `params` writes.
     @inline(__always)
     public static func encodeNotification(
         _ method: StaticString, into writer: inout JSONWriter, params: (inout JSONWriter) -> Void
@@ -36,17 +36,17 @@ public enum Answer {
         writer.endObject()
     }
 
-    /// A response with an error as a frame, length first.
+    /// An error response as a frame, with its length.
     public static func frame(_ id: RequestID, _ error: WireError) -> [UInt8] {
         Frame.encode { encode(id, error, into: &$0) }
     }
 
-    /// A notification as a frame, length first.
+    /// A notification as a frame, with its length.
     public static func frame(_ notification: ServerNotification) -> [UInt8] {
         frame(notification.method) { notification.encodeParams(into: &$0) }
     }
 
-    /// A notification whose params `params` writes as a frame, length first.
+    /// A notification as a frame, with its length, and with params that `params` writes.
     @inline(__always)
     static func frame(
         _ method: StaticString, params: (inout JSONWriter) -> Void
@@ -60,17 +60,17 @@ public enum Answer {
     }
 }
 
-/// What a daemon sent, as a client reads it.
+/// A message from the daemon, as a client reads it.
 public enum ServerMessage: Hashable, Sendable {
-    /// The answer to a request, decoded further by whoever knows which request it was.
+    /// The result of a request. Whoever sent the request decodes it further.
     case result(id: RequestID, JSON)
     case failure(id: RequestID, WireError)
     case notification(ServerNotification)
-    /// A notification that is new to us, to be passed over.
+    /// An unknown notification, to be ignored.
     case unknownNotification(method: String)
 }
 
-/// Decodes frames from a daemon; reuses its tape from frame to frame.
+/// Decodes frames from a daemon. It reuses its tape.
 public struct ServerMessageDecoder: Sendable {
     private var tape = JSONTape()
 

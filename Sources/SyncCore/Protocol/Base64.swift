@@ -9,7 +9,7 @@ public enum Base64 {
     }()
     private static let padding = UInt8(ascii: "=")
 
-    /// The text of some bytes: four characters for each three, begun ones included.
+    /// The text of these bytes: four characters for each three bytes, rounded up.
     public static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -28,7 +28,7 @@ public enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text that `encode` makes; `nil` for any other.
+    /// The bytes of a text as `encode` writes it; `nil` for any other text.
     public static func decode(_ text: String) -> [UInt8]? {
         let characters = Array(text.utf8)
         guard characters.count.isMultiple(of: 4) else { return nil }
@@ -45,7 +45,7 @@ public enum Base64 {
                 group = group << 6 | UInt32(value)
             }
             group <<= 6 * UInt32(padded)
-            // Bits beyond the last byte would be another spelling of the same bytes.
+            // Other bits after the last byte would be a second spelling of the same bytes.
             guard group & ((1 << (8 * UInt32(padded))) - 1) == 0 else { return nil }
             for shift in [16, 8, 0].prefix(3 - padded) {
                 bytes.append(UInt8(truncatingIfNeeded: group >> UInt32(shift)))

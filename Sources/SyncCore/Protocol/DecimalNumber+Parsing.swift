@@ -1,8 +1,8 @@
 // Decimal numbers from text, by the grammar of JSON.
 
 extension DecimalNumber {
-    /// Parses a number as JSON writes it (`-1`, `0.10`, `2.5e3`); `nil` for other text and for
-    /// numbers outside the bounds.
+    /// Parses a number in JSON syntax (`-1`, `0.10`, `2.5e3`); `nil` for other text and for numbers
+    /// out of bounds.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         var tape = JSONTape()
@@ -20,7 +20,7 @@ extension DecimalNumber {
         self = number
     }
 
-    /// A number from text that is known to follow the grammar of JSON; `nil` out of bounds.
+    /// A number from text in JSON syntax; `nil` if it is out of bounds.
     @inline(__always)
     init?(grammatical text: UnsafeBufferPointer<UInt8>, isInteger: Bool) {
         guard isInteger, text.count <= 18 else {
@@ -36,9 +36,9 @@ extension DecimalNumber {
         self.init(isNegative ? -value : value)
     }
 
-    /// Significant digits that are gathered; what lies behind must be zeros.
+    /// The number of significant digits that are read. Later ones must be zeros.
     private static let gatheredMax = 36
-    /// Beyond this an exponent means the same: out of bounds, or zero.
+    /// All larger exponents have the same result: out of bounds, or zero.
     private static let exponentBound = 1_000_000
 
     private init?(longOrFractional text: UnsafeBufferPointer<UInt8>) {
@@ -72,7 +72,7 @@ extension DecimalNumber {
         self.init(reading: digits, exponent: power)
     }
 
-    /// The number exactly, or what a double's digits round to.
+    /// The exact number, or the rounded digits of a double.
     private init?(reading significand: Int128, exponent: Int) {
         if let exact = DecimalNumber(significand: significand, exponent: exponent) {
             self = exact
@@ -83,7 +83,7 @@ extension DecimalNumber {
         }
     }
 
-    /// The exponent written in `e+12`, 0 where there is none, never beyond `exponentBound`.
+    /// The exponent in `e+12`, 0 if there is none, at most `exponentBound`.
     private static func exponent(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
         var value = 0
         var isNegative = false

@@ -1,24 +1,24 @@
 /// An exact decimal number: `significand × 10^exponent`.
 ///
-/// Numbers on the wire and in forms are decimals, so that 0.1 + 0.2 is 0.3 on every way in. The
-/// exponent remembers the precision that a number was written with (`0.10` has exponent -2), which
-/// is how `step`, `min` and `max` say how a value is shown; two numbers of the same value are
-/// equal whatever their exponents.
+/// Numbers in the protocol and in forms are decimal, so 0.1 + 0.2 is 0.3 everywhere. The exponent
+/// keeps the precision with which a number was written (`0.10` has exponent -2), which is how
+/// `step`, `min` and `max` determine the format of a value. Numbers with the same value are equal,
+/// whatever their exponents.
 ///
-/// Bounds (PROTOCOL.md, Frames): a number written as an integer is exact to 64 bits; any other has
-/// at most 15 significant digits and an exponent within ±15. Text of 16 or 17 digits, as a double
-/// may need, is rounded to that.
+/// Limits (PROTOCOL.md, Frames): an integer is exact to 64 bits. Any other number has at most 15
+/// significant digits and an exponent within ±15. Text with 16 or 17 digits, as a double may need,
+/// is rounded.
 public struct DecimalNumber: Sendable {
-    /// The digits as a whole number.
+    /// The digits as an integer.
     public let significand: Int64
-    /// The power of ten, within -15…15.
+    /// The power of ten, in -15…15.
     public let exponent: Int8
 
-    /// The power of ten goes from minus this to this.
+    /// The largest absolute value of the power of ten.
     public static let exponentMax = 15
-    /// Significant digits of a number that is not written as an integer.
+    /// The most significant digits of a number that is not an integer.
     public static let digitsMax = 15
-    /// Significant digits that are read of one: the shortest text of a double has at most as many.
+    /// The most significant digits in text. The shortest text of a double has no more.
     public static let digitsReadMax = 17
 
     /// A whole number.
@@ -27,11 +27,11 @@ public struct DecimalNumber: Sendable {
         exponent = 0
     }
 
-    /// `significand × 10^exponent`; `nil` where the value lies outside the bounds however zeros are
-    /// moved between the two.
+    /// `significand × 10^exponent`; `nil` if the value is out of bounds even after zeros are moved
+    /// between the two.
     ///
-    /// A whole number of 64 bits always gets exponent 0; otherwise the exponent given is kept
-    /// where it can be.
+    /// An integer of 64 bits always gets exponent 0. Otherwise the given exponent is kept if
+    /// possible.
     public init?(significand: Int128, exponent: Int) {
         var digits = significand
         var power = exponent
@@ -44,14 +44,14 @@ public struct DecimalNumber: Sendable {
             self.init(whole)
             return
         }
-        // Zeros at the end may move into the exponent where the digits would not fit otherwise, …
+        // Trailing zeros are moved to the exponent if the digits do not fit otherwise, …
         while power < -Self.exponentMax || (power != 0 && digits.magnitude > Self.digitsBound),
             digits % 10 == 0
         {
             digits /= 10
             power += 1
         }
-        // … and out of it where the exponent would not.
+        // … and from it if the exponent does not fit.
         while power > Self.exponentMax, digits.magnitude <= Self.digitsBound / 10 {
             digits *= 10
             power -= 1
@@ -62,7 +62,7 @@ public struct DecimalNumber: Sendable {
         self.init(unchecked: narrow, exponent: Int8(power))
     }
 
-    /// `digits × 10^power` where 64 bits hold it. `digits` is not zero, so few steps settle it.
+    /// `digits × 10^power` if it fits in 64 bits. `digits` is not zero, so the loop is short.
     private static func whole(_ digits: Int128, _ power: Int) -> Int64? {
         var whole = digits
         for _ in 0..<power {
@@ -75,9 +75,9 @@ public struct DecimalNumber: Sendable {
     private static let digitsBound: UInt128 = 999_999_999_999_999
     private static let integerBound: UInt128 = 1 << 63
 
-    /// `digits × 10^power` of 16 or 17 significant digits, rounded to 15 and to at most 15 places
-    /// after the point; halves go away from zero. `nil` for fewer digits and for more, and where
-    /// the result lies outside the bounds.
+    /// `digits × 10^power` with 16 or 17 significant digits, rounded to 15 digits and at most 15
+    /// decimal places; halves are rounded away from zero. `nil` for other numbers of digits, and if
+    /// the result is out of bounds.
     init?(rounding digits: Int128, exponent power: Int) {
         var digits = digits
         var power = power
@@ -96,7 +96,7 @@ public struct DecimalNumber: Sendable {
 
     private static let readBound: UInt128 = 100_000_000_000_000_000
 
-    /// The number rounded to so many places after the point, halves away from zero.
+    /// The number rounded to decimal places; halves are rounded away from zero.
     func rounded(places: Int) -> DecimalNumber {
         guard fractionDigits > places else { return self }
         return DecimalNumber(
@@ -104,7 +104,7 @@ public struct DecimalNumber: Sendable {
             dropping: fractionDigits - places) ?? self
     }
 
-    /// The number without its last `count` digits, rounded; zeros at the end are no precision.
+    /// The number without its last `count` digits, rounded. Trailing zeros are not significant.
     private init?(significand: Int128, exponent: Int, dropping count: Int) {
         guard count < Self.digitsReadMax else { return nil }
         var unit: Int128 = 1
@@ -121,17 +121,17 @@ public struct DecimalNumber: Sendable {
     /// The number zero.
     public static let zero = DecimalNumber(0)
 
-    /// How many digits after the point this was written with: `0.10` has 2, `3` has 0.
+    /// The number of decimal places in the text: `0.10` has 2, `3` has 0.
     public var fractionDigits: Int { max(0, -Int(exponent)) }
 
-    /// The value where it is whole and fits 64 bits.
+    /// The value if it is an integer of 64 bits.
     public var integer: Int64? {
         let wide = scaled(to: 0)
         return wide.flatMap { Int64(exactly: $0) }
     }
 
-    /// The significand that stands for this value at another exponent; `nil` where digits would be
-    /// lost or 128 bits do not hold it.
+    /// The significand of this value for another exponent; `nil` if digits would be lost or it does
+    /// not fit in 128 bits.
     public func scaled(to target: Int) -> Int128? {
         var digits = Int128(significand)
         var power = Int(exponent)
@@ -149,7 +149,7 @@ public struct DecimalNumber: Sendable {
         return digits
     }
 
-    /// The same value with trailing zeros moved into the exponent: the form that is hashed.
+    /// The same value with trailing zeros moved to the exponent, for hashing.
     private var reduced: (significand: Int64, exponent: Int) {
         var digits = significand
         var power = Int(exponent)
@@ -170,7 +170,7 @@ extension DecimalNumber: Hashable, Comparable {
         left.reduced == right.reduced
     }
 
-    /// Hashes the value, not how it was written.
+    /// Hashes the value, not its precision.
     public func hash(into hasher: inout Hasher) {
         let (digits, power) = reduced
         hasher.combine(digits)
@@ -183,8 +183,8 @@ extension DecimalNumber: Hashable, Comparable {
             return left.significand.signum() < right.significand.signum()
         }
         let common = Int(min(left.exponent, right.exponent))
-        // 19 digits shifted by at most 30 places can leave 128 bits: the larger magnitude is then
-        // the one that overflowed, since the other is at the common exponent already.
+        // 19 digits shifted by 30 places can exceed 128 bits. Then the number that does not fit has
+        // the larger absolute value, because the other one already has the common exponent.
         switch (left.scaled(to: common), right.scaled(to: common)) {
         case (let left?, let right?): return left < right
         case (nil, _): return left.significand < 0
@@ -196,7 +196,7 @@ extension DecimalNumber: Hashable, Comparable {
 // MARK: - Arithmetic
 
 extension DecimalNumber {
-    /// The exact sum, with the finer of the two precisions; `nil` where it leaves the bounds.
+    /// The exact sum, with the finer precision; `nil` if it is out of bounds.
     public func adding(_ other: DecimalNumber) -> DecimalNumber? {
         let common = Int(min(exponent, other.exponent))
         guard let left = scaled(to: common), let right = other.scaled(to: common) else {
@@ -206,13 +206,12 @@ extension DecimalNumber {
         return overflow ? nil : DecimalNumber(significand: sum, exponent: common)
     }
 
-    /// The exact difference, with the finer of the two precisions; `nil` where it leaves the
-    /// bounds.
+    /// The exact difference, with the finer precision; `nil` if it is out of bounds.
     public func subtracting(_ other: DecimalNumber) -> DecimalNumber? {
         other.negated.flatMap(adding)
     }
 
-    /// The number with the other sign; `nil` for the smallest 64-bit integer.
+    /// The number with the opposite sign; `nil` for the smallest 64-bit integer.
     public var negated: DecimalNumber? {
         DecimalNumber(significand: -Int128(significand), exponent: Int(exponent))
     }
@@ -221,8 +220,8 @@ extension DecimalNumber {
 // MARK: - Text
 
 extension DecimalNumber: CustomStringConvertible {
-    /// Plain notation with the precision that it was written with: `0.30`, `-4`, `1500`; only
-    /// beyond 64-bit integers with an exponent: `5e19`.
+    /// Plain notation with the number's precision: `0.30`, `-4`, `1500`. Only beyond 64-bit
+    /// integers with an exponent: `5e19`.
     ///
     /// This is valid JSON, and parsing it gives an equal number.
     public var description: String {
@@ -238,8 +237,8 @@ extension DecimalNumber: CustomStringConvertible {
         return sign + digits[..<split] + "." + digits[split...]
     }
 
-    /// Plain notation with exactly `fractionDigits` digits after the point, or more where the value
-    /// needs them.
+    /// Plain notation with exactly `fractionDigits` decimal places, or more if the value needs
+    /// them.
     public func formatted(fractionDigits: Int) -> String {
         var places = min(max(fractionDigits, 0), Self.exponentMax)
         while places < Self.exponentMax, scaled(to: -places) == nil { places += 1 }

@@ -1,15 +1,15 @@
-/// Durations as people write them: in the configuration, in environment variables, in options.
+/// Durations as text: in the configuration, in environment variables, in options.
 public enum DurationText {
-    /// The units, in seconds; the longer names first, since they are suffixes.
+    /// The units in seconds. Longer names come first, because shorter ones are suffixes of them.
     private static let units: [(name: String, seconds: Double)] = [
         ("min", 60), ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400),
     ]
 
-    /// What a text must look like, in words.
+    /// A description of the format.
     public static let expected = "a duration such as 5, 500ms, 10min, 1h or 1d"
 
-    /// The seconds of `600`, `0.5`, `600s`, `500ms`, `10min` (or `10m`), `1h`, `1d`; a blank may
-    /// precede the unit. `nil` for every other text.
+    /// The seconds of `600`, `0.5`, `600s`, `500ms`, `10min` (or `10m`), `1h`, `1d`, with an
+    /// optional space before the unit. `nil` for other text.
     public static func seconds(_ text: String) -> Double? {
         for unit in units where text.hasSuffix(unit.name) {
             var digits = text.dropLast(unit.name.count)

@@ -1,31 +1,31 @@
-/// What went wrong with a request, for a program: `error.data.kind` (PROTOCOL.md, Errors).
+/// The kind of an error, for programs: `error.data.kind` (PROTOCOL.md, Errors).
 public enum ErrorKind: String, CaseIterable, Hashable, Sendable {
     /// The frame is not JSON or not UTF-8.
     case parse
-    /// JSON, but no request of JSON-RPC.
+    /// JSON, but not a JSON-RPC request.
     case invalidRequest
-    /// A length of 0 or over the largest frame; the connection closes.
+    /// A length of 0 or beyond the largest frame. The connection is closed.
     case frameTooLarge
     case methodNotFound
     /// A missing, mistyped or unknown member of `params`.
     case invalidParams
-    /// The daemon's fault.
+    /// An error of the daemon.
     case `internal`
-    /// No such form or field.
+    /// The form or field does not exist.
     case notFound
     /// Outside the control's domain.
     case invalidValue
-    /// The sender is stale, and asked not to overwrite what it has not seen.
+    /// The sender has not seen the current value and asked not to overwrite it.
     case conflict
-    /// The peer may not.
+    /// The peer does not have permission.
     case forbidden
-    /// A quota of the peer or the daemon.
+    /// A limit of the peer or the daemon.
     case limit
     /// The control is disabled or locked.
     case disabled
     /// The store cannot write.
     case unavailable
-    /// Another major version was asked for; the connection closes.
+    /// Another major version was requested. The connection is closed.
     case unsupportedProtocol
 
     /// `error.code` of JSON-RPC.
@@ -47,10 +47,10 @@ public enum ErrorKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether the daemon closes the connection once the answer is written.
+    /// Whether the daemon closes the connection after the answer.
     public var closesConnection: Bool { self == .frameTooLarge || self == .unsupportedProtocol }
 
-    /// The kind that a code stands for where a peer's `data.kind` is missing or new to us.
+    /// The kind for a code if the peer's `data.kind` is missing or unknown.
     public init(code: Int) {
         self = Self.allCases.first { $0.code == code } ?? .internal
     }

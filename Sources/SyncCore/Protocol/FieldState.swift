@@ -1,21 +1,22 @@
-/// The number of a form's transaction: it grows by exactly 1 with each that changes the form.
+/// The number of a transaction of a form. Each transaction that changes the form increments it by
+/// 1.
 public typealias Revision = Int64
 
-/// Who made an edit: `by` on the wire.
+/// The author of an edit: `by` in the protocol.
 ///
-/// `user`, `uid` and `connection` are the daemon's own knowledge; `client` and `tty` are claims.
+/// `user`, `uid` and `connection` come from the daemon; `client` and `tty` are claims.
 public struct WireAuthor: Hashable, Sendable {
     public var user: String
     public var uid: UInt32
-    /// What the client said it is, such as `pickerctl/1.0`.
+    /// The client's name as it claims, for example `pickerctl/1.0`.
     public var client: String?
-    /// The terminal that the client claims.
+    /// The client's terminal as it claims.
     public var tty: String?
     public var connection: Int64
-    /// The replica that committed the edit, as it is written in tokens.
+    /// The replica that committed the edit, as in tokens.
     public var replica: String
 
-    /// An author with each of its members.
+    /// An author with these members.
     public init(
         user: String, uid: UInt32, client: String?, tty: String?, connection: Int64,
         replica: String
@@ -28,7 +29,7 @@ public struct WireAuthor: Hashable, Sendable {
         self.replica = replica
     }
 
-    /// What others are told of an author.
+    /// An author as others see it.
     public init(_ author: Author) {
         self.init(
             user: author.user, uid: author.uid, client: author.client, tty: author.tty,
@@ -47,7 +48,7 @@ public struct WireAuthor: Hashable, Sendable {
         writer.endObject()
     }
 
-    /// Reads the object, passing over members that are new.
+    /// Parses the object; ignores unknown members.
     public init(decoding json: JSON, path: String = "by") throws(DecodeError) {
         let reader = try WireReader(json, path)
         self.init(
@@ -57,13 +58,13 @@ public struct WireAuthor: Hashable, Sendable {
     }
 }
 
-/// A value that was set at the same time as the one that stands: an element of `conflict`.
+/// A value that was set concurrently with the current one: an element of `conflict`.
 public struct Sibling: Hashable, Sendable {
     public var value: JSON
     public var by: WireAuthor?
     public var at: Timestamp?
 
-    /// A sibling with who set it, and when.
+    /// A sibling with its author and time.
     public init(value: JSON, by: WireAuthor?, at: Timestamp?) {
         self.value = value
         self.by = by
@@ -71,32 +72,32 @@ public struct Sibling: Hashable, Sendable {
     }
 }
 
-/// What a reader sees of a field: the Field of PROTOCOL.md.
+/// The state of a field for readers: Field in PROTOCOL.md.
 public struct FieldState: Hashable, Sendable {
-    /// The value that stands; null where it is mixed or secret.
+    /// The current value; null if it is mixed or secret.
     public var value: JSON
     /// The revision of the field's last change.
     public var revision: Revision
-    /// Whether somebody has set it; otherwise it follows its default.
+    /// Whether somebody has set it. Otherwise it shows its default.
     public var isSet: Bool
-    /// Who set it last.
+    /// The author of the last change.
     public var by: WireAuthor?
-    /// The same as JSON text, of a writer that has it: it goes before `by`.
+    /// The same as JSON text, if the writer has it. It is used instead of `by`.
     var byText: [UInt8] = []
-    /// When it was set last.
+    /// The time of the last change.
     public var at: Timestamp?
-    /// The values set at the same time as the one that stands, which nobody has resolved yet.
+    /// The concurrent values that nobody has resolved.
     public var conflict: [Sibling]
-    /// Of a secure field, whether it has a value; `nil` for any other.
+    /// Whether a secure field has a value; `nil` for other fields.
     public var isSecretSet: Bool?
-    /// The values that the control stands for differ.
+    /// The control's sources have different values.
     public var isMixed: Bool
-    /// The value lies outside the domain that the control has now.
+    /// The value is outside the control's current domain.
     public var isInvalid: Bool
     /// The control is required and empty.
     public var isMissing: Bool
 
-    /// A field's state; what is not named is absent.
+    /// A field's state. Parameters that are left out are absent.
     public init(
         value: JSON, revision: Revision, isSet: Bool, by: WireAuthor? = nil, at: Timestamp? = nil,
         conflict: [Sibling] = [], isSecretSet: Bool? = nil, isMixed: Bool = false,
@@ -121,7 +122,7 @@ public struct FieldState: Hashable, Sendable {
         writer.endObject()
     }
 
-    /// Writes the members alone, into an object that is open.
+    /// Writes only the members into an open object.
     public func encodeMembers(into writer: inout JSONWriter) {
         writer.member("value", value)
         writer.member("revision", revision)
@@ -160,7 +161,7 @@ public struct FieldState: Hashable, Sendable {
         if isMissing { writer.member("missing", true) }
     }
 
-    /// Reads the object, passing over members that are new.
+    /// Parses the object; ignores unknown members.
     public init(decoding json: JSON, path: String = "field") throws(DecodeError) {
         let reader = try WireReader(json, path)
         self.init(
@@ -196,7 +197,7 @@ public struct NamedField: Hashable, Sendable {
 }
 
 extension JSONWriter {
-    /// A member of `{ID: Field}` whose Field's members are JSON text already.
+    /// Writes a member of `{ID: Field}` from JSON text.
     mutating func field(_ id: String, members: [UInt8]) {
         key(named: id)
         beginObject()
@@ -216,7 +217,7 @@ extension [NamedField] {
         writer.endObject()
     }
 
-    /// Reads `{ID: Field}` in the order in which it is written.
+    /// Parses `{ID: Field}` in document order.
     public init(decoding json: JSON, path: String = "fields") throws(DecodeError) {
         guard let object = json.objectValue else {
             throw .shape(path: path, expected: "an object")
@@ -232,14 +233,14 @@ extension [NamedField] {
     public subscript(id: String) -> FieldState? { first { $0.id.isSameBytes(as: id) }?.state }
 }
 
-/// A change of one field, as it is notified: `{field, …Field, was}`.
+/// A change of one field in a notification: `{field, …Field, was}`.
 public struct FieldChange: Hashable, Sendable {
     public var field: String
     public var state: FieldState
-    /// The value that stood before; `nil` where it is not told (a secret).
+    /// The value before; `nil` if it is not published (a secret).
     public var was: JSON?
 
-    /// A change to a state from what was.
+    /// A change to a state from the value before.
     public init(field: String, state: FieldState, was: JSON?) {
         self.field = field
         self.state = state
@@ -251,7 +252,7 @@ public struct FieldChange: Hashable, Sendable {
         Self.encode(field, was: was, into: &writer) { state.encodeMembers(into: &$0) }
     }
 
-    /// Writes the object around the members of the Field, which `members` writes.
+    /// Writes the object; `members` writes the members of the Field.
     @inline(__always)
     static func encode(
         _ field: String, was: JSON?, into writer: inout JSONWriter,
@@ -264,7 +265,7 @@ public struct FieldChange: Hashable, Sendable {
         writer.endObject()
     }
 
-    /// Reads the object, passing over members that are new.
+    /// Parses the object; ignores unknown members.
     public init(decoding json: JSON, path: String = "change") throws(DecodeError) {
         let reader = try WireReader(json, path)
         self.init(
@@ -274,7 +275,7 @@ public struct FieldChange: Hashable, Sendable {
 }
 
 extension WireReader {
-    /// A moment; `nil` where the member is missing.
+    /// A timestamp; `nil` if the member is missing.
     func moment(_ name: String) throws(DecodeError) -> Timestamp? {
         guard let value = self[name] else { return nil }
         guard let moment = value.stringValue.flatMap({ Timestamp($0) }) else {

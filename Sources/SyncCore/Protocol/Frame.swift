@@ -1,18 +1,18 @@
-/// A frame: a length of four bytes, big-endian, then so many bytes of JSON (PROTOCOL.md).
+/// A frame: a length of four bytes, big-endian, then that many bytes of JSON (PROTOCOL.md).
 public enum Frame {
-    /// Bytes of the length before each frame.
+    /// Bytes of the length.
     public static let headerBytes = 4
 
-    /// A frame whose JSON text `body` writes.
+    /// A frame with JSON text that `body` writes.
     public static func encode(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
         var bytes: [UInt8] = []
-        // What most take; growing to it would copy four times.
+        // Enough for most frames. Growing to this size would copy four times.
         bytes.reserveCapacity(400)
         append(to: &bytes, body)
         return bytes
     }
 
-    /// Appends a frame whose JSON text `body` writes: four bytes are kept free and filled in
+    /// Appends a frame with JSON text that `body` writes. Four bytes are reserved and filled in
     /// afterwards, so that nothing is copied.
     public static func append(to bytes: inout [UInt8], _ body: (inout JSONWriter) -> Void) {
         var taken: [UInt8] = []
@@ -25,14 +25,14 @@ public enum Frame {
         end(&bytes, from: start)
     }
 
-    /// Keeps the place of a length free and gives the place where it stands, for `end`.
+    /// Reserves the bytes of a length and returns their position for `end`.
     public static func begin(_ bytes: inout [UInt8]) -> Int {
         let start = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: headerBytes))
         return start
     }
 
-    /// Fills in the length of the frame that began at `start` and ends with the bytes.
+    /// Fills in the length of the frame that began at `start` and ends at the end of the bytes.
     public static func end(_ bytes: inout [UInt8], from start: Int) {
         let length = bytes.count - start - headerBytes
         precondition(length > 0 && length <= UInt32.max, "a frame holds a message")
@@ -41,7 +41,7 @@ public enum Frame {
         }
     }
 
-    /// Text that is JSON already as a frame.
+    /// JSON text as a frame.
     public static func encode(text: some Collection<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(headerBytes + text.count)

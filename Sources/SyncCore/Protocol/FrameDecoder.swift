@@ -1,21 +1,20 @@
-/// Cuts a stream of bytes into frames, whatever the pieces in which it comes.
+/// Splits a stream of bytes into frames, however the stream is cut into pieces.
 ///
-/// A frame that lies whole in a piece is handed out where it stands, without a copy; only a frame
-/// that is split is gathered, and memory grows with the bytes that came, not with the length that
-/// was announced. A length of 0 or over the largest is the end of the stream: nothing behind it can
-/// be understood.
+/// A frame that is complete in a piece is passed on without a copy. Only a frame that is split is
+/// buffered, and the buffer grows with the bytes that have arrived, not with the announced length.
+/// A length of 0 or beyond the limit ends the stream, because nothing after it can be interpreted.
 ///
 ///     length ──4 bytes──> text ──all of it──> length
-///        └──0, or over frameBytesMax──> refused (for ever)
+///        └──0, or over frameBytesMax──> rejected (permanently)
 public struct FrameDecoder: Sendable {
-    /// What came of feeding a piece.
+    /// The result of a piece.
     public enum Outcome: Hashable, Sendable {
-        /// All was taken in; the next piece may come.
+        /// All bytes were consumed.
         case needsMore
-        /// The receiver asked to stop; this many bytes of the piece were taken in. The others are
-        /// to be fed again when it goes on.
+        /// The receiver asked to stop after this many bytes of the piece. The rest must be passed
+        /// again later.
         case stopped(consumed: Int)
-        /// A length that no frame may have. Every later piece gives the same.
+        /// An invalid length. All later pieces have the same result.
         case frameTooLarge(length: UInt32)
     }
 
@@ -25,35 +24,35 @@ public struct FrameDecoder: Sendable {
         case refused(UInt32)
     }
 
-    // Of ten thousand connections each has one: no wider than a length on the wire.
+    // Each of ten thousand connections has one, so it is as small as a length in the protocol.
 
-    /// Of a frame that is split, the bytes of its length and text that came so far.
+    /// The bytes of a split frame so far, with its length.
     private var gathered: [UInt8] = []
     private let lengthMax: UInt32
     private var state = State.length
-    /// A buffer beyond this many bytes is given back when its frame is done.
+    /// A larger buffer is freed when its frame is complete.
     private static let keptBytesMax = 1024
 
-    /// A decoder at the beginning of a stream.
+    /// A decoder at the start of a stream.
     public init(frameBytesMax: Int = 1 << 20) {
         lengthMax = UInt32(clamping: frameBytesMax)
     }
 
-    /// The most bytes of text that a frame may have.
+    /// The most bytes of a frame's text.
     public var frameBytesMax: Int { Int(lengthMax) }
 
-    /// How many bytes of an unfinished frame are kept.
+    /// Bytes of an incomplete frame in the buffer.
     public var gatheredBytes: Int { gathered.count }
 
-    /// Whether the stream may end here: no frame is unfinished.
+    /// Whether the stream may end here, because no frame is incomplete.
     public var isBetweenFrames: Bool {
         if case .length = state { gathered.isEmpty } else { false }
     }
 
-    /// Takes in a piece and hands out the text of each frame that it completes, in order.
+    /// Consumes a piece and passes the text of each complete frame to `receive`, in order.
     ///
-    /// The bytes handed to `receive` are valid during that call alone. It returns whether to go on;
-    /// after `false` the rest of the piece is the caller's to keep.
+    /// The bytes are valid only during that call. `receive` returns whether to continue; after
+    /// `false`, the caller keeps the rest of the piece.
     public mutating func feed(
         _ piece: UnsafeRawBufferPointer, _ receive: (UnsafeRawBufferPointer) -> Bool
     ) -> Outcome {
@@ -79,7 +78,7 @@ public struct FrameDecoder: Sendable {
         }
     }
 
-    /// The four bytes of the next length; `nil` where they are not all there yet.
+    /// The four bytes of the next length; `nil` if they are incomplete.
     private mutating func takeLength(
         _ piece: UnsafeRawBufferPointer, _ position: inout Int
     ) -> UInt32? {
@@ -98,8 +97,8 @@ public struct FrameDecoder: Sendable {
         return length
     }
 
-    /// Hands the text out where it is complete, and gives what the receiver answers; `nil` where
-    /// it is not complete yet.
+    /// Passes the text on if it is complete and returns the receiver's result; `nil` if it is
+    /// incomplete.
     private mutating func takeText(
         _ length: Int, _ piece: UnsafeRawBufferPointer, _ position: inout Int,
         _ receive: (UnsafeRawBufferPointer) -> Bool
@@ -118,7 +117,7 @@ public struct FrameDecoder: Sendable {
         swap(&text, &gathered)
         let goesOn = text.withUnsafeBytes { receive($0) }
         if text.capacity <= Self.keptBytesMax {
-            // It may have been a secret, and the buffer is kept.
+            // The frame may have contained a secret, and the buffer is reused.
             for index in text.indices { text[index] = 0 }
             text.removeAll(keepingCapacity: true)
             swap(&text, &gathered)
@@ -128,8 +127,8 @@ public struct FrameDecoder: Sendable {
 }
 
 extension FrameDecoder {
-    /// Takes in a piece and gives the text of each frame that it completes as bytes of its own: for
-    /// tests, and clients that are in no hurry.
+    /// Consumes a piece and returns the text of each complete frame as a copy, for tests and simple
+    /// clients.
     public mutating func feed(_ piece: [UInt8]) -> (frames: [[UInt8]], outcome: Outcome) {
         var frames: [[UInt8]] = []
         let outcome = piece.withUnsafeBytes { bytes in

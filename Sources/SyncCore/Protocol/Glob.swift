@@ -1,12 +1,11 @@
-/// A pattern over field ids: `*` stands for any run of bytes, `?` for any one byte, everything else
-/// for itself.
+/// A pattern for field ids: `*` matches any bytes, `?` one byte, everything else itself.
 ///
-/// Matching takes at most pattern times text steps, whatever the pattern: only the last `*` is ever
-/// gone back to (Kirk Krauss, "Matching Wildcards: An Algorithm", Dr. Dobb's 2008).
+/// Matching takes at most pattern times text steps for any pattern, because it backtracks only to
+/// the last `*` (Kirk Krauss, "Matching Wildcards: An Algorithm", Dr. Dobb's 2008).
 public struct Glob: Hashable, Sendable {
     fileprivate let pattern: [UInt8]
 
-    /// The pattern of a text. Runs of `*` are one.
+    /// The pattern in a text. Consecutive `*` are merged.
     public init(_ text: String) {
         var pattern: [UInt8] = []
         for byte in text.utf8 where byte != UInt8(ascii: "*") || pattern.last != byte {
@@ -15,18 +14,18 @@ public struct Glob: Hashable, Sendable {
         self.pattern = pattern
     }
 
-    /// Whether a text is a pattern that stands for itself alone.
+    /// Whether a text contains no wildcards.
     static func isLiteral(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 != UInt8(ascii: "*") && $0 != UInt8(ascii: "?") }
     }
 
-    /// The text that the pattern stands for alone; `nil` where it has a `*` or `?`.
+    /// The only text that matches; `nil` if the pattern has a `*` or `?`.
     public var literal: String? {
         pattern.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
             ? nil : String(decoding: pattern, as: UTF8.self)
     }
 
-    /// Whether the pattern matches everything.
+    /// Whether everything matches.
     public var isAll: Bool { pattern == [UInt8(ascii: "*")] }
 
     /// Whether the whole text matches.
@@ -48,7 +47,7 @@ public struct Glob: Hashable, Sendable {
                 next += 1
                 place += 1
             } else if let last = star {
-                // The star takes one byte more.
+                // The star matches one more byte.
                 next = last.next
                 place = last.place + 1
                 star = (next, place)
@@ -62,7 +61,7 @@ public struct Glob: Hashable, Sendable {
 }
 
 extension [Glob] {
-    /// The patterns of texts.
+    /// The patterns in these texts.
     public init(_ texts: [String]) {
         self = texts.map { Glob($0) }
     }
@@ -71,19 +70,19 @@ extension [Glob] {
     public func matches(_ text: String) -> Bool { contains { $0.matches(text) } }
 }
 
-/// Several patterns over field ids, tried together: names are looked up, and each byte of the
-/// others is one step a field, whatever the patterns.
+/// Several patterns for field ids, matched together. Names are looked up; each byte of the other
+/// patterns costs one step per field.
 ///
-/// All places of a text that a pattern has reached are the bits of one word (Baeza-Yates and
-/// Gonnet, "A New Approach to Text Searching", CACM 1992), as an id has 63 bytes at most.
+/// The positions of a text that a pattern has reached are the bits of one word (Baeza-Yates and
+/// Gonnet, "A New Approach to Text Searching", CACM 1992), because an id has at most 63 bytes.
 struct GlobSet: Sendable {
     private var names: Set<String> = []
     private var patterns: [[UInt8]] = []
     private var isAll = false
-    /// Bytes of the patterns that are no names: steps that one field costs.
+    /// Bytes of the patterns that are not names: the steps for one field.
     private(set) var steps = 0
 
-    /// The patterns of texts.
+    /// The patterns in these texts.
     init(_ texts: [String]) {
         var known: Set<[UInt8]> = []
         for glob in [Glob](texts) {
@@ -102,7 +101,7 @@ struct GlobSet: Sendable {
     /// The patterns that are names of fields.
     var literals: [String] { names.sorted() }
 
-    /// Whether one of the patterns matches an id; nothing that is longer than an id is matched.
+    /// Whether one of the patterns matches an id. A text that is too long for an id never matches.
     func matches(_ id: String) -> Bool {
         if isAll || names.contains(id) { return true }
         guard !patterns.isEmpty, id.utf8.count <= Self.idBytesMax else { return false }
@@ -120,15 +119,15 @@ struct GlobSet: Sendable {
     private static let idBytesMax = 63
 
     /// - Parameters:
-    ///   - places: by byte, the places of the text where it stands.
-    ///   - end: the place behind the text.
+    ///   - places: for each byte, its positions in the text.
+    ///   - end: the position after the text.
     private static func matches(
         _ pattern: [UInt8], _ places: UnsafeMutableBufferPointer<UInt64>, end: UInt64
     ) -> Bool {
         var reached: UInt64 = 1
         for byte in pattern {
             switch byte {
-            // From the first place that was reached on, all are.
+            // All positions from the first one that was reached.
             case UInt8(ascii: "*"): reached |= 0 &- reached
             case UInt8(ascii: "?"): reached = (reached & (end &- 1)) << 1
             default: reached = (reached & places[Int(byte)]) << 1

@@ -1,9 +1,10 @@
-// A JSON tree from text and back: the way in for everything that is not the hot path.
+// Parses and writes a JSON tree, for everything except hot paths.
 
 extension JSON {
-    /// Parses one JSON text of UTF-8 bytes, as strictly as the wire does (see `JSONTape.scan`).
+    /// Parses one JSON text of UTF-8 bytes, as strictly as the protocol requires (see
+    /// `JSONTape.scan`).
     ///
-    /// A number that `DecimalNumber` cannot hold throws with `isOutOfBounds`.
+    /// For a number that `DecimalNumber` cannot represent, the error has `isOutOfBounds`.
     public init(
         parsing bytes: UnsafeRawBufferPointer, depthMax: Int = JSON.depthMax
     ) throws(JSONError) {
@@ -41,7 +42,7 @@ extension JSON {
         return writer.take()
     }
 
-    /// About how many bytes the value takes as text, without encoding it.
+    /// The approximate number of bytes as text, without encoding.
     var bytesEstimate: Int {
         switch self {
         case .null, .bool: 5
@@ -56,8 +57,8 @@ extension JSON {
     /// The value as compact JSON text.
     public var encodedText: String { String(decoding: encoded, as: UTF8.self) }
 
-    /// The value as JSON text for people: two spaces a level, a member a line, no newline at the
-    /// end. Empty containers stay on one line.
+    /// JSON text for people: two spaces per level, one member per line, no newline at the end.
+    /// Empty containers are on one line.
     public var prettyText: String {
         var bytes: [UInt8] = []
         appendPretty(to: &bytes, level: 0)

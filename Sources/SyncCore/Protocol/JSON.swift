@@ -1,8 +1,7 @@
-/// A JSON value as a tree: what control values, definitions and parameters are made of.
+/// A JSON value as a tree, for control values, definitions and parameters.
 ///
-/// Strings are kept byte for byte and compared byte for byte (Swift's `String ==` compares by
-/// canonical equivalence, SQLite and every peer compare by bytes). Numbers are exact decimals.
-/// Members of an object keep the order in which they were written.
+/// Strings are compared byte by byte, as SQLite and all peers do (Swift's `String ==` uses
+/// canonical equivalence). Numbers are exact decimals. Members of an object keep their order.
 public enum JSON: Sendable {
     case null
     case bool(Bool)
@@ -12,11 +11,11 @@ public enum JSON: Sendable {
     case object(JSONObject)
 }
 
-/// An ordered list of members whose names are distinct as bytes.
+/// An ordered list of members with distinct names, compared as bytes.
 ///
-/// Objects on the wire are small, so a linear search beats a hash table; a lookup compares bytes.
+/// Objects in the protocol are small, so a linear search is faster than a hash table.
 public struct JSONObject: Sendable {
-    /// The members in the order in which they were written.
+    /// The members in document order.
     public private(set) var members: [(name: String, value: JSON)]
 
     /// An empty object.
@@ -24,26 +23,26 @@ public struct JSONObject: Sendable {
         members = []
     }
 
-    /// An object of the given members. A later member of an equal name replaces an earlier one.
+    /// An object with these members. A later member replaces an earlier one of the same name.
     public init(_ members: [(String, JSON)]) {
         self.members = []
         self.members.reserveCapacity(members.count)
         for (name, value) in members { self[name] = value }
     }
 
-    /// Makes room for so many members.
+    /// Reserves capacity for this many members.
     public mutating func reserveCapacity(_ count: Int) {
         members.reserveCapacity(count)
     }
 
-    /// Adds a member that is known not to be there yet.
+    /// Appends a member whose name must be new.
     ///
-    /// For decoders, which have refused duplicate names already.
+    /// For decoders, which have already rejected duplicate names.
     public mutating func append(uniqueName name: String, _ value: JSON) {
         members.append((name, value))
     }
 
-    /// The value of the member called `name`; setting `nil` removes it.
+    /// The value of the member `name`; setting `nil` removes it.
     public subscript(name: String) -> JSON? {
         get { index(of: name).map { members[$0].value } }
         set {
@@ -56,10 +55,10 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// How many members there are.
+    /// The number of members.
     public var count: Int { members.count }
 
-    /// Whether there is no member.
+    /// Whether there are no members.
     public var isEmpty: Bool { members.isEmpty }
 
     private func index(of name: String) -> Int? {
@@ -68,9 +67,9 @@ public struct JSONObject: Sendable {
 }
 
 extension String {
-    /// Whether both strings are the same UTF-8 bytes, canonical equivalence left aside.
+    /// Whether both strings are the same UTF-8 bytes, without canonical equivalence.
     public func isSameBytes(as other: String) -> Bool {
-        // Native strings are contiguous; one by one costs fifty instructions a byte.
+        // Native strings are contiguous; comparing them byte by byte through an iterator is slow.
         let same = utf8.withContiguousStorageIfAvailable { left in
             other.utf8.withContiguousStorageIfAvailable { right in
                 guard left.count == right.count else { return false }
@@ -86,8 +85,8 @@ extension String {
 }
 
 extension JSON: Hashable {
-    /// Equality of values: numbers by value (`1` is `1.0`), strings by bytes, objects as sets of
-    /// members.
+    /// Equality of values: numbers by value (`1` is `1.0`), strings by bytes, objects without
+    /// regard to order.
     public static func == (left: JSON, right: JSON) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -116,30 +115,30 @@ extension JSON: Hashable {
 }
 
 extension JSONObject: Hashable {
-    /// Equality as sets of members: order is presentation.
+    /// Equality without regard to order.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         guard left.count == right.count else { return false }
         if zip(left.members, right.members).allSatisfy({ $0.name.isSameBytes(as: $1.name) }) {
             return zip(left.members, right.members).allSatisfy { $0.value == $1.value }
         }
-        // Sorted, since a linear search for each of a hostile object's names would be quadratic.
+        // Sorted, because a linear search for each name of a hostile object would be quadratic.
         return zip(left.sortedByName, right.sortedByName).allSatisfy {
             $0.name.isSameBytes(as: $1.name) && $0.value == $1.value
         }
     }
 
-    /// The members in the order of their names' bytes.
+    /// The members sorted by the bytes of their names.
     private var sortedByName: [(name: String, value: JSON)] {
         members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Hashes what `==` compares: the count alone, since members have no order here.
+    /// Hashes only the count, because the order does not matter.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(count)
     }
 }
 
-// There is no `nil` literal: where `JSON?` is meant, `condition ? value : nil` would silently be
+// There is no `nil` literal: for a `JSON?`, `condition ? value : nil` would silently become JSON
 // null.
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
@@ -154,38 +153,38 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension JSON {
-    /// A whole number as JSON.
+    /// An integer as JSON.
     public static func integer(_ value: some BinaryInteger) -> JSON {
         .number(DecimalNumber(Int64(value)))
     }
 
-    /// The string, or `nil` where this is something else.
+    /// The string; `nil` for other kinds.
     public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// The flag, or `nil` where this is something else.
+    /// The boolean; `nil` for other kinds.
     public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The number, or `nil` where this is something else.
+    /// The number; `nil` for other kinds.
     public var numberValue: DecimalNumber? {
         if case .number(let value) = self { value } else { nil }
     }
 
-    /// The number where it is whole and fits 64 bits.
+    /// The number if it is an integer of 64 bits.
     public var integerValue: Int64? { numberValue?.integer }
 
-    /// The elements, or `nil` where this is something else.
+    /// The elements; `nil` for other kinds.
     public var arrayValue: [JSON]? { if case .array(let value) = self { value } else { nil } }
 
-    /// The object, or `nil` where this is something else.
+    /// The object; `nil` for other kinds.
     public var objectValue: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
     /// Whether this is `null`.
     public var isNull: Bool { if case .null = self { true } else { false } }
 
-    /// The member called `name` of an object; `nil` for a missing member and for everything else.
+    /// The member `name` of an object; `nil` if it is missing or this is not an object.
     public subscript(name: String) -> JSON? { objectValue?[name] }
 
-    /// What kind of JSON this is, in words for an error message: `a string`, `an object`, …
+    /// The kind of value for an error message: `a string`, `an object`, …
     public var kindInWords: String {
         switch self {
         case .null: "null"

@@ -1,41 +1,41 @@
-/// Why a text is not JSON, or why a JSON value cannot be held, and where.
+/// Why a text is not JSON, or why a JSON value cannot be represented, and where.
 ///
-/// One error type serves the scanner and the materialiser; `isOutOfBounds` tells apart what the
-/// wire answers with `parse` from what it answers with `invalidValue`.
+/// The scanner and the conversion to values share this type. `isOutOfBounds` distinguishes what the
+/// protocol answers with `invalidValue` from what it answers with `parse`.
 public struct JSONError: Error, Hashable, Sendable {
-    /// The rule that was broken.
+    /// The violated rule.
     public enum Reason: UInt8, Hashable, Sendable {
-        /// The text ends inside a value, or there is no value at all.
+        /// The text ends inside a value, or is empty.
         case unexpectedEnd
-        /// A byte that cannot stand here.
+        /// A byte that is not allowed here.
         case unexpectedByte
         /// Bytes after the value.
         case trailingBytes
-        /// The text begins with a byte order mark (RFC 8259, section 8.1).
+        /// The text starts with a byte order mark (RFC 8259, section 8.1).
         case byteOrderMark
         /// Bytes of a string are not UTF-8 (RFC 3629: overlong, surrogate, beyond U+10FFFF, cut).
         case invalidUTF8
-        /// A control character stands in a string without an escape.
+        /// A control character in a string without an escape.
         case controlCharacter
-        /// A backslash followed by what is no escape.
+        /// A backslash that does not start an escape.
         case invalidEscape
-        /// A `\uD800`…`\uDFFF` without its other half.
+        /// A `\uD800`…`\uDFFF` without its pair.
         case loneSurrogate
-        /// A number that the grammar does not allow, such as `01`, `1.` or `+1`.
+        /// A number with invalid syntax, such as `01`, `1.` or `+1`.
         case invalidNumber
         /// Two members of one object have the same name once escapes are resolved.
         case duplicateKey
         /// Arrays and objects are nested deeper than allowed.
         case tooDeep
-        /// More bytes than offsets of 32 bits can name.
+        /// More bytes than offsets of 32 bits can address.
         case tooLong
-        /// JSON, but the number lies outside the bounds of `DecimalNumber`.
+        /// Valid JSON, but `DecimalNumber` cannot represent the number.
         case numberOutOfBounds
     }
 
-    /// Where in the text, in bytes from its beginning.
+    /// The position in the text, in bytes.
     public let offset: Int
-    /// The rule that was broken.
+    /// The violated rule.
     public let reason: Reason
 
     /// An error at a byte offset.
@@ -44,17 +44,17 @@ public struct JSONError: Error, Hashable, Sendable {
         self.reason = reason
     }
 
-    /// Whether the text is JSON and only one of its numbers cannot be held.
+    /// Whether the text is valid JSON and only a number cannot be represented.
     public var isOutOfBounds: Bool { reason == .numberOutOfBounds }
 }
 
 extension JSONError: CustomStringConvertible {
-    /// One line for a person: `byte 17: duplicate key`.
+    /// One line for people: `byte 17: duplicate key`.
     public var description: String { "byte \(offset): \(reason.inWords)" }
 }
 
 extension JSONError.Reason {
-    /// The rule in words, without a place.
+    /// The rule in words, without a position.
     public var inWords: String {
         switch self {
         case .unexpectedEnd: "the text ends too early"

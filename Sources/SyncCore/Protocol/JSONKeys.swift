@@ -1,17 +1,16 @@
-/// The search for two members of one name, with bounded work.
+/// Finds duplicate names in an object, with limited work.
 ///
-/// Names are compared once their escapes are resolved (`"a"` is `"\u0061"`). A small object is
-/// compared pair by pair without an allocation; a large one is sorted, so that a hostile object of
-/// a hundred thousand names costs n log n comparisons.
+/// Names are compared after their escapes are resolved (`"a"` is `"\u0061"`). A small object is
+/// compared pair by pair without an allocation. A large one is sorted, so that a hostile object
+/// with a hundred thousand names costs n log n comparisons.
 struct JSONKeys {
     let base: UnsafePointer<UInt8>
     let entries: UnsafePointer<JSONTape.Entry>
 
-    /// Up to this many members pairs are compared.
+    /// The most members that are compared pair by pair.
     private static let pairsMax = 16
 
-    /// The entry of a name that an earlier member of the object has already; `nil` where there is
-    /// none.
+    /// The entry of the first duplicate name; `nil` if there is none.
     func firstRepeated(in object: Int) -> Int? {
         Int(entries[object].count) <= Self.pairsMax
             ? firstRepeatedByPairs(in: object) : firstRepeatedBySorting(in: object)
@@ -60,8 +59,8 @@ struct JSONKeys {
             base + Int(one.start), base + Int(other.start), count: Int(one.end - one.start))
     }
 
-    /// Negative, zero or positive. Any total order will do; the shorter text comes first where both
-    /// stand for themselves would not be one beside escaped names, so bytes decide throughout.
+    /// Negative, zero or positive. Any total order works, but it must be the same for escaped and
+    /// unescaped names, so bytes decide and not lengths.
     private func compare(_ left: Int, _ right: Int) -> Int {
         var one = UnescapedBytes(base: base, entry: entries[left])
         var other = UnescapedBytes(base: base, entry: entries[right])
@@ -77,7 +76,7 @@ struct JSONKeys {
     }
 }
 
-/// Whether two runs of bytes are the same, eight at a time.
+/// Whether two byte sequences are equal, eight bytes at a time.
 @inline(__always)
 func areSameBytes(
     _ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int
@@ -98,14 +97,14 @@ func areSameBytes(
     return true
 }
 
-/// The bytes of a scanned string with its escapes resolved, one at a time.
+/// The bytes of a scanned string, one at a time, with escapes resolved.
 ///
-/// The scanner has checked the string; no escape here can be wrong.
+/// The scanner has checked the string, so all escapes are valid.
 struct UnescapedBytes: IteratorProtocol {
     private let base: UnsafePointer<UInt8>
     private var position: Int
     private let end: Int
-    /// Bytes of a resolved escape that are still to be handed out, the next one lowest.
+    /// Bytes of a resolved escape that were not returned yet, the next one lowest.
     private var pending: UInt32 = 0
 
     init(base: UnsafePointer<UInt8>, entry: JSONTape.Entry) {
@@ -140,8 +139,8 @@ struct UnescapedBytes: IteratorProtocol {
         }
     }
 
-    /// The first byte of the scalar whose four digits stand here; the others become pending. They
-    /// are never zero, which is why an empty `pending` is 0.
+    /// Returns the first byte of the scalar with the four digits here; the others become pending.
+    /// They are never zero, so 0 means that nothing is pending.
     private mutating func scalar() -> UInt8 {
         var value = unit()
         if value & 0xFC00 == 0xD800 {

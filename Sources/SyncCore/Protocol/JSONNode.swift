@@ -1,20 +1,20 @@
-/// A value on a tape, read where it stands.
+/// A value on a tape, without a copy.
 ///
-/// A node borrows the tape and the bytes: it is valid only inside `JSONTape.withRoot`. Asking for
-/// what the value is not gives `nil`, never a trap.
+/// A node borrows the tape and the bytes, so it is valid only inside `JSONTape.withRoot`. A
+/// property of another kind of value is `nil`, never a crash.
 public struct JSONNode {
     let base: UnsafePointer<UInt8>
     let entries: UnsafePointer<JSONTape.Entry>
     let index: Int
 
-    /// What a value is.
+    /// The kind of a value.
     public enum Kind: Hashable, Sendable {
         case null, bool, number, string, array, object
     }
 
     @inline(__always) var entry: JSONTape.Entry { entries[index] }
 
-    /// What this value is.
+    /// The kind of this value.
     public var kind: Kind {
         switch entry.kind {
         case .null: .null
@@ -26,13 +26,13 @@ public struct JSONNode {
         }
     }
 
-    /// How many elements an array or members an object has; 0 for everything else.
+    /// The number of elements of an array or members of an object; 0 for other kinds.
     public var count: Int { Int(entry.count) }
 
-    /// The first byte of the value in the text, for an error.
+    /// The position of the value in the text, for errors.
     public var offset: Int { Int(entry.start) - (entry.kind == .string ? 1 : 0) }
 
-    /// The value as it is written, a string with its quotation marks.
+    /// The text of the value; a string with its quotation marks.
     public var rawBytes: UnsafeRawBufferPointer {
         let marks = entry.kind == .string ? 1 : 0
         let (start, end) = (Int(entry.start) - marks, Int(entry.end) + marks)
@@ -42,7 +42,7 @@ public struct JSONNode {
     /// Whether this is `null`.
     public var isNull: Bool { entry.kind == .null }
 
-    /// The flag; `nil` where this is no boolean.
+    /// The boolean; `nil` for other kinds.
     public var bool: Bool? {
         switch entry.kind {
         case .true: true
@@ -51,13 +51,12 @@ public struct JSONNode {
         }
     }
 
-    /// How many bytes of UTF-8 the string has at most, since escapes only shrink; 0 for what is no
-    /// string.
+    /// The most UTF-8 bytes of the string, because escapes only become shorter; 0 for other kinds.
     public var stringBytesMax: Int {
         entry.kind == .string ? Int(entry.end - entry.start) : 0
     }
 
-    /// The string with its escapes resolved; `nil` where this is no string.
+    /// The string with its escapes resolved; `nil` for other kinds.
     public var string: String? {
         guard entry.kind == .string else { return nil }
         let raw = UnsafeBufferPointer(
@@ -70,7 +69,7 @@ public struct JSONNode {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether this is exactly this string (ASCII), without making one.
+    /// Whether this is exactly this string (ASCII), without an allocation.
     @inline(__always)
     public func matches(_ text: StaticString) -> Bool {
         let entry = entry
@@ -90,8 +89,8 @@ public struct JSONNode {
         return unescaped.next() == nil
     }
 
-    /// The number; `nil` where this is none. Throws `numberOutOfBounds` where the text is a number
-    /// that `DecimalNumber` cannot hold.
+    /// The number; `nil` for other kinds. Throws `numberOutOfBounds` if `DecimalNumber` cannot
+    /// represent it.
     public func number() throws(JSONError) -> DecimalNumber? {
         guard entry.kind == .number else { return nil }
         let text = UnsafeBufferPointer(
@@ -102,10 +101,10 @@ public struct JSONNode {
         return number
     }
 
-    /// The number where it is whole and fits 64 bits; `nil` for everything else.
+    /// The number if it is an integer of 64 bits; otherwise `nil`.
     public var integer: Int64? { (try? number())??.integer }
 
-    /// The value as a tree of its own. Throws `numberOutOfBounds` alone.
+    /// The value as a tree. Throws only `numberOutOfBounds`.
     public func json() throws(JSONError) -> JSON {
         switch entry.kind {
         case .null: return .null
@@ -128,20 +127,19 @@ public struct JSONNode {
         }
     }
 
-    /// The elements of an array; none for everything else.
+    /// The elements of an array; empty for other kinds.
     public var elements: JSONElements { JSONElements(self) }
 
-    /// The members of an object, in the order in which they were written; none for everything else.
+    /// The members of an object in document order; empty for other kinds.
     public var members: JSONMembers { JSONMembers(self) }
 
-    /// The member of an object with this name (ASCII); `nil` for a missing member and for what is
-    /// no object.
+    /// The member with this name (ASCII); `nil` if it is missing or this is not an object.
     public subscript(name: StaticString) -> JSONNode? {
         for (key, value) in members where key.matches(name) { return value }
         return nil
     }
 
-    /// What kind of JSON this is, in words for an error message: `a string`, `an object`, …
+    /// The kind of value for an error message: `a string`, `an object`, …
     public var kindInWords: String {
         switch kind {
         case .null: "null"

@@ -1,7 +1,7 @@
-/// The strict scanner of RFC 8259: one pass over contiguous bytes, no recursion, no copies.
+/// The strict scanner of RFC 8259: one pass over contiguous bytes, without recursion or copies.
 ///
-/// It fills a tape (see `JSONTape`). The grammar is a state machine over what may come next;
-/// the container around the present place is remembered in the tape itself.
+/// It fills a tape (see `JSONTape`). The grammar is a state machine for the next token; the tape
+/// itself stores the enclosing containers.
 ///
 ///     value ──> next ──`,`──> value | name        firstElement ──`]`──> next
 ///                 └──`]` `}`──> next | done        firstName ────`}`──> next
@@ -9,16 +9,16 @@ struct JSONScanner {
     let base: UnsafePointer<UInt8>
     let count: Int
     let depthMax: Int
-    /// Where entries are written while `scan` runs, and how many are. A pointer: what an array
-    /// checks at each entry was a tenth of the decoding of a request.
+    /// The buffer for entries during `scan`, and their number. A pointer, because the checks of an
+    /// array for each entry are a large part of the cost.
     private var tape = UnsafeMutableBufferPointer<JSONTape.Entry>(start: nil, count: 0)
     private var entryCount = 0
     private var position = 0
     private var depth = 0
-    /// The innermost open container's index plus one; 0 at the top.
+    /// The index of the innermost open container plus one; 0 at the top.
     private var open: UInt32 = 0
-    /// Whether that is an object, and how many values it has so far; kept here and written to the
-    /// tape when another container opens or this one closes.
+    /// Whether that is an object, and its number of values so far. Written to the tape when another
+    /// container opens or this one closes.
     private var isInObject = false
     private var countInOpen: UInt32 = 0
     private var expected = Expected.value
@@ -33,8 +33,8 @@ struct JSONScanner {
         self.depthMax = depthMax
     }
 
-    /// Scans the text to its end, or says what is wrong with it first; `false` where the tape is
-    /// full: to be called again with a longer one that begins with what is there.
+    /// Scans the text to its end, or throws the first error. Returns `false` if the tape is full;
+    /// then it must be called again with a longer tape with the same entries.
     mutating func scan(
         into tape: UnsafeMutableBufferPointer<JSONTape.Entry>
     ) throws(JSONError) -> Bool {
@@ -43,7 +43,7 @@ struct JSONScanner {
             throw failure(.byteOrderMark)
         }
         while expected != .done {
-            // No step writes more than one entry.
+            // A step writes at most one entry.
             guard entryCount < tape.count else { return false }
             skipSpace()
             guard position < count else { throw failure(.unexpectedEnd) }
@@ -123,7 +123,7 @@ struct JSONScanner {
         }
     }
 
-    /// One value more in the container around it; at the top, the end.
+    /// Counts a value in its container; at the top, this is the end.
     @inline(__always)
     private mutating func finished() {
         if open == 0 {
@@ -258,7 +258,7 @@ struct JSONScanner {
         append(.number, from: start, to: position, isComplex: isComplex)
     }
 
-    /// One digit or more.
+    /// One or more digits.
     private mutating func digits() throws(JSONError) {
         guard position < count else { throw failure(.unexpectedEnd) }
         guard isDigit(base[position]) else { throw failure(.invalidNumber) }
@@ -289,10 +289,11 @@ struct JSONScanner {
         position += 1
     }
 
-    /// Goes on over ASCII that stands for itself, eight bytes at a time where there are as many.
+    /// Skips ASCII that is not escaped, eight bytes at a time if possible.
     ///
-    /// The test for "a byte in the word is less than n" is from Anderson's Bit Twiddling Hacks; it
-    /// may report a byte above a true one falsely, never miss one, and the single steps settle it.
+    /// The test for "a byte in the word is less than n" is from Anderson's Bit Twiddling Hacks. It
+    /// may report a byte above a true one falsely, but never misses one, and the single steps
+    /// decide.
     @inline(__always)
     private mutating func skipPlain() {
         while position + 8 <= count {
@@ -305,7 +306,7 @@ struct JSONScanner {
                 (word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones) | word
             let found = special & (ones &* 0x80)
             guard found == 0 else {
-                // The lowest is a true one.
+                // The lowest one is always true.
                 position += found.trailingZeroBitCount >> 3
                 return
             }
@@ -346,7 +347,7 @@ struct JSONScanner {
         }
     }
 
-    /// Reads `\uXXXX` at the present place and goes behind it.
+    /// Reads `\uXXXX` and moves behind it.
     private mutating func hexadecimal() throws(JSONError) -> UInt32 {
         position += 2
         var unit: UInt32 = 0
@@ -361,7 +362,7 @@ struct JSONScanner {
         return unit
     }
 
-    /// Goes over one scalar of two to four bytes (RFC 3629, section 4).
+    /// Skips one scalar of two to four bytes (RFC 3629, section 4).
     private mutating func multibyte(_ lead: UInt8) throws(JSONError) {
         let length: Int
         var second: ClosedRange<UInt8> = 0x80...0xBF

@@ -1,57 +1,58 @@
-/// A tape: what the strict scanner found in a text, as byte ranges.
+/// A tape: the result of the strict scanner, as byte ranges.
 ///
-/// Nothing is copied out of the text while it is scanned; a value becomes a `JSON`, a `String` or a
-/// number only when a `JSONNode` is asked for it. The tape is reused from message to message, so
-/// that scanning one allocates nothing once the tape has grown to the size of a usual message.
+/// Scanning copies nothing from the text. A value becomes a `JSON`, a `String` or a number only
+/// when requested from a `JSONNode`. The tape is reused for each message, so scanning allocates
+/// nothing once the tape is as large as a typical message.
 ///
-/// Always holds after a successful `scan`: entry 0 is the root; the entries of a container stand
-/// directly behind it, an object's as name, value, name, value; `next` of an entry is the index
-/// behind all that it contains; the names in each object differ; all strings are UTF-8.
+/// Invariants after a successful `scan`: entry 0 is the root. The entries of a container follow it
+/// directly, an object's as name, value, name, value. `next` of an entry is the index after all its
+/// contents. The names in each object are distinct. All strings are UTF-8.
 public struct JSONTape: Sendable {
-    /// What an entry stands for.
+    /// The kind of an entry.
     enum Kind: UInt8, Sendable {
         case null, `false`, `true`, number, string, array, object
     }
 
     /// One value, or the name of a member.
     struct Entry: Sendable {
-        /// The first byte; of a string, the first one behind the quotation mark.
+        /// The first byte; for a string, the first one after the quotation mark.
         var start: UInt32
-        /// The byte behind the last; of a string, the closing quotation mark.
+        /// The byte after the last one; for a string, the closing quotation mark.
         var end: UInt32
-        /// The index behind this entry and all that it contains. While a container is still open:
-        /// the index of the container around it, plus one (0 for none).
+        /// The index after this entry and all its contents. While a container is open: the index of
+        /// the enclosing container plus one (0 for none).
         var next: UInt32
         /// Elements of an array, members of an object.
         var count: UInt32
         var kind: Kind
-        /// Of a string: it has escapes. Of a number: it has a fraction or an exponent.
+        /// For a string: it contains escapes. For a number: it has a fraction or an exponent.
         var isComplex: Bool
 
-        /// What stands where nothing was written yet.
+        /// An unused entry.
         static let blank = Entry(
             start: 0, end: 0, next: 0, count: 0, kind: .null, isComplex: false)
     }
 
-    /// Room for a usual message.
+    /// Enough for a typical message.
     private static let firstEntries = 32
-    /// A tape that grew beyond this many entries is given back before the next scan, so that one
-    /// large frame does not hold memory for as long as its connection lives.
+    /// A larger tape is freed before the next scan, so that one large frame does not hold memory as
+    /// long as its connection lives.
     static let keptEntriesMax = 16_384
 
-    /// Those of the scanned text, and blank ones behind them.
+    /// The entries of the scanned text, followed by unused ones.
     private var entries: [Entry] = []
-    /// Whether there is a scanned text.
+    /// Whether a text has been scanned.
     private var isScanned = false
 
     /// An empty tape.
     public init() {}
 
-    /// Scans one JSON text of UTF-8 bytes strictly by RFC 8259, replacing what the tape held.
+    /// Scans one JSON text of UTF-8 bytes strictly by RFC 8259, and replaces the contents of the
+    /// tape.
     ///
-    /// Refused beyond the grammar: duplicate names in an object, lone surrogates, a byte order
-    /// mark, nesting over `depthMax`. The work is bounded by n log n in the bytes, whatever the
-    /// names of a hostile object are.
+    /// It also rejects duplicate names in an object, lone surrogates, a byte order mark, and
+    /// nesting deeper than `depthMax`. The cost is at most n log n in the bytes, even for hostile
+    /// objects.
     public mutating func scan(
         _ bytes: UnsafeRawBufferPointer, depthMax: Int = JSON.depthMax
     ) throws(JSONError) {
@@ -72,10 +73,10 @@ public struct JSONTape: Sendable {
         isScanned = true
     }
 
-    /// Hands the root value of the scanned text to `body`.
+    /// Passes the root of the scanned text to `body`.
     ///
-    /// `bytes` must be the bytes that `scan` was given. The node, and every node reached from it,
-    /// is valid inside `body` alone.
+    /// `bytes` must be the bytes that `scan` was called with. All nodes are valid only inside
+    /// `body`.
     public func withRoot<Result, Failure: Error>(
         of bytes: UnsafeRawBufferPointer, _ body: (JSONNode) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -90,6 +91,6 @@ public struct JSONTape: Sendable {
 }
 
 extension JSON {
-    /// How deeply arrays and objects may be nested on the wire (PROTOCOL.md, Errors).
+    /// The deepest nesting of arrays and objects in the protocol (PROTOCOL.md, Errors).
     public static let depthMax = 32
 }

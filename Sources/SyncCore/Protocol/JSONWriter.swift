@@ -1,20 +1,20 @@
-/// An append-only builder of compact JSON, straight into bytes.
+/// Writes compact JSON directly as bytes.
 ///
-/// Commas come by themselves. Names known to the program are `StaticString`s and are copied as they
-/// stand; everything else is escaped so that even a raw dump of the text to a terminal is harmless:
-/// beyond what RFC 8259 asks for, DEL, C1, line separators and bidirectional controls are written
-/// as `\uXXXX`. The caller opens and closes in pairs; the writer does not check it.
+/// Commas are added automatically. Names that the program knows are `StaticString`s and copied
+/// unchanged. All other text is escaped so that even printing it to a terminal is harmless: beyond
+/// RFC 8259, DEL, C1, line separators and bidirectional controls are written as `\uXXXX`. The
+/// caller must close what it opens; the writer does not check it.
 public struct JSONWriter: Sendable {
-    /// What was written so far.
+    /// The output so far.
     public private(set) var bytes: [UInt8]
     private var needsComma = false
 
-    /// A writer behind the bytes given, which it leaves as they are.
+    /// A writer that appends to these bytes.
     public init(appendingTo bytes: consuming [UInt8] = []) {
         self.bytes = bytes
     }
 
-    /// Hands the bytes out and leaves the writer empty, so that the buffer has one owner.
+    /// Returns the bytes and leaves the writer empty, so that the buffer has one owner.
     public mutating func take() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &bytes)
@@ -22,28 +22,28 @@ public struct JSONWriter: Sendable {
         return taken
     }
 
-    /// Forgets what was written, keeping the room for it.
+    /// Removes the output and keeps the capacity.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         needsComma = false
     }
 
-    /// Makes room for so many bytes in all.
+    /// Reserves capacity for this many bytes in total.
     public mutating func reserveCapacity(_ count: Int) {
         bytes.reserveCapacity(count)
     }
 
     // MARK: - Structure
 
-    /// A comma where one belongs.
+    /// A comma if one is needed.
     @inline(__always)
     private mutating func separate() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
         needsComma = true
     }
 
-    /// Appends a comma where one belongs, and what `body` writes: at most `room` bytes, whose
-    /// number it returns. One check for room and ownership, where an append a byte would make many.
+    /// Appends a comma if needed, and what `body` writes: at most `room` bytes; `body` returns how
+    /// many. It checks capacity and ownership once instead of for each byte.
     @inline(__always)
     private mutating func append(
         room: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int
@@ -67,9 +67,8 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Opens an object whose first members are known to the program: JSON text from the bracket to
-    /// the colon behind the name whose value comes next. One copy for what each message begins
-    /// with.
+    /// Opens an object whose first members are constant: JSON text from the bracket to the colon
+    /// before the next value. One copy for the start of each message.
     @inline(__always)
     mutating func beginObject(text: StaticString) {
         literal(text)
@@ -95,7 +94,7 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// The name of the member whose value comes next. It must be ASCII that needs no escape.
+    /// The name of the member whose value comes next. It must be ASCII without escapes.
     @inline(__always)
     public mutating func key(_ name: StaticString) {
         let count = name.utf8CodeUnitCount
@@ -109,7 +108,7 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// The name, any text, of the member whose value comes next.
+    /// The name of the member whose value comes next: any text.
     public mutating func key(named name: String) {
         string(name)
         bytes.append(UInt8(ascii: ":"))
@@ -133,7 +132,7 @@ public struct JSONWriter: Sendable {
         }
     }
 
-    /// A whole number of at most 64 bits, without a string in between.
+    /// An integer of at most 64 bits, without an intermediate string.
     @inline(__always)
     public mutating func integer(_ value: some FixedWidthInteger) {
         digits(UInt64(value.magnitude), isNegative: value < 0)
@@ -160,7 +159,7 @@ public struct JSONWriter: Sendable {
         }
     }
 
-    /// A decimal number with the precision that it was written with.
+    /// A decimal number with its precision.
     public mutating func number(_ value: DecimalNumber) {
         if value.exponent == 0 {
             integer(value.significand)
@@ -179,12 +178,12 @@ public struct JSONWriter: Sendable {
         }
     }
 
-    /// A string known to the program, which must need no escape.
+    /// A constant string, which must not need escapes.
     public mutating func string(static text: StaticString) {
         quotePlain(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// A string that needs no escape, whose bytes `body` appends.
+    /// A string without escapes, whose bytes `body` appends.
     private mutating func plain(_ body: (inout [UInt8]) -> Void) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -197,7 +196,7 @@ public struct JSONWriter: Sendable {
         plain { ContextToken.append(context, to: &$0) }
     }
 
-    /// A moment, a string of RFC 3339.
+    /// A timestamp, a string of RFC 3339.
     public mutating func timestamp(_ moment: Timestamp) {
         append(room: Timestamp.textBytes + 2) { place in
             place.initialize(to: UInt8(ascii: "\""))
@@ -228,12 +227,12 @@ public struct JSONWriter: Sendable {
         }
     }
 
-    /// A value that is JSON already, as it stands; also members, into an object that is open.
+    /// JSON text, unchanged; also members for an open object.
     public mutating func raw(_ json: [UInt8]) {
         json.withUnsafeBufferPointer { rawBytes($0) }
     }
 
-    /// A value that is JSON already, as it stands.
+    /// JSON text, unchanged.
     public mutating func raw(_ json: String) {
         var json = json
         json.withUTF8 { rawBytes($0) }
@@ -248,7 +247,7 @@ public struct JSONWriter: Sendable {
 
     // MARK: - Escapes
 
-    /// A string in quotation marks; in one piece where it needs no escape.
+    /// A string in quotation marks; one copy if it needs no escapes.
     private mutating func quote(_ text: UnsafeBufferPointer<UInt8>) {
         var position = 0
         while position < text.count {
@@ -271,8 +270,8 @@ public struct JSONWriter: Sendable {
         quotePlain(text)
     }
 
-    /// Whether eight bytes stand for themselves for sure: ASCII, no control, quotation mark or
-    /// backslash. The test is the scanner's (`JSONScanner.skipPlain`).
+    /// Whether eight bytes certainly need no escapes: ASCII without control characters, quotation
+    /// marks and backslashes. Same test as `JSONScanner.skipPlain`.
     @inline(__always)
     private func isPlain(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Bool {
         let word = UnsafeRawPointer(text.baseAddress!).loadUnaligned(
@@ -298,7 +297,7 @@ public struct JSONWriter: Sendable {
         }
     }
 
-    /// Copies runs that stand for themselves at once; the first one ends at `position` or behind.
+    /// Copies runs without escapes at once. The first run ends at `position` or later.
     private mutating func escape(_ text: UnsafeBufferPointer<UInt8>, from position: Int) {
         var run = 0
         var position = position

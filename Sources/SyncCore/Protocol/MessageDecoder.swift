@@ -1,9 +1,10 @@
-/// The id of a request: the JSON text of a string, a number or null, echoed as it was written.
+/// The id of a request: the JSON text of a string, a number or null, repeated unchanged in the
+/// response.
 public struct RequestID: Hashable, Sendable {
-    /// The JSON text, such as `7` or `"a"`.
+    /// The JSON text, for example `7` or `"a"`.
     public let rawText: String
 
-    /// The id that is given where a request's own could not be found out (JSON-RPC 2.0, section 5).
+    /// The id of a response if the request's id is unknown (JSON-RPC 2.0, section 5).
     public static let null = RequestID(rawText: "null")
 
     /// A number as an id.
@@ -15,8 +16,7 @@ public struct RequestID: Hashable, Sendable {
         self.rawText = rawText
     }
 
-    /// The id of a message, as it is written; `nil` where this is neither string nor number nor
-    /// null.
+    /// The id of a message; `nil` if it is not a string, a number or null.
     init?(_ node: JSONNode) {
         switch node.kind {
         case .string, .number, .null:
@@ -29,7 +29,7 @@ public struct RequestID: Hashable, Sendable {
         }
     }
 
-    /// Byte by byte: two ids that are canonically equivalent are two ids.
+    /// Compared byte by byte: canonically equivalent ids are different.
     public static func == (left: RequestID, right: RequestID) -> Bool {
         left.rawText.isSameBytes(as: right.rawText)
     }
@@ -40,22 +40,23 @@ public struct RequestID: Hashable, Sendable {
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The number, where the id is a whole one: what our own clients send.
+    /// The number, if the id is an integer, as our own clients send.
     public var number: Int64? { Int64(rawText) }
 }
 
-/// One call of a peer: what it asks for, or why that cannot be understood.
+/// One call of a peer: the request, or why it is invalid.
 public struct Call: Hashable, Sendable {
-    /// Where the answer goes; `nil` for a notification, which is never answered, not even with an
+    /// The id for the response; `nil` for a notification, which is never answered, not even with an
     /// error.
     public var id: RequestID?
-    /// The request, or the error to answer.
+    /// The request, or the error for the response.
     public var content: Content
 
-    /// What a call comes to.
+    /// The content of a call.
     public enum Content: Hashable, Sendable {
         case success(Request)
-        /// Apart, as it is twice as large as any request, and every call would be copied as such.
+        /// Indirect, because it is twice as large as any request, and every call would be that
+        /// large.
         indirect case failure(WireError)
     }
 
@@ -66,26 +67,26 @@ public struct Call: Hashable, Sendable {
     }
 }
 
-/// What a frame from a client holds.
+/// The content of a frame from a client.
 public enum IncomingFrame: Hashable, Sendable {
-    /// One call, answered with one response.
+    /// One call with one response.
     case single(Call)
-    /// A batch, answered with one array of the responses to those that are no notifications, in
-    /// any order; with nothing where all are (JSON-RPC 2.0, section 6). Never empty.
+    /// A batch. Its response is an array of the responses to calls that are not notifications, in
+    /// any order; there is none if all are notifications (JSON-RPC 2.0, section 6). Never empty.
     case batch([Call])
-    /// Nothing that could be called: one response with id null.
+    /// Not a call: the response is an error with id null.
     indirect case refused(WireError)
 }
 
-/// Decodes frames from clients by JSON-RPC 2.0 to the letter; reuses its tape from frame to frame.
+/// Decodes frames from clients strictly by JSON-RPC 2.0. It reuses its tape.
 ///
-/// It never throws: what cannot be understood is an answer too.
+/// It never throws, because an invalid frame is answered too.
 public struct MessageDecoder: Sendable {
-    /// How large the parts of a request may be.
+    /// Limits for the parts of a request.
     public var bounds: RequestBounds
     private var tape = JSONTape()
 
-    /// A decoder with bounds.
+    /// A decoder with these limits.
     public init(bounds: RequestBounds = RequestBounds()) {
         self.bounds = bounds
     }
@@ -109,7 +110,8 @@ public struct MessageDecoder: Sendable {
     }
 }
 
-/// Reads calls off a tape. Apart from the decoder, which would be copied while its tape is read.
+/// Reads calls from a tape. Separate from the decoder, which would otherwise be copied while its
+/// tape is read.
 private struct CallReader {
     let bounds: RequestBounds
 
@@ -126,8 +128,8 @@ private struct CallReader {
         return .batch(root.elements.map(call))
     }
 
-    /// One element. The members are looked up in one pass; those that JSON-RPC does not know are
-    /// passed over, since it does not forbid them.
+    /// One element. The members are looked up in one pass. Members that JSON-RPC does not define
+    /// are ignored, because it does not forbid them.
     func call(_ node: JSONNode) -> Call {
         guard node.kind == .object else {
             return invalid("a request is an object, not \(node.kindInWords)", id: .null)
@@ -153,7 +155,7 @@ private struct CallReader {
             }
             id = found
         }
-        // What is no request is no notification either: it is answered even without an id.
+        // An invalid request is not a notification: it is answered even without an id.
         guard let version, version.matches("2.0") else {
             return invalid("jsonrpc should be exactly \"2.0\"", id: id ?? .null)
         }

@@ -1,5 +1,5 @@
-// What the daemon tells without being asked (PROTOCOL.md, All notifications): encoders of the
-// params for the engine, decoders for clients.
+// Notifications (PROTOCOL.md, All notifications): encoders of the params for the engine, decoders
+// for clients.
 
 /// A notification, typed.
 public enum ServerNotification: Hashable, Sendable {
@@ -8,7 +8,7 @@ public enum ServerNotification: Hashable, Sendable {
     case presenceChanged(PresenceChanged)
     case goodbye(Goodbye)
 
-    /// The name on the wire.
+    /// The name in the protocol.
     public var method: StaticString {
         switch self {
         case .stateChanged: "state.changed"
@@ -28,7 +28,7 @@ public enum ServerNotification: Hashable, Sendable {
         }
     }
 
-    /// Reads the params of a method; `nil` for a method that is new to us.
+    /// Parses the params of a method; `nil` for an unknown method.
     public init?(method: String, params: JSON) throws(DecodeError) {
         switch method {
         case "state.changed": self = .stateChanged(try StateChanged(decoding: params))
@@ -40,13 +40,13 @@ public enum ServerNotification: Hashable, Sendable {
     }
 }
 
-/// Params of `state.changed`: one revision, or several folded into one.
+/// Params of `state.changed`: one revision, or several merged into one.
 public struct StateChanged: Hashable, Sendable {
     public var form: String
     public var revision: Revision
     public var context: String
     public var changes: [FieldChange]
-    /// The first revision that is folded into this one; `nil` where it stands for itself.
+    /// The first of the merged revisions; `nil` for a single one.
     public var coalescedFrom: Revision?
 
     /// A change of values.
@@ -69,7 +69,7 @@ public struct StateChanged: Hashable, Sendable {
         writer.endObject()
     }
 
-    /// Writes the object of one revision, whose changes `changes` writes by `FieldChange.encode`.
+    /// Writes the object of one revision; `changes` writes the changes with `FieldChange.encode`.
     @inline(__always)
     static func encode(
         form: String, revision: Revision, context: CausalContext, into writer: inout JSONWriter,
@@ -93,27 +93,27 @@ public struct StateChanged: Hashable, Sendable {
     }
 }
 
-/// Params of `form.changed`: a new definition with the values that it changed, or the end.
+/// Params of `form.changed`: a new definition with the values that it changed, or the deletion.
 public struct FormChanged: Hashable, Sendable {
     public var form: String
     public var revision: Revision
     public var content: Content
 
-    /// What became of the form.
+    /// What happened to the form.
     public enum Content: Hashable, Sendable {
         case defined(Definition)
-        /// The form is gone, and every subscription to it.
+        /// The form and all subscriptions to it are deleted.
         case deleted
     }
 
-    /// A definition as it is notified. To those who only watch forms it comes without values: no
-    /// context, no changes.
+    /// A definition in a notification. Watchers of the form list get it without values: no context,
+    /// no changes.
     public struct Definition: Hashable, Sendable {
         public var version: Int64
         public var context: String?
         public var definition: JSON
         public var changes: [FieldChange]
-        /// The first revision that is folded into this one; `nil` where it stands for itself.
+        /// The first of the merged revisions; `nil` for a single one.
         public var coalescedFrom: Revision?
 
         /// A definition with the values that it changed.
@@ -173,25 +173,25 @@ public struct FormChanged: Hashable, Sendable {
     }
 }
 
-/// Params of `presence.changed`: the peers that changed.
+/// Params of `presence.changed`: the peers whose presence changed.
 public struct PresenceChanged: Hashable, Sendable {
     public var form: String
     public var peers: [Peer]
 
-    /// Where somebody is.
+    /// The presence of a peer.
     public struct Peer: Hashable, Sendable {
         public var connection: Int64
         public var user: String
         public var client: String?
         public var tty: String?
-        /// The control that has the focus; `nil` for none.
+        /// The focused control; `nil` for none.
         public var focus: String?
-        /// What is being put in there and is not sent yet.
+        /// A value that is being entered and has not been sent.
         public var draft: JSON?
-        /// They left.
+        /// The peer has left.
         public var isGone: Bool
 
-        /// A peer with each of its members.
+        /// A peer with these members.
         public init(
             connection: Int64, user: String, client: String?, tty: String?, focus: String?,
             draft: JSON? = nil, isGone: Bool = false
@@ -248,19 +248,19 @@ public struct PresenceChanged: Hashable, Sendable {
     }
 }
 
-/// Params of `goodbye`: last before the daemon closes.
+/// Params of `goodbye`, the last message before the daemon closes the connection.
 public struct Goodbye: Hashable, Sendable {
     public var reason: Reason
-    /// When to come back, in milliseconds.
+    /// When to reconnect, in milliseconds.
     public var retryAfterMs: Int64?
 
-    /// Why the daemon closes.
+    /// Why the daemon closes the connection.
     public enum Reason: Hashable, Sendable {
         case restart, shutdown, slow, policy
-        /// A reason that is new to us.
+        /// An unknown reason.
         case other(String)
 
-        /// The name on the wire.
+        /// The name in the protocol.
         public var text: String {
             switch self {
             case .restart: "restart"
@@ -271,7 +271,7 @@ public struct Goodbye: Hashable, Sendable {
             }
         }
 
-        /// The reason of a name on the wire.
+        /// The reason with this name.
         public init(text: String) {
             switch text {
             case "restart": self = .restart
@@ -319,7 +319,7 @@ extension [FieldChange] {
 }
 
 extension JSONWriter {
-    /// Begins an object that says what a form holds: its name, its revision, and the token that
+    /// Begins an object with the state of a form: its name, its revision, and the token that
     /// `context` writes.
     @inline(__always)
     mutating func beginState(
@@ -343,7 +343,7 @@ extension JSONWriter {
 }
 
 extension WireReader {
-    /// The member `changes`; a missing one has none.
+    /// The member `changes`; empty if it is missing.
     func changes() throws(DecodeError) -> [FieldChange] {
         guard self["changes"] != nil else { return [] }
         return try each("changes") { json, path throws(DecodeError) in

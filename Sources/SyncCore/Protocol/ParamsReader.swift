@@ -1,15 +1,15 @@
-/// What is wrong with the params of a request, with the path to the place; becomes a `WireError`
-/// once the whole path is known.
+/// An error in the params of a request with its path. It becomes a `WireError` when the whole path
+/// is known.
 struct ParamsFault: Error {
     var path: String
     var problem: Problem
 
     enum Problem {
-        /// Missing, mistyped or unknown: `invalidParams`, with what was expected.
+        /// Missing, of the wrong type, or unknown: `invalidParams`, with what was expected.
         case shape(String, expected: String?)
-        /// A number that cannot be held: `invalidValue`.
+        /// A number that cannot be represented: `invalidValue`.
         case outOfBounds
-        /// Too much of something: `limit`, with the quota's name and bound.
+        /// Too many or too large: `limit`, with the name and value of the limit.
         case limit(String, max: Int)
     }
 
@@ -23,14 +23,14 @@ struct ParamsFault: Error {
         ParamsFault(path, .shape("should be \(expected)", expected: expected))
     }
 
-    /// The same fault seen from the object around it.
+    /// The same error with the path of the enclosing object.
     func inside(_ parent: String) -> ParamsFault {
         let joined =
             path.isEmpty ? parent : path.hasPrefix("[") ? parent + path : parent + "." + path
         return ParamsFault(joined, problem)
     }
 
-    /// The error that is answered.
+    /// The error for the response.
     var wireError: WireError {
         let place = path.isEmpty ? "params" : path
         switch problem {
@@ -51,23 +51,23 @@ struct ParamsFault: Error {
 }
 
 extension JSONError.Reason {
-    /// The numbers that can be held, in words.
+    /// The numbers that can be represented, in words.
     static var boundsInWords: String {
         "an integer of 64 bits, or a decimal of at most 17 significant digits with an exponent "
             + "within ±15"
     }
 }
 
-/// Reads the members of an object that a client sent: each once, by name, and in the end refuses
-/// those that nobody asked for.
+/// Reads the members of an object from a client, each once, by name. At the end it rejects members
+/// that were not read.
 ///
-/// No method knows as many members as a 64-bit mask has places; an object with more has an unknown
-/// one among its first 64.
+/// No method has more than 64 members, the bits of the mask. An object with more has an unknown one
+/// among the first 64.
 struct ParamsReader {
     private let object: JSONNode?
     private var taken: UInt64 = 0
 
-    /// A reader of an object; of none at all where params were left out.
+    /// A reader of an object; without members if params were omitted.
     init(_ node: JSONNode?) throws(ParamsFault) {
         if let node, node.kind != .object {
             throw .expected("an object", at: "")
@@ -75,7 +75,7 @@ struct ParamsReader {
         object = node
     }
 
-    /// The member of this name, marked as known.
+    /// The member with this name, which is marked as known.
     @inline(__always)
     mutating func take(_ name: StaticString) -> JSONNode? {
         guard let object else { return nil }
@@ -90,10 +90,10 @@ struct ParamsReader {
         return nil
     }
 
-    /// Whether no member is left that could be asked for.
+    /// Whether all members have been read.
     var hasTakenAll: Bool { object.map { $0.count == taken.nonzeroBitCount } ?? true }
 
-    /// Refuses members that nobody took. Their names are the peer's: cut to what a line can bear.
+    /// Rejects members that were not read. The names come from the peer, so they are shortened.
     func refuseUnknown() throws(ParamsFault) {
         guard let object, object.count != taken.nonzeroBitCount else { return }
         var place: UInt64 = 1
@@ -129,7 +129,7 @@ struct ParamsReader {
         return text
     }
 
-    /// A string that is shown to other people: without control characters.
+    /// A string that is shown to other users, so it must not contain control characters.
     mutating func optionalLabel(
         _ name: StaticString, bytesMax: Int
     ) throws(ParamsFault) -> String? {
@@ -152,19 +152,19 @@ struct ParamsReader {
         try optionalString(name, bytesMax: bounds.nameBytesMax)
     }
 
-    /// A context token; the empty one is a token too.
+    /// A context token. The empty string is valid.
     mutating func context(_ bounds: RequestBounds) throws(ParamsFault) -> String? {
         guard let node = take("context") else { return nil }
         guard node.kind == .string else { throw .expected("a string", at: "context") }
-        // Escapes only shrink: a longer text that is short after all is no token of ours either.
+        // A longer text may become short when escapes are resolved, but our tokens have no escapes.
         guard node.stringBytesMax <= bounds.contextBytesMax else {
             throw ParamsFault("context", .limit("contextBytesMax", max: bounds.contextBytesMax))
         }
         return node.string
     }
 
-    /// An idempotency key. An empty one is refused: it would make every request of a client that
-    /// forgot to fill it in a repetition of its first.
+    /// An idempotency key. An empty one is rejected, because a client that forgot to set it would
+    /// have all its requests treated as repetitions of the first.
     mutating func idempotencyKey(_ bounds: RequestBounds) throws(ParamsFault) -> String? {
         let key = try optionalString("idempotencyKey", bytesMax: bounds.keyBytesMax)
         guard key != "" else {
@@ -180,7 +180,7 @@ struct ParamsReader {
         return flag
     }
 
-    /// A member that says something by being there: `true` is its only value.
+    /// A flag: `true` is the only value of the member.
     mutating func flag(_ name: StaticString) throws(ParamsFault) -> Bool {
         guard let node = take(name) else { return false }
         guard node.bool == true else { throw .expected("true", at: "\(name)") }
@@ -210,7 +210,7 @@ struct ParamsReader {
         return value
     }
 
-    /// One of the raw values of an enumeration.
+    /// One of an enumeration's raw values.
     mutating func optionalChoice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: StaticString, as: Choice.Type
     ) throws(ParamsFault) -> Choice? {
@@ -239,7 +239,7 @@ struct ParamsReader {
         return node
     }
 
-    /// The trees of an array.
+    /// The elements of an array as trees.
     mutating func values(
         _ name: StaticString, countMax: Int? = nil, limit: String = ""
     ) throws(ParamsFault) -> [JSON] {
@@ -259,7 +259,7 @@ struct ParamsReader {
         return values
     }
 
-    /// The names or globs of an array; `nil` where it is missing.
+    /// The names or globs of an array; `nil` if it is missing.
     mutating func optionalNames(
         _ name: StaticString, countMax: Int, limit: String, _ bounds: RequestBounds
     ) throws(ParamsFault) -> [String]? {

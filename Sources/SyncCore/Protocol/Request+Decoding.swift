@@ -1,8 +1,8 @@
-// Requests from the tape, strictly: a missing, mistyped or unknown member is refused with its path.
-// The encoders of the same members stand in Request+Encoding.swift.
+// Decodes requests strictly: a missing or unknown member, or one of the wrong type, is rejected
+// with its path. Request+Encoding.swift encodes the same members.
 
 extension Method {
-    /// The method of a name on the tape, without making a string.
+    /// The method with the name on the tape, without an allocation.
     init?(_ name: JSONNode) {
         for method in Self.known where name.matches(method.name) {
             self = method
@@ -11,10 +11,10 @@ extension Method {
         return nil
     }
 
-    /// All methods, made once; those that are asked for most come first.
+    /// All methods; the most frequent ones come first.
     private static let known = [Method.stateSet, .stateGet] + allCases
 
-    /// The name on the wire, for writers and comparisons without allocation.
+    /// The name in the protocol, for writers and comparisons without an allocation.
     public var name: StaticString {
         switch self {
         case .hello: "hello"
@@ -41,8 +41,8 @@ extension Method {
 }
 
 extension Request {
-    /// Decodes the params of a method. `params` is `nil` where they were left out, which is as good
-    /// as `{}`.
+    /// Decodes the params of a method. `params` is `nil` if they were omitted, which is the same as
+    /// `{}`.
     static func decode(
         _ method: Method, _ params: JSONNode?, _ bounds: RequestBounds
     ) throws(ParamsFault) -> Request {
@@ -84,8 +84,8 @@ extension Hello {
         let bytesMax = bounds.greetingBytesMax
         protocolVersion = try reader.integer("protocol", in: .min ... .max)
         guard let client = try reader.optionalLabel("client", bytesMax: bytesMax) else {
-            // What another protocol's greeting looks like is not ours to judge: it is told that
-            // it is not spoken here, whatever else it says.
+            // The members of another protocol's `hello` are unknown, so only the version is
+            // checked.
             guard protocolVersion == 1 else {
                 client = ""
                 return
@@ -162,7 +162,8 @@ extension StateSet {
         if requireCurrent || !requireFields.isEmpty { try checkRequirements() }
     }
 
-    /// A condition that could not be judged is refused, not passed over: its sender relies on it.
+    /// A condition that cannot be checked is rejected, not ignored, because the sender relies on
+    /// it.
     private func checkRequirements() throws(ParamsFault) {
         guard requireCurrent else {
             guard requireFields.isEmpty else {
@@ -187,7 +188,8 @@ extension Change {
         field = try reader.name("field", bounds)
         context = try reader.context(bounds)
         var found: Action?
-        // Nearly every change has one of these beside its field, and nothing else is looked for.
+        // Nearly every change has one of these in addition to its field, and then no other is
+        // looked up.
         if let value = try reader.optionalJSON("value") {
             found = .value(value)
             if reader.hasTakenAll {
@@ -284,7 +286,7 @@ extension PresenceUpdate {
 }
 
 extension ParamsReader {
-    /// The globs of `fields`; `nil` for all fields.
+    /// The globs in `fields`; `nil` for all fields.
     fileprivate mutating func globs(_ bounds: RequestBounds) throws(ParamsFault) -> [String]? {
         let texts = try optionalNames(
             "fields", countMax: bounds.globsMax, limit: "globsMax", bounds)
@@ -295,7 +297,7 @@ extension ParamsReader {
         return texts
     }
 
-    /// `require: "current"`, its only value.
+    /// `require`: `"current"` is its only value.
     fileprivate mutating func requireCurrent() throws(ParamsFault) -> Bool {
         guard let node = take("require") else { return false }
         guard node.matches("current") else { throw .expected("\"current\"", at: "require") }

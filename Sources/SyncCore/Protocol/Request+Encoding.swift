@@ -1,7 +1,7 @@
-// Requests as a client writes them: the other way of Request+Decoding.swift, member by member.
+// Encodes requests for clients: the same members as in Request+Decoding.swift.
 
 extension Request {
-    /// Writes the params, an object; empty where the method has none.
+    /// Writes the params as an object, which is empty if the method has none.
     ///
     /// The text is canonical: equal requests give equal bytes.
     public func encodeParams(into writer: inout JSONWriter) {
@@ -25,8 +25,8 @@ extension Request {
         writer.endObject()
     }
 
-    /// Writes the whole request; a JSON-RPC notification, which is not answered, where `id` is
-    /// `nil`.
+    /// Writes the whole request; if `id` is `nil`, as a JSON-RPC notification, which is not
+    /// answered.
     public func encode(id: RequestID?, into writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("jsonrpc")
@@ -42,7 +42,7 @@ extension Request {
         writer.endObject()
     }
 
-    /// The whole request as a frame, length first.
+    /// The whole request as a frame, with its length.
     public func frame(id: RequestID?) -> [UInt8] {
         Frame.encode { encode(id: id, into: &$0) }
     }

@@ -1,4 +1,4 @@
-/// The methods of protocol 1 (PROTOCOL.md, All methods). The raw value is the name on the wire.
+/// The methods of protocol 1 (PROTOCOL.md, All methods). The raw value is the name in the protocol.
 public enum Method: String, CaseIterable, Hashable, Sendable {
     case hello
     case ping
@@ -21,7 +21,7 @@ public enum Method: String, CaseIterable, Hashable, Sendable {
     case serverBackup = "server.backup"
 }
 
-/// What a client asks for: a method with its params, typed.
+/// A request of a client: a method with its params.
 public enum Request: Hashable, Sendable {
     case hello(Hello)
     case ping
@@ -47,7 +47,7 @@ public enum Request: Hashable, Sendable {
 }
 
 extension Request {
-    /// The method asked for.
+    /// The method.
     public var method: Method {
         switch self {
         case .hello: .hello
@@ -72,8 +72,8 @@ extension Request {
         }
     }
 
-    /// The key under which the daemon remembers the answer; `nil` where none was given, and for
-    /// methods that take none.
+    /// The key under which the daemon stores the answer; `nil` if there is none or the method has
+    /// none.
     public var idempotencyKey: String? {
         switch self {
         case .formApply(let params): params.idempotencyKey
@@ -88,16 +88,16 @@ extension Request {
 
 /// Params of `hello`.
 public struct Hello: Hashable, Sendable {
-    /// The major version of the protocol that the client speaks.
+    /// The client's major version of the protocol.
     public var protocolVersion: Int64
-    /// The program, such as `pickerctl/1.0`.
+    /// The program, for example `pickerctl/1.0`.
     public var client: String
     /// Groups connections of one uid for undo.
     public var session: String?
-    /// The terminal that the client claims.
+    /// The terminal, as the client claims.
     public var tty: String?
 
-    /// A greeting by protocol 1.
+    /// A `hello` of protocol 1.
     public init(
         protocolVersion: Int64 = 1, client: String, session: String? = nil, tty: String? = nil
     ) {
@@ -112,14 +112,14 @@ public struct Hello: Hashable, Sendable {
 public struct FormApply: Hashable, Sendable {
     /// The definition, an object (FORM.md).
     public var definition: JSON
-    /// Only say what would happen.
+    /// Only report what would happen.
     public var isDryRun: Bool
-    /// Apply only over this version of the definition, 0 for a form that is not there; otherwise
-    /// `conflict`.
+    /// Apply only if this is the current version of the definition, or 0 if the form does not
+    /// exist; otherwise `conflict`.
     public var ifVersion: Int64?
     public var idempotencyKey: String?
 
-    /// An apply, unconditional unless said otherwise.
+    /// An unconditional apply by default.
     public init(
         definition: JSON, isDryRun: Bool = false, ifVersion: Int64? = nil,
         idempotencyKey: String? = nil
@@ -139,7 +139,7 @@ public struct FormSetOptions: Hashable, Sendable {
     public var options: [JSON]
     public var idempotencyKey: String?
 
-    /// A replacement of one picker's options.
+    /// Replaces one picker's options.
     public init(form: String, field: String, options: [JSON], idempotencyKey: String? = nil) {
         self.form = form
         self.field = field
@@ -153,7 +153,7 @@ public struct FormDelete: Hashable, Sendable {
     public var form: String
     public var idempotencyKey: String?
 
-    /// A removal of a form.
+    /// Deletes a form.
     public init(form: String, idempotencyKey: String? = nil) {
         self.form = form
         self.idempotencyKey = idempotencyKey
@@ -163,10 +163,10 @@ public struct FormDelete: Hashable, Sendable {
 /// Params of `state.get`.
 public struct StateGet: Hashable, Sendable {
     public var form: String
-    /// Globs of the fields asked for; `nil` for all.
+    /// Globs of the requested fields; `nil` for all.
     public var fields: [String]?
 
-    /// A reading of a form.
+    /// Reads a form.
     public init(form: String, fields: [String]? = nil) {
         self.form = form
         self.fields = fields
@@ -177,12 +177,13 @@ public struct StateGet: Hashable, Sendable {
 public struct StateSet: Hashable, Sendable {
     public var form: String
     public var changes: [Change]
-    /// The token of what the sender had seen: `nil` means 'over what is there now', the empty
-    /// token 'I have seen nothing'.
+    /// The token of what the sender had seen; `nil` means the current state, the empty token
+    /// nothing.
     public var context: String?
-    /// `require: "current"`: refuse what would overwrite something unseen.
+    /// `require: "current"`: reject the edit if it would overwrite something that the sender has
+    /// not seen.
     public var requireCurrent: Bool
-    /// Further fields that must be as the sender saw them.
+    /// Other fields that must be as the sender saw them.
     public var requireFields: [String]
     public var idempotencyKey: String?
 
@@ -203,18 +204,18 @@ public struct StateSet: Hashable, Sendable {
 /// A change of one field within a transaction.
 public struct Change: Hashable, Sendable {
     public var field: String
-    /// The token of what the sender had seen of this field; it goes before the request's.
+    /// The token of what the sender had seen of this field, instead of the request's.
     public var context: String?
     public var action: Action
 
-    /// What is done to the field.
+    /// The edit.
     public enum Action: Hashable, Sendable {
-        /// Set it. A value of wheels may name some components only.
+        /// Set the value. A value of wheels may contain only some components.
         case value(JSON)
         case increment(DecimalNumber)
         case toggle
         case move(Direction, wraps: Bool)
-        /// Unset it, back to its default.
+        /// Reset to the default.
         case reset
         case press
         /// Add tags to a multiple picker.
@@ -223,12 +224,12 @@ public struct Change: Hashable, Sendable {
         case remove([JSON])
     }
 
-    /// Where a picker's selection moves to, disabled options left out.
+    /// The direction in which a picker's selection moves, skipping disabled options.
     public enum Direction: String, CaseIterable, Hashable, Sendable {
         case next, previous, first, last
     }
 
-    /// A change, over the request's context unless it has its own.
+    /// A change with the request's context, unless it has its own.
     public init(field: String, context: String? = nil, _ action: Action) {
         self.field = field
         self.context = context
@@ -239,19 +240,19 @@ public struct Change: Hashable, Sendable {
 /// Params of `state.subscribe`.
 public struct StateSubscribe: Hashable, Sendable {
     public var form: String
-    /// Globs of the fields asked for; `nil` for all.
+    /// Globs of the requested fields; `nil` for all.
     public var fields: [String]?
-    /// The last revision that the subscriber has seen, and the log that it belongs to.
+    /// The last revision that the subscriber has seen, and its log.
     public var since: Since?
-    /// Notify presence as well.
+    /// Also notify presence.
     public var presence: Bool
 
-    /// A place in a log.
+    /// A position in a log.
     public struct Since: Hashable, Sendable {
         public var log: String
         public var revision: Revision
 
-        /// The place behind a revision.
+        /// The position after a revision.
         public init(log: String, revision: Revision) {
             self.log = log
             self.revision = revision
@@ -273,9 +274,9 @@ public struct StateSubscribe: Hashable, Sendable {
 public struct StateHistory: Hashable, Sendable {
     public var form: String
     public var field: String?
-    /// Only revisions below this one.
+    /// Only revisions before this one.
     public var before: Revision?
-    /// How many entries at most.
+    /// The most entries.
     public var limit: Int64?
 
     /// A page of history.
@@ -296,12 +297,12 @@ public struct StateUndo: Hashable, Sendable {
     public var scope: Scope
     public var idempotencyKey: String?
 
-    /// Whose transactions are taken back.
+    /// Whose transactions are undone.
     public enum Scope: String, CaseIterable, Hashable, Sendable {
         case mine, anyone
     }
 
-    /// An undo, of my own edits unless said otherwise.
+    /// An undo, by default of one's own edits.
     public init(
         form: String, field: String? = nil, scope: Scope = .mine, idempotencyKey: String? = nil
     ) {
@@ -317,7 +318,7 @@ public struct StateReveal: Hashable, Sendable {
     public var form: String
     public var field: String
 
-    /// A reading of a secure value.
+    /// Reads a secure value.
     public init(form: String, field: String) {
         self.form = form
         self.field = field
@@ -327,12 +328,12 @@ public struct StateReveal: Hashable, Sendable {
 /// Params of `presence.update`.
 public struct PresenceUpdate: Hashable, Sendable {
     public var form: String
-    /// The control that has the focus; `nil` for none.
+    /// The focused control; `nil` for none.
     public var focus: String?
-    /// What is being put in there and is not sent yet.
+    /// A value that is being entered and has not been sent.
     public var draft: JSON?
 
-    /// Where a person is.
+    /// The presence of a user.
     public init(form: String, focus: String?, draft: JSON? = nil) {
         self.form = form
         self.focus = focus
@@ -340,14 +341,14 @@ public struct PresenceUpdate: Hashable, Sendable {
     }
 }
 
-/// Params of `server.backup`: a new copy without `backup`, else a piece of the one begun.
+/// Params of `server.backup`: without `backup` a new copy, otherwise a piece of a copy.
 public struct ServerBackup: Hashable, Sendable {
-    /// The copy, as its beginning named it.
+    /// The number of the copy.
     public var backup: Int64?
-    /// Where the piece begins, in bytes.
+    /// The offset of the piece in bytes.
     public var offset: Int64?
 
-    /// The beginning of a copy, or a piece of one.
+    /// A new copy, or a piece of one.
     public init(backup: Int64? = nil, offset: Int64? = nil) {
         self.backup = backup
         self.offset = offset

@@ -1,10 +1,10 @@
-/// How large the parts of a request may be; what the decoder refuses before the engine sees it.
+/// Limits for the parts of a request, which the decoder checks.
 public struct RequestBounds: Hashable, Sendable {
-    /// Bytes of the name of a form or field, and of a glob. Names that exist have 63 at most.
+    /// Bytes of the name of a form or field, and of a glob. Existing names have at most 63.
     public var nameBytesMax = 128
     /// Globs in one request.
     public var globsMax = 256
-    /// Bytes of the globs of one request that are no names: each is tried on each field.
+    /// Bytes of the globs of one request that are not names. Each is matched against each field.
     public var globBytesMax = 4096
     /// Bytes of an idempotency key.
     public var keyBytesMax = 128
@@ -16,13 +16,13 @@ public struct RequestBounds: Hashable, Sendable {
     public var tagsMax = 10_000
     /// Bytes of a draft's JSON text; more is `limit`.
     public var draftBytesMax = 4096
-    /// Bytes of `client`, `session` and `tty` in a greeting, each.
+    /// Bytes of each of `client`, `session` and `tty` in `hello`.
     public var greetingBytesMax = 128
-    /// Bytes of a request's id as it is written: it is echoed.
+    /// Bytes of a request's id, which is repeated in the response.
     public var idBytesMax = 256
     /// Requests in one batch; more is `limit`.
     public var requestBatchMax = 1000
 
-    /// The bounds as shipped.
+    /// The default limits.
     public init() {}
 }

@@ -1,13 +1,13 @@
-// What `server.backup` answers.
+// The results of `server.backup`.
 
-/// The result of its beginning: a copy was made.
+/// The result of a new copy.
 public struct BackupResult: Hashable, Sendable {
-    /// Names the copy on this connection.
+    /// The number of the copy on this connection.
     public var backup: Int64
-    /// Its length.
+    /// Its length in bytes.
     public var bytes: Int64
 
-    /// A copy of so many bytes.
+    /// A copy of this length.
     public init(backup: Int64, bytes: Int64) {
         self.backup = backup
         self.bytes = bytes
@@ -29,12 +29,12 @@ public struct BackupResult: Hashable, Sendable {
     }
 }
 
-/// A piece of a copy: `data` on the wire, in base64.
+/// A piece of a copy: `data` in the protocol, in base64.
 public struct BackupPiece: Hashable, Sendable {
     public var backup: Int64
-    /// Where it begins, in bytes.
+    /// Its offset in bytes.
     public var offset: Int64
-    /// What stands there; empty behind the end.
+    /// Its content; empty after the end.
     public var bytes: [UInt8]
 
     /// A piece.

@@ -1,11 +1,11 @@
-// What the daemon answers to the methods of `state`: see Results.swift.
+// The results of the methods of `state`: see Results.swift.
 
 /// The result of `state.get`.
 public struct StateSnapshot: Hashable, Sendable {
     public var form: String
     public var log: String
     public var revision: Revision
-    /// The token of what the snapshot shows.
+    /// The token of the snapshot.
     public var context: String
     public var fields: [NamedField]
 
@@ -28,7 +28,7 @@ public struct StateSnapshot: Hashable, Sendable {
         writer.endObject()
     }
 
-    /// Writes the object, whose fields `fields` writes by `JSONWriter.field`.
+    /// Writes the object; `fields` writes the fields with `JSONWriter.field`.
     @inline(__always)
     static func encode(
         form: String, log: String, revision: Revision, context: CausalContext,
@@ -69,14 +69,14 @@ public struct StateSnapshot: Hashable, Sendable {
 public struct SetResult: Hashable, Sendable {
     public var form: String
     public var revision: Revision
-    /// The token of the request with the new dot.
+    /// The token of the request and the new dot.
     public var context: String
-    /// The fields that were changed.
+    /// The changed fields.
     public var fields: [NamedField]
-    /// Of undo and redo, the fields that somebody has overwritten since; `nil` for a set.
+    /// For undo and redo, the fields that somebody has overwritten since; `nil` for a set.
     public var skipped: [String]?
 
-    /// What a transaction did.
+    /// The result of a transaction.
     public init(
         form: String, revision: Revision, context: String, fields: [NamedField],
         skipped: [String]? = nil
@@ -97,7 +97,7 @@ public struct SetResult: Hashable, Sendable {
         writer.endObject()
     }
 
-    /// Writes the object, whose fields `fields` writes by `JSONWriter.field`.
+    /// Writes the object; `fields` writes the fields with `JSONWriter.field`.
     @inline(__always)
     static func encode(
         form: String, revision: Revision, context: CausalContext, skipped: [String]?,
@@ -129,9 +129,9 @@ public struct SubscribeResult: Hashable, Sendable {
     public var log: String
     public var revision: Revision
     public var context: String
-    /// Whether notifications go on behind `since`.
+    /// Whether notifications continue after `since`.
     public var isResumed: Bool
-    /// The snapshot to start from; `nil` where the subscription was resumed.
+    /// The initial snapshot; `nil` if the subscription was resumed.
     public var fields: [NamedField]?
 
     /// The beginning of a subscription.
@@ -186,11 +186,11 @@ public struct HistoryPage: Hashable, Sendable {
         public var revision: Revision
         public var at: Timestamp?
         public var by: WireAuthor?
-        /// What it was, such as `set`, `undo`, `apply`, `press`.
+        /// Its kind, for example `set`, `undo`, `apply`, `press`.
         public var kind: String
         public var changes: [Change]
 
-        /// A transaction with each of its members.
+        /// A transaction with these members.
         public init(
             revision: Revision, at: Timestamp?, by: WireAuthor?, kind: String, changes: [Change]
         ) {
@@ -202,13 +202,13 @@ public struct HistoryPage: Hashable, Sendable {
         }
     }
 
-    /// What a transaction did to a field.
+    /// The change of a field in a transaction.
     public struct Change: Hashable, Sendable {
         public var field: String
         /// `nil` for a secret.
         public var value: JSON?
         public var was: JSON?
-        /// The value lost against one that was set at the same time.
+        /// The value lost against a concurrent one.
         public var isConcurrent: Bool
 
         /// A change from what was to a value.
@@ -291,7 +291,7 @@ extension HistoryPage.Entry {
 
 /// The result of `state.reveal`.
 public struct RevealResult: Hashable, Sendable {
-    /// The value in plain text; null where none is set.
+    /// The value in plain text; null if none is set.
     public var value: JSON
 
     /// A secure value.

@@ -1,7 +1,7 @@
-// What the daemon answers, method by method: encoders for the engine, decoders for clients, side by
-// side so that the two cannot drift apart. Decoders pass over members that are new to them.
+// The results of all methods: encoders for the engine and decoders for clients, side by side so
+// that they stay consistent. Decoders ignore unknown members.
 
-/// The result of a method that has nothing to tell: `{}`.
+/// The result of a method without information: `{}`.
 public struct EmptyResult: Hashable, Sendable {
     /// The one value.
     public init() {}
@@ -16,7 +16,7 @@ public struct EmptyResult: Hashable, Sendable {
 /// The result of `hello`.
 public struct HelloResult: Hashable, Sendable {
     public var protocolVersion: Int64
-    /// The daemon, such as `pickersyncd/1.0`.
+    /// The daemon, for example `pickersyncd/1.0`.
     public var server: String
     /// The replica: the id of the store, a dot, and the epoch.
     public var replica: String
@@ -25,10 +25,10 @@ public struct HelloResult: Hashable, Sendable {
     public var store: String { String(replica.prefix { $0 != "." }) }
     public var features: [String]
     public var you: Peer
-    /// Bounds by name, such as `maxFrame` in bytes.
+    /// Limits by name, for example `maxFrame` in bytes.
     public var limits: [NamedLimit]
 
-    /// What the daemon knows of the connection.
+    /// The daemon's information about the connection.
     public struct Peer: Hashable, Sendable {
         public var connection: Int64
         public var uid: UInt32
@@ -46,7 +46,7 @@ public struct HelloResult: Hashable, Sendable {
         }
     }
 
-    /// A bound with its name.
+    /// A limit with its name.
     public struct NamedLimit: Hashable, Sendable {
         public var name: String
         public var max: Int64
@@ -117,15 +117,15 @@ public struct HelloResult: Hashable, Sendable {
 public struct FormList: Hashable, Sendable {
     public var forms: [Summary]
 
-    /// What is told of a form.
+    /// A form in the list.
     public struct Summary: Hashable, Sendable {
         public var form: String
         public var title: String?
         public var version: Int64
         public var revision: Revision
-        /// How many fields it has.
+        /// The number of fields.
         public var fields: Int64
-        /// How many connections are subscribed.
+        /// The number of subscribed connections.
         public var subscribers: Int64
 
         /// A summary with each of its members.
@@ -217,7 +217,7 @@ public struct FormResult: Hashable, Sendable {
     }
 }
 
-/// The result of `form.apply` and `form.setOptions`: what becomes of each field.
+/// The result of `form.apply` and `form.setOptions`: what happens to each field.
 public struct ApplyResult: Hashable, Sendable {
     public var form: String
     public var version: Int64
@@ -230,7 +230,7 @@ public struct ApplyResult: Hashable, Sendable {
     public var reset: [String]
     public var removed: [String]
 
-    /// What an apply did, or would do.
+    /// What an apply did or would do.
     public init(
         form: String, version: Int64, revision: Revision, isCreated: Bool, added: [String] = [],
         kept: [String] = [], invalid: [String] = [], reset: [String] = [], removed: [String] = []

@@ -1,8 +1,8 @@
-/// Which characters of somebody else's text are harmless, and how the others are shown.
+/// Which characters of untrusted text are harmless, and how the others are shown.
 ///
-/// Whatever text a form or a value carries is data (FORM.md): a control character must never reach
-/// a terminal or a log raw, nor may a character that turns the direction of what follows ("Trojan
-/// Source", Boucher and Anderson 2021) or that a reader of lines takes for a line's end.
+/// Text in a form or a value is data (FORM.md). Control characters must never reach a terminal or a
+/// log unescaped. The same holds for characters that change the direction of the following text
+/// ("Trojan Source", Boucher and Anderson 2021) or that a program could take for the end of a line.
 public enum SafeText {
     /// Whether a scalar is a control character: C0, DEL or C1.
     public static func isControl(_ scalar: Unicode.Scalar) -> Bool {
@@ -10,7 +10,7 @@ public enum SafeText {
     }
 
     /// Whether a scalar is shown as an escape: controls, line and paragraph separators, and the
-    /// twelve characters of the Unicode property Bidi_Control.
+    /// twelve characters with the Unicode property Bidi_Control.
     public static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F: true
@@ -19,8 +19,8 @@ public enum SafeText {
         }
     }
 
-    /// How many bytes at a place of UTF-8 text form a harmful character, and which; `nil` where
-    /// the one that begins here is harmless (a byte inside a character begins none).
+    /// The number of bytes of the harmful character at a position of UTF-8 text, and the character;
+    /// `nil` if the one that begins here is harmless (none begins inside a character).
     @inline(__always)
     static func harmful(
         at position: Int, in bytes: UnsafeBufferPointer<UInt8>
@@ -49,12 +49,13 @@ public enum SafeText {
 }
 
 extension String {
-    /// Whether there is no control character (C0, DEL, C1) in it.
+    /// Whether it contains no control character (C0, DEL, C1).
     ///
-    /// `allowingNewlineAndTab` is for the one type of value that may hold them: text with
-    /// `multiline`.
+    /// `allowingNewlineAndTab` is for text with `multiline`, the only values that may contain
+    /// these.
     public func isFreeOfControls(allowingNewlineAndTab: Bool = false) -> Bool {
-        // ASCII without controls, nearly every text, byte by byte; scalars cost ten times as much.
+        // Nearly every text is ASCII without controls. It is checked byte by byte, which is much
+        // faster than scalars.
         let isPlain = utf8.withContiguousStorageIfAvailable { bytes in
             var isPlain = true
             for byte in bytes { isPlain = isPlain && byte &- 0x20 < 0x5F }
@@ -67,10 +68,10 @@ extension String {
         }
     }
 
-    /// The text with every harmful character (see `SafeText.isHarmful`) shown as `\u{1B}`.
+    /// The text with every harmful character (see `SafeText.isHarmful`) as `\u{1B}`.
     ///
-    /// `keepingNewlineAndTab` is for text that is laid out in lines by the caller. A backslash that
-    /// the text has itself stays as it is: this is for eyes, not for reading back.
+    /// `keepingNewlineAndTab` is for text that the caller splits into lines. A backslash in the
+    /// text is not escaped, because the result is only for people.
     public func escapedForDisplay(keepingNewlineAndTab: Bool = false) -> String {
         func mustEscape(_ scalar: Unicode.Scalar) -> Bool {
             if keepingNewlineAndTab, scalar == "\n" || scalar == "\t" { return false }

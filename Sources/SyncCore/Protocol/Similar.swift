@@ -1,14 +1,15 @@
-/// The names that somebody may have meant: `data.similar`, and `did you mean` on a terminal.
+/// Similar names: `data.similar`, and `did you mean` on a terminal.
 public enum Similar {
-    /// Bytes of a name that are compared; a longer one is similar to nothing.
+    /// The most bytes of a name that is compared; a longer one has no similar names.
     private static let bytesMax = 64
-    /// Names that are given.
+    /// The most names in a result.
     public static let countMax = 3
 
-    /// The nearest of the names that exist, nearest first, names of one distance in byte order.
+    /// The existing names that are most similar, nearest first; names at the same distance in byte
+    /// order.
     ///
-    /// A name counts as near up to a third of its length, at least one slip, but never all of its
-    /// letters. A name that differs in capitals, or in `-` for `_`, is nearest of all.
+    /// A name is similar if the distance is at most a third of its length, at least one, and less
+    /// than its length. A name that differs only in case, or in `-` and `_`, is nearest.
     public static func names(
         to name: String, among names: some Sequence<String>, countMax: Int = countMax
     ) -> [String] {
@@ -31,8 +32,7 @@ public enum Similar {
         return near.prefix(countMax).map(\.name)
     }
 
-    /// What to write instead of a name that is none: the nearest names, else all of them, as
-    /// `Wording.refusal` takes it.
+    /// Suggestions for an unknown name: similar names, or else all, for `Wording.refusal`.
     public static func orAll(_ name: String, among names: [String]) -> String {
         let near = self.names(to: name, among: names)
         return near.isEmpty ? Wording.oneOf(names) : Wording.didYouMean(near)
@@ -43,12 +43,11 @@ public enum Similar {
         return (UInt8(ascii: "A")...UInt8(ascii: "Z")) ~= byte ? byte | 0x20 : byte
     }
 
-    /// How many slips lie between two texts: a letter more, one less, another one, or two
-    /// neighbours exchanged; `nil` for more than `most`. This is the optimal string alignment
-    /// distance (Damerau 1964, Levenshtein 1966; no part is edited twice), a row of its table at a
-    /// time as the bits of one word (Hyyrö, "A Bit-Vector Algorithm for Computing Levenshtein and
-    /// Damerau Edit Distances", 2003): whoever asks for a name that is not there has all names
-    /// compared.
+    /// The edit distance of two texts: insertions, deletions, substitutions and swaps of
+    /// neighbours; `nil` if it is more than `most`. This is the optimal string alignment distance
+    /// (Damerau 1964, Levenshtein 1966; no part is edited twice), with each row of the table as the
+    /// bits of one word (Hyyrö, "A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit
+    /// Distances", 2003), because a request with an unknown name compares all names.
     ///
     /// - Precondition: `left` has 1 to 64 bytes.
     static func distance(_ left: [UInt8], _ right: [UInt8], most: Int) -> Int? {

@@ -1,12 +1,13 @@
-/// Moments on the wire: RFC 3339 in UTC with milliseconds, such as `2026-11-21T10:18:51.000Z`.
+/// A point in time in the protocol: RFC 3339 in UTC with milliseconds, for example
+/// `2026-11-21T10:18:51.000Z`.
 ///
-/// Kept as milliseconds since 1970-01-01T00:00:00Z, leap seconds left out as POSIX does. The
+/// It is stored as milliseconds since 1970-01-01T00:00:00Z, without leap seconds, as in POSIX. The
 /// calendar is the proleptic Gregorian one.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds since the epoch.
     public let milliseconds: Int64
 
-    /// The moment so many milliseconds after the epoch.
+    /// The time this many milliseconds after the epoch.
     public init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
@@ -17,19 +18,19 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 
     private static let millisecondsADay: Int64 = 86_400_000
-    /// 0000-01-01T00:00:00.000Z, the first moment that RFC 3339 can write.
+    /// 0000-01-01T00:00:00.000Z, the first time in RFC 3339.
     public static let min = Timestamp(milliseconds: -62_167_219_200_000)
-    /// 9999-12-31T23:59:59.999Z, the last moment that RFC 3339 can write.
+    /// 9999-12-31T23:59:59.999Z, the last time in RFC 3339.
     public static let max = Timestamp(milliseconds: 253_402_300_799_999)
 }
 
 // MARK: - Text
 
 extension Timestamp: CustomStringConvertible {
-    /// Bytes of the text: its length never differs.
+    /// Bytes of the text, which always has the same length.
     public static let textBytes = 24
 
-    /// The moment by RFC 3339; one before `min` or after `max` is written as that.
+    /// The time as in RFC 3339; a time before `min` or after `max` is written as that.
     public var description: String {
         String(unsafeUninitializedCapacity: Self.textBytes) { buffer in
             write(to: buffer.baseAddress!)
@@ -63,9 +64,9 @@ extension Timestamp: CustomStringConvertible {
         put(time % 1000, at: 20, digits: 3, UInt8(ascii: "Z"))
     }
 
-    /// Parses RFC 3339 in UTC: `T` and `Z` in either case, a fraction of any length, of which
-    /// milliseconds are kept. `nil` for other text, dates that no calendar has, leap seconds and
-    /// offsets other than `Z`, `+00:00` and `-00:00`.
+    /// Parses RFC 3339 in UTC: `T` and `Z` in either case, and a fraction of any length, which is
+    /// cut to milliseconds. `nil` for other text, invalid dates, leap seconds and offsets other
+    /// than `Z`, `+00:00` and `-00:00`.
     public init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         func number(_ digits: Int, in range: ClosedRange<Int64>) -> Int64? {
@@ -111,7 +112,7 @@ extension Timestamp: CustomStringConvertible {
 
 extension Timestamp {
     /// Days since 1970-01-01 of a date. Source: Howard Hinnant, "chrono-Compatible Low-Level Date
-    /// Algorithms", days_from_civil; years begin in March there, so that the leap day is last.
+    /// Algorithms", days_from_civil; its years begin in March, so that the leap day is last.
     static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = year.flooredDivision(by: 400)
@@ -121,7 +122,7 @@ extension Timestamp {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// The date so many days after 1970-01-01. Source: as above, civil_from_days.
+    /// The date this many days after 1970-01-01. Source: as above, civil_from_days.
     static func date(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = day + 719_468
         let era = shifted.flooredDivision(by: 146_097)

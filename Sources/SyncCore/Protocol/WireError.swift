@@ -1,36 +1,36 @@
-/// An error as it travels: `{"code", "message", "data": {"kind", …}}` (PROTOCOL.md, Errors).
+/// An error in the protocol: `{"code", "message", "data": {"kind", …}}` (PROTOCOL.md, Errors).
 ///
-/// Only the members that its kind names are set; an empty list is not written.
+/// Only the members for its kind are set. An empty list is not written.
 public struct WireError: Error, Hashable, Sendable {
-    /// What went wrong, for a program.
+    /// The kind of error, for programs.
     public var kind: ErrorKind
-    /// One line for a person: what, why, what to do next.
+    /// One line for people: what, why, what to do next.
     public var message: String
-    /// `data.form`: the form it is about.
+    /// `data.form`: the form.
     public var form: String?
-    /// `data.field`: the field it is about.
+    /// `data.field`: the field.
     public var field: String?
-    /// `data.path`: the member of the params, such as `changes[0].value`.
+    /// `data.path`: the member of the params, for example `changes[0].value`.
     public var path: String?
-    /// `data.expected`: what would have been right, in words.
+    /// `data.expected`: what would be correct, in words.
     public var expected: String?
-    /// `data.fields`: what is there now, of a conflict.
+    /// `data.fields`: the current values, for a conflict.
     public var fields: [NamedField] = []
-    /// `data.similar`: the nearest names to one that is not there, nearest first.
+    /// `data.similar`: existing names that are similar, nearest first.
     public var similar: [String] = []
-    /// `data.limit`: the name of the quota.
+    /// `data.limit`: the name of the limit.
     public var limit: String?
-    /// `data.max`: the most that the quota allows.
+    /// `data.max`: the value of the limit.
     public var max: Int64?
-    /// `data.report`: the number under which the daemon logged an internal error.
+    /// `data.report`: the number of an internal error in the daemon's log.
     public var report: Int64?
-    /// `data.problems`: each thing that is wrong with a definition.
+    /// `data.problems`: each error in a definition.
     public var problems: [WireProblem] = []
-    /// `data.resend`: nothing was done, and nothing is wrong with the request: the connection is
-    /// about to close, and the same request is welcome on the next one.
+    /// `data.resend`: the request was valid but not executed, because the connection is about to be
+    /// closed. The client should send it again on the next connection.
     public var resend = false
 
-    /// An error of a kind with a line for a person.
+    /// An error of this kind with a line for people.
     public init(
         _ kind: ErrorKind, _ message: String, form: String? = nil, field: String? = nil,
         path: String? = nil, expected: String? = nil
@@ -43,14 +43,14 @@ public struct WireError: Error, Hashable, Sendable {
         self.expected = expected
     }
 
-    /// The connection closes before the request was begun; `data.resend`.
+    /// The connection is closed before the request was started; `data.resend`.
     public static func unbegun(_ message: String) -> WireError {
         var error = WireError(.unavailable, message)
         error.resend = true
         return error
     }
 
-    /// A `limit` error: `name` is the quota, `max` the most that it allows.
+    /// A `limit` error with the name and value of the limit.
     public static func limit(_ name: String, max: Int64, _ message: String) -> WireError {
         var error = WireError(.limit, message)
         error.limit = name
@@ -59,11 +59,11 @@ public struct WireError: Error, Hashable, Sendable {
     }
 }
 
-/// One thing that is wrong with a definition.
+/// One error in a definition.
 public struct WireProblem: Hashable, Sendable {
-    /// Where, such as `sections[1].fields[0].options[2].tag`.
+    /// The path, for example `sections[1].fields[0].options[2].tag`.
     public var path: String
-    /// What is wrong and what was expected, in one line.
+    /// The error and what was expected, in one line.
     public var message: String
 
     /// A problem at a path.
@@ -120,7 +120,7 @@ extension WireError {
         writer.endObject()
     }
 
-    /// Reads an error object as a client does: members that are missing or new are passed over.
+    /// Parses an error object as a client does: missing and unknown members are ignored.
     public init(decoding json: JSON) throws(DecodeError) {
         let reader = try WireReader(json, "error")
         let code = try reader.integer("code")

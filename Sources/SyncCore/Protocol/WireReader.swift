@@ -1,13 +1,13 @@
-/// Why a client could not read what a daemon sent.
+/// Why a client could not parse a message of the daemon.
 public enum DecodeError: Error, Hashable, Sendable {
-    /// The frame is not JSON as we know it.
+    /// The frame is not valid JSON.
     case json(JSONError)
-    /// JSON of another shape: the member at `path` should have been something else.
+    /// The member at `path` has the wrong type.
     case shape(path: String, expected: String)
 }
 
 extension DecodeError: CustomStringConvertible {
-    /// One line for a person.
+    /// One line for people.
     public var description: String {
         switch self {
         case .json(let error): "not JSON: \(error)"
@@ -16,8 +16,8 @@ extension DecodeError: CustomStringConvertible {
     }
 }
 
-/// Reads the members of an object that a daemon sent: lenient about members it does not know,
-/// exact about those it needs.
+/// Reads the members of an object from a daemon: it ignores unknown members and requires the
+/// others.
 struct WireReader {
     private let object: JSONObject
     let path: String
@@ -58,7 +58,7 @@ struct WireReader {
         return value
     }
 
-    /// An integer that fits the type asked for.
+    /// An integer that fits in the requested type.
     func exactly<Number: FixedWidthInteger>(
         _ name: String, as: Number.Type = Number.self
     ) throws(DecodeError) -> Number {
@@ -73,7 +73,7 @@ struct WireReader {
         return value
     }
 
-    /// The strings of an array; a missing array has none.
+    /// The strings of an array; empty if it is missing.
     func strings(_ name: String) throws(DecodeError) -> [String] {
         guard let value = object[name] else { return [] }
         let strings = value.arrayValue?.compactMap(\.stringValue)
@@ -83,7 +83,7 @@ struct WireReader {
         return strings
     }
 
-    /// Each element of an array decoded by `body`, which is given its path.
+    /// Decodes each element of an array with `body`, which gets its path.
     func each<Element>(
         _ name: String, _ body: (JSON, String) throws(DecodeError) -> Element
     ) throws(DecodeError) -> [Element] {
@@ -137,7 +137,7 @@ extension JSONWriter {
         endArray()
     }
 
-    /// A member with a moment; nothing for `nil`.
+    /// A member with a timestamp; nothing for `nil`.
     mutating func member(_ name: StaticString, _ moment: Timestamp?) {
         guard let moment else { return }
         key(name)
