@@ -1,18 +1,19 @@
-/// Connects to a store's file as this house wants it, and writes a whole state to a new file.
+/// Opens a store's file with the right settings, and writes a whole state to a new file.
 
 internal import SyncCore
 
-/// Makes connections and new files of one state directory.
+/// Creates connections and new files in one state directory.
 struct Builder {
     let files: StoreFiles
     let options: StoreOptions
     let schema: Schema
 
-    /// Opens the database file, which `StoreFiles.inspect` found to be ours.
+    /// Opens the database file, which `StoreFiles.inspect` has checked.
     func connect() throws(StoreError) -> Database {
         let file = files.database
         let database = try Database(opening: file, vfs: options.vfs)
-        // First of all: from the first access on, the log's index is in our own memory.
+        // This comes first: from the first access on, the index of the write-ahead log is in our
+        // own memory.
         try database.execute("PRAGMA locking_mode = EXCLUSIVE")
         _ = try schema.check(database)
         guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
@@ -33,11 +34,11 @@ struct Builder {
         return database
     }
 
-    /// Writes an image to the file `.building`, with what `source` still gives of its history.
+    /// Writes an image to the file `.building`, with the history that can be read from `source`.
     ///
-    /// Nothing of it is durable yet (`StoreFiles.adoptBuilding` sees to that): the file is of no
-    /// use to anybody before it is whole, so neither journal nor sync is needed.
-    /// - Parameter meta: what the new file, whose path it is given, says about itself.
+    /// None of it is durable yet; `StoreFiles.adoptBuilding` makes it so. An incomplete file is
+    /// useless, so neither journal nor sync is needed.
+    /// - Parameter meta: the `meta` rows of the new file, whose path it gets.
     func build(
         _ image: StoreImage, carryingFrom source: Database?,
         meta makeMeta: (_ file: String) throws(StoreError) -> Meta
@@ -72,10 +73,10 @@ struct Builder {
     }
 }
 
-/// Takes history and answers of idempotency keys over from an old file, as far as it can be read.
+/// Copies history and answers of idempotency keys from an old file, as far as it can be read.
 ///
-/// Only what stands: a revision or a key of a batch that failed may be in the old file, and must
-/// not come back with an edit that the state does not have.
+/// Revisions and keys of failed batches may be in the old file. They are not copied, because the
+/// state does not contain their edits.
 struct Carrying {
     let source: Database
     let target: Database
@@ -85,14 +86,14 @@ struct Carrying {
         self.target = target
     }
 
-    /// What cannot be read stays behind: history is worth less than a store that works.
+    /// What cannot be read is not copied, because a working store matters more than history.
     ///
-    /// - Throws: where it cannot be written, which is no reason to leave it behind.
+    /// - Throws: if the copy cannot be written.
     func carry(_ image: StoreImage) throws(StoreError) {
         for table in ["revision", "older"] {
             for form in image.forms {
                 guard let read = try? revisions(of: form, in: table) else { continue }
-                // The image may bring some itself.
+                // The image may contain some revisions itself.
                 let write = try target.prepare(
                     "INSERT OR IGNORE INTO \(table) (\(Query.columns)) "
                         + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")

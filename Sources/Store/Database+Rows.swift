@@ -1,9 +1,9 @@
-/// The contract's rows, to and from SQLite.
+/// The rows of `StoreOperation`, to and from SQLite.
 
 internal import SyncCore
 
 extension Database {
-    /// Does one step of a batch; within a transaction.
+    /// Applies one operation of a batch, within a transaction.
     func apply(_ operation: StoreOperation) throws(StoreError) {
         switch operation {
         case .putForm(let row): try put(row)
@@ -47,7 +47,7 @@ extension Database {
         }
     }
 
-    /// Writes the state of an image, history that it brings included; within a transaction.
+    /// Writes the state of an image and its history, within a transaction.
     func put(_ image: StoreImage) throws(StoreError) {
         for form in image.forms { try apply(.putForm(form)) }
         for field in image.fields { try apply(.putField(field)) }
@@ -55,8 +55,9 @@ extension Database {
         if !image.clock.isEmpty { try apply(.putClock(image.clock)) }
     }
 
-    /// Makes the state of an image the file's own: what the image does not know is removed, but
-    /// history and keys, as far as they are not beyond it, stay; within a transaction.
+    /// Replaces the state in the file with an image, within a transaction. What the image does not
+    /// contain is removed, except history and keys, which stay as far as they are not newer than
+    /// the image.
     func overwrite(with image: StoreImage) throws(StoreError) {
         let known = Set(image.forms.map(\.key))
         var gone: [FormKey] = []
@@ -82,7 +83,7 @@ extension Database {
         for answer in image.answers { try apply(.putKey(answer)) }
     }
 
-    /// Moves what is kept of revisions that are about to be pruned to where it is kept.
+    /// Moves revisions that are about to be pruned but must be kept to their table.
     private func keep(
         _ kept: KeptHistory, of form: FormKey, through: Int64
     ) throws(StoreError) {
@@ -133,7 +134,7 @@ extension Database {
         try statement.run()
     }
 
-    /// The answer that was given under a key.
+    /// The answer under a key.
     func key(uid: UInt32, key: String) throws(StoreError) -> KeyRow? {
         let statement = try statement(.key)
         try statement.bind(1, Int64(uid))
@@ -156,14 +157,14 @@ extension Statement {
         try bind(7, row.undoes.map { Int64(clamping: $0) * (row.isPartialUndo ? -1 : 1) })
     }
 
-    /// The present row, read as the answer under a key.
+    /// The current row as the answer under a key.
     var keyRow: KeyRow {
         KeyRow(
             uid: UInt32(truncatingIfNeeded: integer(0)), key: text(1), at: integer(2),
             digest: UInt64(bitPattern: integer(3)), result: blob(4))
     }
 
-    /// The present row, read as a revision.
+    /// The current row as a revision.
     var revisionRow: RevisionRow {
         let undoes = optionalInteger(6)
         return RevisionRow(
@@ -172,7 +173,7 @@ extension Statement {
             undoes: undoes?.magnitude, isPartialUndo: undoes ?? 0 < 0)
     }
 
-    /// The present row, read as a form with its head.
+    /// The current row as a form with its head.
     var formRow: FormRow {
         FormRow(
             key: integer(0), name: text(1), log: text(2),

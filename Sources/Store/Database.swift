@@ -1,8 +1,8 @@
-/// One SQLite connection, and its statements, prepared once and kept.
+/// One SQLite connection, and its statements, which are prepared once.
 ///
-/// The connection has no mutex (SQLITE_OPEN_NOMUTEX): its owner keeps two threads from using it at
-/// once. Every error comes out as a `StoreError` that names the file. Closing never checkpoints
-/// unless asked to, so that a file in doubt is kept as it was found.
+/// The connection has no mutex (SQLITE_OPEN_NOMUTEX): its owner must not use it from two threads at
+/// once. Every error becomes a `StoreError` that names the file. Closing checkpoints only on
+/// request, so that a suspect file stays as it is.
 
 internal import CSQLite
 internal import Glibc
@@ -11,12 +11,12 @@ internal import Glibc
 @safe
 final class Database {
     let file: String
-    /// Frames in the write-ahead log that are not yet in the file, as of the last commit.
+    /// Frames in the write-ahead log that were not in the file at the last commit.
     private(set) var walFrames = 0
     private var handle: OpaquePointer?
     private var kept: [Statement?] = Array(repeating: nil, count: Query.allCases.count)
 
-    /// Opens a file that is there; symbolic links in its path are refused (sqlite3_open_v2).
+    /// Opens an existing file. Symbolic links in its path are rejected (sqlite3_open_v2).
     init(opening file: String, vfs: String? = nil) throws(StoreError) {
         pickersync_sqlite_configure()
         self.file = file
@@ -42,7 +42,7 @@ final class Database {
         close(checkpointing: false)
     }
 
-    /// Finalizes every kept statement and closes; further calls do nothing.
+    /// Finalizes all prepared statements and closes the connection; further calls do nothing.
     func close(checkpointing: Bool) {
         guard unsafe handle != nil else { return }
         kept.removeAll()
@@ -52,7 +52,7 @@ final class Database {
         unsafe handle = nil
     }
 
-    /// Compiles a statement that is used now and then.
+    /// Compiles a statement that is used rarely.
     func prepare(_ sql: String, flags: UInt32 = 0) throws(StoreError) -> Statement {
         var statement: OpaquePointer?
         let code = unsafe sqlite3_prepare_v3(handle, sql, -1, flags, &statement, nil)
@@ -60,7 +60,7 @@ final class Database {
         return unsafe Statement(statement, of: self)
     }
 
-    /// The statement of a query, compiled at its first use.
+    /// The statement of a query, compiled at the first use.
     func statement(_ query: Query) throws(StoreError) -> Statement {
         if let statement = kept[query.rawValue] { return statement }
         let statement = try prepare(query.sql, flags: UInt32(SQLITE_PREPARE_PERSISTENT))
@@ -68,12 +68,12 @@ final class Database {
         return statement
     }
 
-    /// Runs a kept statement that takes no values and gives no rows.
+    /// Runs a prepared statement without parameters and rows.
     func run(_ query: Query) throws(StoreError) {
         try statement(query).run()
     }
 
-    /// Runs statements of our own making, one after the other.
+    /// Runs constant statements one after the other.
     func execute(_ sql: String) throws(StoreError) {
         let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(code) }
@@ -91,10 +91,11 @@ final class Database {
         return try statement.step() ? statement.text(0) : ""
     }
 
-    /// Rows that the last statement changed.
+    /// The number of rows that the last statement changed.
     var changes: Int { unsafe Int(sqlite3_changes64(handle)) }
 
-    /// Ends a transaction that failed. A failure of this changes nothing: SQLite has then ended it.
+    /// Rolls back a failed transaction. An error of this has no effect: then SQLite has already
+    /// rolled back.
     func rollBack() {
         if unsafe sqlite3_get_autocommit(handle) == 0 {
             unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
@@ -113,9 +114,9 @@ final class Database {
         }
     }
 
-    /// Keeps `walFrames`; SQLite then leaves every checkpoint to us (sqlite3_wal_hook).
+    /// Updates `walFrames`; SQLite then leaves all checkpoints to us (sqlite3_wal_hook).
     func countWALFrames() {
-        // Not retained: the hook goes with the connection, which this object closes.
+        // Not retained: the hook ends with the connection, which this object closes.
         let this = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe _ = sqlite3_wal_hook(
             handle,
@@ -128,8 +129,8 @@ final class Database {
             }, this)
     }
 
-    /// Moves what is in the write-ahead log into the file and syncs it (SQLITE_CHECKPOINT_PASSIVE;
-    /// nobody else reads the file, so it moves all).
+    /// Moves the write-ahead log to the file and syncs the file (SQLITE_CHECKPOINT_PASSIVE; there
+    /// are no other readers, so it moves everything).
     func checkpoint() throws(StoreError) {
         var inLog: Int32 = 0
         var moved: Int32 = 0
@@ -139,7 +140,7 @@ final class Database {
         walFrames = max(0, Int(inLog) - Int(moved))
     }
 
-    /// Copies the whole file into another connection's (sqlite3_backup_init).
+    /// Copies the whole file to another connection's file (sqlite3_backup_init).
     func copy(into other: Database) throws(StoreError) {
         guard let backup = unsafe sqlite3_backup_init(other.handle, "main", handle, "main") else {
             throw other.failure(unsafe sqlite3_errcode(other.handle))
@@ -155,7 +156,7 @@ final class Database {
     private static let syncFailed = SQLITE_IOERR | (4 << 8)
     private static let directorySyncFailed = SQLITE_IOERR | (5 << 8)
 
-    /// What a result code means to a person.
+    /// The error for a result code.
     func failure(_ code: Int32) -> StoreError {
         let message = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? ""
         switch code & 0xff {
@@ -166,8 +167,8 @@ final class Database {
         case SQLITE_BUSY, SQLITE_LOCKED: return .locked(file: file, pid: nil)
         case SQLITE_IOERR, SQLITE_CANTOPEN:
             let number = unsafe sqlite3_system_errno(handle)
-            // A sync that finds no room has written some pages and dropped others: not known, as
-            // after any other sync that failed.
+            // A sync that fails because the disk is full has written some pages and dropped others,
+            // so the result is unknown, as after any other failed sync.
             let isSync = code == Self.syncFailed || code == Self.directorySyncFailed
             if !isSync, number == ENOSPC || number == EDQUOT { return .full(file: file) }
             let cause = number == 0 ? "" : ": " + POSIX.text(number)

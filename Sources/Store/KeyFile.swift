@@ -1,20 +1,20 @@
-/// Where the sealing key comes from: systemd's credentials, or a file beside the store.
+/// The source of the encryption key: systemd's credentials, or a file in the state directory.
 ///
-/// Plaintext of the key is only ever in libsodium's guarded memory.
+/// The plaintext of the key exists only in libsodium's guarded memory.
 
 internal import CSodium
 internal import Glibc
 
 extension Sealer {
-    /// Takes the key from systemd's credentials, else from the file `key` beside the store, which
-    /// is made when it is not there.
+    /// Loads the key from systemd's credentials, or else from the file `key` in the state
+    /// directory, which is created if it does not exist.
     ///
-    /// After `Store.open`, which makes the directory, and whose lock keeps a second daemon from
-    /// making another key.
+    /// Call this after `Store.open`, which creates the directory and whose lock prevents a second
+    /// daemon from creating another key.
     /// - Parameters:
     ///   - directory: the state directory.
-    ///   - credentials: `$CREDENTIALS_DIRECTORY` (systemd.exec(5)), where `pickersync-key` holds 32
-    ///     bytes or 64 hexadecimal digits; `nil` where it is not set.
+    ///   - credentials: `$CREDENTIALS_DIRECTORY` (systemd.exec(5)), where `pickersync-key` contains
+    ///     32 bytes or 64 hexadecimal digits; `nil` if it is not set.
     public static func load(
         directory: String, credentials: String?
     ) throws(SealerError) -> Sealer {
@@ -28,15 +28,15 @@ extension Sealer {
         return sealer
     }
 
-    /// The same, but a key that is made is lost with the machine's power until it is kept: before
-    /// anything that was sealed with it.
+    /// The same, but a new key is not durable until it is kept, which must happen before anything
+    /// that was encrypted with it is stored.
     public static func prepare(
         directory: String, credentials: String?
     ) throws(SealerError) -> (sealer: Sealer, unkept: UnkeptKey?) {
         guard sodium_init() >= 0 else { throw .noMemory(file: directory) }
         if let credentials {
             let file = credentials + "/pickersync-key"
-            // Its mode says nothing: systemd grants access by an ACL, and shows 0440.
+            // The mode is not checked: systemd grants access by an ACL, and shows 0440.
             if let sealer = try reading(file, keepsOthersOut: false) { return (sealer, nil) }
         }
         let file = directory + "/key"
@@ -44,11 +44,11 @@ extension Sealer {
         return (try making(file), UnkeptKey(file: file, directory: directory))
     }
 
-    /// The key of a file; `nil` where there is no such file.
+    /// The key in a file; `nil` if the file does not exist.
     private static func reading(
         _ file: String, keepsOthersOut: Bool
     ) throws(SealerError) -> Sealer? {
-        // Without O_NONBLOCK a named pipe would hold the daemon's start for ever.
+        // Without O_NONBLOCK a named pipe would block the start of the daemon forever.
         let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = unsafe Glibc.open(file, flags)
         guard descriptor >= 0 else {
@@ -63,7 +63,7 @@ extension Sealer {
         defer { Glibc.close(descriptor) }
         if keepsOthersOut { try check(descriptor, file) }
 
-        // One byte more than a key of digits and its newline, to tell a longer file.
+        // One byte more than digits and a newline, to detect a longer file.
         let bytesMax = 66
         guard let memory = unsafe sodium_malloc(bytesMax) else { throw .noMemory(file: file) }
         defer { unsafe sodium_free(memory) }
@@ -77,7 +77,8 @@ extension Sealer {
         return unsafe try parsing(UnsafeRawBufferPointer(rebasing: buffer[..<count]), of: file)
     }
 
-    /// A key file that others can read is no secret any more; one that they can write is theirs.
+    /// A key file that others can read is no longer secret; one that others can write is under
+    /// their control.
     private static func check(_ descriptor: Int32, _ file: String) throws(SealerError) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw failure("fstat", file) }
@@ -122,7 +123,7 @@ extension Sealer {
         return sealer
     }
 
-    /// Makes a random key, and writes it to a file that is not the key's yet.
+    /// Creates a random key, and writes it to a temporary file.
     private static func making(_ file: String) throws(SealerError) -> Sealer {
         let sealer = unsafe try Sealer(file: file) {
             unsafe randombytes_buf($0.baseAddress!, $0.count)
@@ -145,23 +146,23 @@ extension Sealer {
     }
 }
 
-/// A key that was made and whose file is not durable yet.
+/// A new key whose file is not durable yet.
 public struct UnkeptKey: Sendable {
     let file: String
     let directory: String
 
     static func partial(of file: String) -> String { file + ".new" }
 
-    /// Gives the key its file, which appears whole and durable or not at all. May be called again
-    /// after it failed.
+    /// Gives the key file its name. It appears complete and durable, or not at all. Can be called
+    /// again after a failure.
     func keep() throws(StoreError) {
         let partial = Self.partial(of: file)
         if try POSIX.exists(partial) {
             try POSIX.sync(partial)
-            // link(2), unlike rename(2), never replaces a key that is there.
+            // link(2), unlike rename(2), never replaces an existing key.
             if unsafe link(partial, file) != 0 {
                 let number = errno
-                // Left by a call that failed behind this step.
+                // Left by a call that failed after this step.
                 guard number == EEXIST, try POSIX.identity(partial) == POSIX.identity(file) else {
                     throw POSIX.failure("link", file, number)
                 }

@@ -1,51 +1,53 @@
-/// Keeps a store to one daemon, and remembers the last run outside of the database.
+/// Locks a store for one daemon, and records the last run outside of the database.
 ///
-/// The file is locked with flock(2) for as long as the daemon lives, and never removed: whoever
-/// removed it could lock a second one. It holds three lines: the pid of the holder, the number of
-/// the last run (its *generation*), and whether that run is `open` or was `closed`. The generation
-/// is also in the database. The two together tell a kill from a backup that was put back, even
-/// where that kept the inode of the file.
+/// The file is locked with flock(2) as long as the daemon lives, and never removed: after a
+/// removal, a second daemon could lock a second file. It contains three lines: the pid of the
+/// daemon, the number of the last run (its *generation*), and whether that run is `open` or was
+/// `closed`. The generation is also in the database. Together they distinguish a kill from a
+/// restored backup, even if the backup has the same inode.
 ///
-/// Each write is one pwrite(2) of `recordBytes` bytes at the start of the file, always in one page:
-/// SIGKILL leaves the old record or the new one, never a mixture (the kernel looks for a fatal
-/// signal between pages alone).
+/// Each write is one pwrite(2) of `recordBytes` bytes at the start of the file, always within one
+/// page: SIGKILL leaves the old record or the new one, never a mixture (the kernel checks for a
+/// fatal signal only between pages).
 ///
 /// **Order of writes** (L: the generation in the lock file, G: that in the database):
-/// - A run that begins in a file that follows the lock file writes the database
-///   (G := max(L, G) + 1, not clean), then the lock file (L := G, open). No edit is committed
-///   before both are written.
-/// - A run that begins in a file that does *not* follow writes the lock file first, and then the
-///   new identity into the database. A kill between the two leaves G < L: the file still does not
-///   follow.
-/// - A new store writes L := 0 where the lock file says nothing, and then as the first case.
-/// - A rebuilt file has G + 1; it takes its name, and then L := G.
+/// - A run that begins with a file that follows the lock file writes the database (G := max(L, G) +
+///   1, not clean), then the lock file (L := G, open). No edit is committed before both are
+///   written.
+/// - A run that begins with a file that does *not* follow the lock file writes the lock file first,
+///   and then the new identity to the database. A kill in between leaves G < L, so the file still
+///   does not follow.
+/// - For a new store, L := 0 is written if the lock file contains nothing, and then as in the first
+///   case.
+/// - A rebuilt file has G + 1. It is renamed, and then L := G.
 /// - A clean stop marks the database clean, then the lock file closed.
 ///
-/// **What each combination means.** A file that does not follow takes a new replica and new logs.
+/// **The meaning of each combination.** A file that does not follow gets a new replica and new
+/// logs.
 ///
 /// | lock file | database | how it came about | follows |
 /// | --- | --- | --- | --- |
-/// | says nothing | any | lost, damaged, or another store's | no |
-/// | L | G < L | an older file was put back | no |
+/// | empty | any | lost, damaged, or another store's | no |
+/// | L | G < L | an older file was restored | no |
 /// | L open | G = L, not clean | a run was killed | yes |
 /// | L open | G = L, clean | a kill between the two marks of a clean stop | yes |
 /// | L closed | G = L, clean | a clean stop | yes |
-/// | L closed | G = L, not clean | a copy taken during the run was put back after it | no |
+/// | L closed | G = L, not clean | a copy made during the run was restored after it | no |
 /// | L | G > L, not clean | starts that were killed before the lock file | yes |
-/// | L | G > L, clean | an older lock file was put back | no |
+/// | L | G > L, clean | an older lock file was restored | no |
 ///
-/// The last row but one is safe however far G is ahead: a run with G > L was killed before its
-/// first commit, so all these files hold the same edits. The last row: a run writes L := G before
+/// In the last row but one, G may be any number ahead: a run with G > L was killed before its first
+/// commit, so all these files contain the same edits. In the last row: a run writes L := G before
 /// it marks the database clean.
 ///
-/// What cannot be told: a copy that was taken during a run, and is put back in place after that run
-/// was killed and before the next start. Only a write to the lock file at each commit could tell.
+/// One case cannot be detected: a copy that was made during a run and restored after that run was
+/// killed and before the next start. That would need a write to the lock file at each commit.
 
 internal import Glibc
 
-/// What one run left in the lock file.
+/// The record of one run in the lock file.
 struct RunMark: Equatable {
-    /// Counts the times that the store was opened or written anew.
+    /// How often the store was opened or rebuilt.
     var generation: Int64
     var closed: Bool
 }
@@ -53,11 +55,11 @@ struct RunMark: Equatable {
 /// The lock of one store, held until `release` or the end of the process.
 final class LockFile {
     let path: String
-    /// What the run before this one left; `nil` in a new directory.
+    /// The record of the previous run; `nil` in a new directory.
     let last: RunMark?
     private var descriptor: Int32
 
-    /// Takes the lock, or says who has it.
+    /// Takes the lock, or throws who has it.
     init(path: String) throws(StoreError) {
         self.path = path
         if let status = try POSIX.status(path) { try StoreFiles.checkRegular(status, of: path) }
@@ -79,24 +81,24 @@ final class LockFile {
         release()
     }
 
-    /// The pid that a lock file names, if it does.
+    /// The pid in a lock file, if any.
     static func holder(of path: String) -> Int32? { lines(of: path).first.flatMap { Int32($0) } }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     func release() {
         guard descriptor >= 0 else { return }
         close(descriptor)
         descriptor = -1
     }
 
-    /// Writes our pid and, where there is one, the run.
+    /// Writes our pid and the run, if any.
     ///
-    /// Not synced. A loss of power may leave an older record beside a newer database, which is the
-    /// row G > L, or an empty new file, which costs the clients a snapshot.
+    /// Not synced. After a power loss, an older record may be beside a newer database, which is the
+    /// row G > L, or the file may be new and empty, which costs clients a snapshot.
     func write(_ mark: RunMark?) throws(StoreError) {
         var text = "\(getpid())\n"
         if let mark { text += "\(mark.generation)\n\(mark.closed ? "closed" : "open")\n" }
-        // Empty lines cover what a longer record left; ftruncate(2) would be a second step.
+        // Empty lines overwrite the rest of a longer record; ftruncate(2) would be a second step.
         var record = Array(text.utf8)
         record += repeatElement(UInt8(ascii: "\n"), count: Self.recordBytes - record.count)
         let written = unsafe pwrite(descriptor, record, record.count, 0)

@@ -1,4 +1,4 @@
-/// What a store knows about itself: its replica, its file, its last run.
+/// The metadata of a store: its replica, its file, its last run.
 
 internal import CSodium
 internal import SyncCore
@@ -6,18 +6,18 @@ internal import SyncCore
 /// The rows of the table `meta`.
 struct Meta {
     var replica: ReplicaID
-    /// Counts the times that the store was opened or written anew.
+    /// How often the store was opened or rebuilt.
     var generation: Int64
     /// Whether the run of that generation closed it.
     var clean: Bool
-    /// Whether that run told nobody of an edit before it was durable.
+    /// Whether that run published edits only after they were durable.
     var everyEditDurable: Bool
-    /// The file that this was written into.
+    /// The identity of the file that contains these rows.
     var identity: FileIdentity
-    /// Digest of /etc/machine-id, which is not to be shown as it is (machine-id(5)).
+    /// A digest of /etc/machine-id, which must not be published (machine-id(5)).
     var machine: [UInt8]
 
-    /// A store that never was before.
+    /// The metadata of a new store.
     init(newIn file: String, generation: Int64, everyEditDurable: Bool) throws(StoreError) {
         replica = ReplicaID(id: randomBits() & ReplicaID.idMax, epoch: 1)
         self.generation = generation
@@ -27,7 +27,7 @@ struct Meta {
         machine = Self.thisMachine()
     }
 
-    /// Reads what a file says; a file without one of the rows is damaged.
+    /// Reads the metadata of a file. A file without one of the rows is damaged.
     init(reading database: Database) throws(StoreError) {
         func number(_ name: String) throws(StoreError) -> Int64 {
             try Self.value(name, in: database) { $0.integer(0) }
@@ -65,7 +65,7 @@ struct Meta {
         try put.run()
     }
 
-    /// Why this file cannot simply go on as the replica that it was; `nil` where it can.
+    /// Why this file cannot continue as the same replica; `nil` if it can.
     func change(
         file: FileIdentity, machine: [UInt8], last: RunMark?, requested: Bool
     ) -> Opening.ReplicaChange? {
@@ -75,17 +75,18 @@ struct Meta {
         return clean || everyEditDurable ? nil : .editsLost
     }
 
-    /// Whether the file is the one that the lock file speaks of: the table in `LockFile`.
+    /// Whether the file follows the lock file: the table in `LockFile`.
     func follows(_ last: RunMark?) -> Bool {
         guard let last else { return false }
         if generation == last.generation { return clean || !last.closed }
         return generation > last.generation && !clean
     }
 
-    /// Becomes the next run's: under the same replica, its next epoch, or a new identity.
+    /// Starts the next run: with the same replica, its next epoch, or a new identity.
     ///
-    /// Where the file may have a twin, the id is new too: two copies of one file, or one backup put
-    /// back twice, would else take the same epoch and write the same dots.
+    /// If there may be another copy of the file, the id is new too. Otherwise two copies of one
+    /// file, or one backup that was restored twice, would get the same epoch and issue the same
+    /// dots.
     mutating func begin(
         after change: Opening.ReplicaChange?, generation: Int64, everyEditDurable: Bool,
         file: FileIdentity, machine: [UInt8]
@@ -104,12 +105,12 @@ struct Meta {
         self.machine = machine
     }
 
-    /// The epoch that follows, under a new id after 2^32 of them.
+    /// The next epoch, or a new id after 2^32 epochs.
     static func nextEpoch(of replica: ReplicaID) -> ReplicaID {
         replica.nextEpoch ?? ReplicaID(id: randomBits() & ReplicaID.idMax, epoch: 1)
     }
 
-    /// Digest of this machine's id; empty where it has none.
+    /// A digest of this machine's id; empty if it has none.
     static func thisMachine() -> [UInt8] {
         guard let id = POSIX.contents("/etc/machine-id", bytesMax: 256), !id.isEmpty else {
             return []

@@ -1,19 +1,19 @@
-/// The file system calls that the store needs; a failed one names its file.
+/// System calls on files for the store. An error names the file.
 
 internal import CSQLite
 internal import Glibc
 
-/// Which file a path names, as far as that can be told: a copy has another inode, and an inode that
-/// was used again has another birth. The device is left out: its number may change at every boot.
+/// The identity of a file: a copy has another inode, and a reused inode has another birth time. The
+/// device is not included, because its number may change at every boot.
 struct FileIdentity: Equatable {
     var inode: UInt64
-    /// Nanoseconds since 1970; 0 where the file system keeps none.
+    /// Nanoseconds since 1970; 0 if the file system does not store it.
     var birth: Int64
 }
 
-/// Thin wrappers; each names its man page by its own name.
+/// Thin wrappers, named after the system calls or what they do.
 enum POSIX {
-    /// What a failed call means to a person; `errno` unless a number is given.
+    /// The error for a failed call; `errno` unless a number is given.
     static func failure(_ call: String, _ file: String, _ number: Int32 = errno) -> StoreError {
         switch number {
         case ENOSPC, EDQUOT: .full(file: file)
@@ -28,7 +28,7 @@ enum POSIX {
         return unsafe String(cString: text)
     }
 
-    /// lstat(2); `nil` where there is nothing of that name.
+    /// lstat(2); `nil` if the file does not exist.
     static func status(_ path: String) throws(StoreError) -> stat? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
@@ -42,12 +42,12 @@ enum POSIX {
         try status(path) != nil
     }
 
-    /// Bytes of a file; 0 where there is none.
+    /// Bytes of a file; 0 if it does not exist.
     static func size(_ path: String) throws(StoreError) -> Int {
         Int(try status(path)?.st_size ?? 0)
     }
 
-    /// statx(2), which alone tells a file's birth.
+    /// statx(2), the only call that returns a file's birth time.
     static func identity(_ path: String) throws(StoreError) -> FileIdentity {
         var inode: UInt64 = 0
         var birth: Int64 = 0
@@ -69,21 +69,22 @@ enum POSIX {
         guard unsafe rename(from, to) == 0 else { throw failure("rename", to) }
     }
 
-    /// unlink(2); what is not there is as good as removed.
+    /// unlink(2). A file that does not exist is not an error.
     static func remove(_ path: String) throws(StoreError) {
         guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure("unlink", path) }
     }
 
     /// fsync(2) of a file or a directory.
     ///
-    /// Not of a file that SQLite has open: closing our descriptor would drop its locks (fcntl(2)).
+    /// Not for a file that SQLite has open: closing our descriptor would release its locks
+    /// (fcntl(2)).
     static func sync(_ path: String) throws(StoreError) {
         let descriptor = try open(path, O_RDONLY)
         defer { Glibc.close(descriptor) }
         guard fsync(descriptor) == 0 else { throw failure("fsync", path) }
     }
 
-    /// open(2), close-on-exec, never through a symbolic link.
+    /// open(2) with close-on-exec, never through a symbolic link.
     static func open(
         _ path: String, _ flags: Int32, mode: mode_t = 0
     ) throws(StoreError) -> Int32 {
@@ -94,7 +95,7 @@ enum POSIX {
         }
     }
 
-    /// Makes an empty file of mode 0600 that must not be there yet.
+    /// Creates an empty file with mode 0600, which must not exist.
     static func create(_ path: String) throws(StoreError) {
         Glibc.close(try open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600))
     }
@@ -116,7 +117,7 @@ enum POSIX {
     }
 
     /// read(2) until the buffer is full or the file ends.
-    /// - Returns: how many bytes were read.
+    /// - Returns: the number of bytes.
     static func read(
         _ bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, of path: String
     ) throws(StoreError) -> Int {
@@ -134,7 +135,7 @@ enum POSIX {
         return got
     }
 
-    /// Copies a file; `to` appears only when it is whole and durable.
+    /// Copies a file. `to` appears only when it is complete and durable.
     static func copy(_ from: String, to: String) throws(StoreError) {
         let partial = to + ".partial"
         try remove(partial)
@@ -166,7 +167,7 @@ enum POSIX {
         }
     }
 
-    /// The names in a directory that begin so, ascending (readdir(3)).
+    /// The names in a directory with this prefix, ascending (readdir(3)).
     static func names(in directory: String, prefix: String) throws(StoreError) -> [String] {
         guard let stream = unsafe opendir(directory) else { throw failure("opendir", directory) }
         defer { unsafe closedir(stream) }
@@ -180,7 +181,7 @@ enum POSIX {
         return names.sorted()
     }
 
-    /// A whole small file; `nil` where it cannot be read or is longer than `bytesMax`.
+    /// The contents of a small file; `nil` if it cannot be read or is longer than `bytesMax`.
     static func contents(_ path: String, bytesMax: Int) -> [UInt8]? {
         guard let descriptor = try? open(path, O_RDONLY) else { return nil }
         defer { Glibc.close(descriptor) }
@@ -194,7 +195,7 @@ enum POSIX {
         return bytes
     }
 
-    /// A moment as it stands in a file's name: `20261121T102607.123Z`.
+    /// A time as in file names: `20261121T102607.123Z`.
     static func stamp(_ time: timespec) -> String {
         var seconds = time.tv_sec
         var parts = unsafe tm()

@@ -1,6 +1,6 @@
-/// Every statement that the store keeps compiled, in one place.
+/// All prepared statements of the store.
 
-/// Names a kept statement.
+/// The prepared statements.
 enum Query: Int, CaseIterable {
     case begin, commit
     case putForm, putHead, moveHead, deleteForm, deleteHead, deleteFields, deleteRevisions
@@ -12,17 +12,17 @@ enum Query: Int, CaseIterable {
     case allForms, allFields, newestRevisions, keysSince
     case revisionsFrom, history, older, journal, key, allKeys, meta, metaAll, clock, nameLog
 
-    /// All columns of a revision, of the newest and of what is kept beyond them.
+    /// All columns of a revision, both of the newest ones and of those kept beyond them.
     static let columns = "form, revision, at, frame, record, uid, back"
     private static let revision = "SELECT \(columns) FROM revision WHERE form = ?1"
-    /// What was taken back by revisions up to the second value.
+    /// What was undone by revisions up to the second value.
     private static let takenBack =
         "SELECT abs(back) FROM revision WHERE form = ?1 AND revision <= ?2 AND back IS NOT NULL"
 
-    /// The SQL text. A table: it has as many lines as there are queries.
+    /// The SQL text.
     var sql: String {
         switch self {
-        // IMMEDIATE: the write lock is taken once, not upgraded half-way.
+        // IMMEDIATE takes the write lock at once, so it never needs an upgrade.
         case .begin: "BEGIN IMMEDIATE"
         case .commit: "COMMIT"
         case .putForm:
@@ -56,7 +56,8 @@ enum Query: Int, CaseIterable {
             INSERT INTO revision (\(Self.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """
         case .keepRevisions:
-            // Windows go over what is about to be deleted, which is read for that anyway.
+            // The window functions visit only rows that are about to be deleted, which are read
+            // anyway.
             """
             INSERT OR REPLACE INTO older (\(Self.columns)) SELECT \(Self.columns) FROM revision \
             WHERE form = ?1 AND revision IN (SELECT revision FROM (SELECT revision, \
@@ -78,7 +79,8 @@ enum Query: Int, CaseIterable {
             """
         case .pruneOlderBefore: "DELETE FROM older WHERE form = ?1 AND at < ?2"
         case .pruneRevisionsThrough: "DELETE FROM revision WHERE form = ?1 AND revision <= ?2"
-        // Up to the first that is young enough: a clock that went back must not make a gap.
+        // Only up to the first row that is recent enough, so that a clock that went back cannot
+        // make a gap.
         case .pruneRevisionsBefore:
             """
             DELETE FROM revision WHERE form = ?1 AND revision < coalesce((SELECT revision \

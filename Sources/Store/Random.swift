@@ -1,10 +1,10 @@
-/// Randomness of the kernel's generator, and the wiping of secrets (libsodium).
+/// Random numbers from the kernel, and clearing of secrets (libsodium).
 
 internal import CSodium
 
-/// 64 random bits for log names, replica ids and the like.
+/// 64 random bits for log names, replica ids and so on.
 ///
-/// randombytes_buf(3) draws from getrandom(2) and cannot fail.
+/// randombytes_buf(3) uses getrandom(2) and cannot fail.
 public func randomBits() -> UInt64 {
     var bits: UInt64 = 0
     unsafe withUnsafeMutableBytes(of: &bits) { bytes in
@@ -13,9 +13,10 @@ public func randomBits() -> UInt64 {
     return bits
 }
 
-/// Overwrites a secret so that no optimizer leaves it out (sodium_memzero).
+/// Overwrites a secret so that the optimizer does not remove the write (sodium_memzero).
 ///
-/// Only this copy is wiped: pass the sole owner of the bytes, or Swift copies them first.
+/// Only this copy is cleared. The argument must be the only owner of the bytes, or Swift copies
+/// them first.
 public func wipe(_ bytes: inout [UInt8]) {
     unsafe bytes.withUnsafeMutableBytes { buffer in
         if let base = buffer.baseAddress { unsafe sodium_memzero(base, buffer.count) }

@@ -1,34 +1,34 @@
-/// The tables, and the numbered steps by which an older file comes to the present ones.
+/// The tables, and the numbered migrations from older files.
 ///
-/// `user_version` says how many steps a file has taken. Each step is one transaction, so that a
-/// file is always at exactly one version. Steps are only ever added at the end.
+/// `user_version` is the number of migrations of a file. Each migration is one transaction, so a
+/// file always has exactly one version. New migrations are added only at the end.
 
 internal import CSQLite
 
-/// The steps that a file goes through.
+/// The migrations.
 struct Schema {
     /// Marks the file as ours: "PKSY" (SQLite file format, section 1.3.17). `StoreFiles.inspect`
-    /// looks at it.
+    /// checks it.
     static let applicationID: Int64 = 0x504b_5359
 
-    /// SQL of each step; the first makes the tables of version 1.
+    /// The SQL of each migration; the first one creates the tables of version 1.
     var steps: [String]
 
-    /// The version after all steps.
+    /// The version after all migrations.
     var version: Int { steps.count }
 
     static let current = Schema(steps: [version1, version2, version3, version4])
 
-    /// The row of `meta` that says which program wrote the file, for who cannot read it: it stays
-    /// what it is in every version.
+    /// The row of `meta` with the program that wrote the file, for programs that cannot read the
+    /// rest. It is the same in every version.
     static let writer = "writer"
 
-    /// - `head` is apart from `form` because it changes with each revision, and a definition may
+    /// - `head` is separate from `form` because it changes with each revision, and a definition may
     ///   fill many pages.
-    /// - `field` is clustered by its key: an edit touches one page of it.
-    /// - `idempotency` has a row number, so that rows are appended and only the thin index is
-    ///   touched at random places; so has `revision` from version 4 on.
-    /// - No foreign keys: `deleteForm` removes what belongs to a form, and edits pay no look-ups.
+    /// - `field` is clustered by its key, so an edit changes one page of it.
+    /// - `idempotency` has a row number, so that rows are appended and only the small index changes
+    ///   at random places. So has `revision` since version 4.
+    /// - No foreign keys: `deleteForm` removes the rows of a form, and edits need no look-ups.
     private static let version1 = """
         CREATE TABLE meta (
             name TEXT NOT NULL PRIMARY KEY, value ANY NOT NULL
@@ -58,15 +58,15 @@ struct Schema {
         CREATE INDEX idempotency_at ON idempotency (at);
         """
 
-    /// From version 2 on a file says which program wrote it last.
+    /// Since version 2, a file contains the program that wrote it last.
     private static let version2 = """
         INSERT INTO meta (name, value) VALUES ('\(writer)', '');
         """
 
-    /// From version 3 on a revision says whose it is and what it took back, and `older` has what
-    /// is kept of each user beyond the newest revisions of a form. Rows of before say neither:
-    /// they are nobody's until they expire. `back` is negative where only some fields of the other
-    /// were taken back.
+    /// Since version 3, a revision has its author's uid and the revision that it undid, and `older`
+    /// has the revisions of each user that are kept beyond the newest ones of a form. Older rows
+    /// have neither and belong to nobody until they expire. `back` is negative if only some fields
+    /// of the other revision were undone.
     private static let version3 = """
         ALTER TABLE revision ADD COLUMN uid INTEGER;
         ALTER TABLE revision ADD COLUMN back INTEGER;
@@ -77,11 +77,11 @@ struct Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// From version 4 on revisions of all forms are appended to one end, where a page is split
-    /// without looking at its neighbours (SQLite's `balance_quick`), and have a thin index; rows
-    /// clustered by form and revision stood in the inner pages of the tree, too. The clock stands
-    /// among the heads, as the head of no form: a page of its own went to the disk with each
-    /// commit. Together a commit writes a quarter fewer pages, with many forms half as many.
+    /// Since version 4, revisions of all forms are appended at one end, where a page is split
+    /// without reading its neighbours (SQLite's `balance_quick`), and have a small index. Before,
+    /// rows were clustered by form and revision, so they were in inner pages of the tree too. The
+    /// clock is in `head`, as the head of no form; before, it had a page of its own that each
+    /// commit wrote. A commit now writes fewer pages.
     private static let version4 = """
         CREATE TABLE appended (
             number INTEGER PRIMARY KEY, form INTEGER NOT NULL, revision INTEGER NOT NULL,
@@ -98,7 +98,7 @@ struct Schema {
         DELETE FROM meta WHERE name = 'clock';
         """
 
-    /// Refuses a file of a newer version; changes nothing.
+    /// Rejects a file of a newer version; changes nothing.
     /// - Returns: the version of the file.
     func check(_ database: Database) throws(StoreError) -> Int {
         let found = Int(try database.integer("PRAGMA user_version"))
@@ -111,7 +111,7 @@ struct Schema {
         return found
     }
 
-    /// Takes the steps that a file of version `found` has not taken yet.
+    /// Runs the migrations that a file of version `found` needs.
     func migrate(_ database: Database, from found: Int) throws(StoreError) {
         for number in max(0, found)..<version {
             try database.transaction { () throws(StoreError) in

@@ -1,17 +1,17 @@
-/// Seals the values of secure fields before they reach the store.
+/// Encrypts the values of secure fields before they reach the store.
 ///
-/// XChaCha20-Poly1305 (libsodium, crypto_aead_xchacha20poly1305_ietf) with one key of the daemon.
-/// A sealed value is `1 ‖ nonce (24 bytes) ‖ ciphertext ‖ tag (16 bytes)`; the nonce is random,
-/// which its 192 bits allow. The associated data binds it to its form, field and dot, so that
-/// sealed bytes that were moved elsewhere do not open. A lost key is never fatal: values simply do
-/// not open and their fields must be set anew.
+/// XChaCha20-Poly1305 (libsodium, crypto_aead_xchacha20poly1305_ietf) with one key per daemon. An
+/// encrypted value is `1 ‖ nonce (24 bytes) ‖ ciphertext ‖ tag (16 bytes)`. The nonce has 192 bits,
+/// so it can be random. The associated data binds the value to its form, field and dot, so it
+/// cannot be decrypted anywhere else. A lost key is not fatal: values cannot be decrypted, and
+/// their fields must be set again.
 
 internal import CSodium
 
-/// Holds the key, in memory that is locked, guarded, left out of core dumps and read-only.
+/// Contains the key in memory that is locked, guarded, excluded from core dumps and read-only.
 ///
-/// `@unchecked Sendable` because the key is written before `init` returns and only read after it,
-/// from pages that the kernel keeps read-only.
+/// `@unchecked Sendable` because the key is written before `init` returns and only read afterwards,
+/// from read-only pages.
 @safe
 public final class Sealer: @unchecked Sendable {
     private let key: UnsafeMutableRawPointer
@@ -21,7 +21,7 @@ public final class Sealer: @unchecked Sendable {
     private static let tagBytes = 16
     private static let format: UInt8 = 1
 
-    /// How many bytes a sealed value is longer than its plaintext.
+    /// The number of bytes that encryption adds.
     public static let overhead = 1 + nonceBytes + tagBytes
 
     /// Fills 32 bytes of guarded memory with a key.
@@ -40,9 +40,9 @@ public final class Sealer: @unchecked Sendable {
         unsafe sodium_free(key)
     }
 
-    /// Encrypts a secret and binds it to its place.
+    /// Encrypts a secret and binds it to its field.
     ///
-    /// The caller wipes the plaintext (`wipe`) once it needs it no more.
+    /// The caller clears the plaintext (`wipe`) when it no longer needs it.
     public func seal(plaintext: [UInt8], associated: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: plaintext.count + Self.overhead) {
             output, count in
@@ -58,8 +58,8 @@ public final class Sealer: @unchecked Sendable {
         }
     }
 
-    /// Decrypts what `seal` made; `nil` where the key is another, the place is another or the
-    /// bytes were altered.
+    /// Decrypts the result of `seal`; `nil` if the key or the associated data is different, or the
+    /// bytes were changed.
     public func open(_ sealed: [UInt8], associated: [UInt8]) -> [UInt8]? {
         guard sealed.count >= Self.overhead, sealed[0] == Self.format else { return nil }
         var opened = false
@@ -79,11 +79,11 @@ public final class Sealer: @unchecked Sendable {
         return opened ? plaintext : nil
     }
 
-    /// A digest that cannot be worked out without the key: what is stored of a request that carried
-    /// a secret must not confirm a guess of it.
+    /// A digest that cannot be computed without the key. The stored digest of a request with a
+    /// secret must not confirm a guess of the secret.
     ///
-    /// BLAKE2b with the key (libsodium, crypto_generichash), its first 64 bits. A sealing key may
-    /// serve here too: BLAKE2b and XChaCha20 share nothing that one would tell about the other.
+    /// BLAKE2b with the key (libsodium, crypto_generichash), its first 64 bits. The encryption key
+    /// can be used for both, because BLAKE2b and XChaCha20 reveal nothing about each other.
     public func digest(of bytes: [UInt8]) -> UInt64 {
         unsafe Self.digest(of: bytes, key: key.assumingMemoryBound(to: UInt8.self), Self.keyBytes)
     }
@@ -102,7 +102,7 @@ public final class Sealer: @unchecked Sendable {
         return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Writes the key where it is kept.
+    /// Writes the key to its file.
     func writeKey(to descriptor: Int32, of file: String) throws(StoreError) {
         unsafe try POSIX.write(
             UnsafeRawBufferPointer(start: key, count: Self.keyBytes), to: descriptor, of: file)

@@ -1,19 +1,19 @@
-/// What can go wrong with the key of the sealed values.
+/// Errors of the encryption key.
 
 /// Why there is no key.
 public enum SealerError: Error, Sendable, Hashable {
-    /// The file holds something that is no key.
+    /// The file does not contain a valid key.
     case malformed(file: String, finding: String)
     /// Others could read or replace the key.
     case unsafe(file: String, finding: String, remedy: String)
     /// It could not be read or written.
     case inputOutput(file: String, reason: String)
-    /// libsodium could not have guarded memory.
+    /// libsodium could not allocate guarded memory.
     case noMemory(file: String)
 }
 
 extension SealerError: CustomStringConvertible {
-    /// One line: the thing, the reason, the next step.
+    /// One line: the file, the reason, the next step.
     public var description: String {
         switch self {
         case .malformed(let file, let finding):

@@ -1,7 +1,7 @@
 /// A compiled statement: values in, rows out.
 ///
-/// After `run`, and after `step` gave `false` or threw, it is ready for the next use; who stops in
-/// the middle of the rows calls `reset`.
+/// It can be used again after `run`, and after `step` returned false or threw. To stop before the
+/// last row, call `reset`.
 
 internal import CSQLite
 
@@ -9,7 +9,8 @@ internal import CSQLite
 @safe
 final class Statement {
     private let handle: OpaquePointer
-    /// Not retained: the connection owns its kept statements, and others are scoped.
+    /// Not retained: the connection owns its prepared statements, and other statements have a
+    /// shorter life.
     private unowned let database: Database
 
     init(_ handle: OpaquePointer, of database: Database) {
@@ -32,7 +33,7 @@ final class Statement {
         try bind(index, value)
     }
 
-    /// A count that SQLite's 63 bits hold for the next million years.
+    /// A count, which always fits in SQLite's 63 bits in practice.
     func bind(_ index: Int32, count: UInt64) throws(StoreError) {
         try bind(index, Int64(clamping: count))
     }
@@ -61,7 +62,8 @@ final class Statement {
         try check(code)
     }
 
-    /// Where the empty string lives: a null pointer would bind NULL. Never written, never freed.
+    /// The address of the empty string, because a null pointer would bind NULL. Never written,
+    /// never freed.
     private static nonisolated(unsafe) let nothing: UnsafePointer<CChar> = {
         let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
         unsafe byte.initialize(to: 0)
@@ -70,23 +72,24 @@ final class Statement {
 
     // MARK: Running
 
-    /// Runs a statement whose rows, if any, nobody needs.
+    /// Runs a statement and ignores its rows.
     func run() throws(StoreError) {
         while try step() {}
     }
 
-    /// Moves to the next row; `false` where there is none.
+    /// Moves to the next row; false after the last one.
     func step() throws(StoreError) -> Bool {
         let code = unsafe sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
-        // The error before the reset: a reset of another statement would overwrite it.
+        // The error is read before the reset, because the reset of another statement would
+        // overwrite it.
         let error = code == SQLITE_DONE ? nil : database.failure(code)
         reset()
         if let error { throw error }
         return false
     }
 
-    /// Lets go of the rows that were not read, and of the values.
+    /// Drops unread rows and the bound values.
     func reset() {
         unsafe sqlite3_reset(handle)
         unsafe sqlite3_clear_bindings(handle)
@@ -98,7 +101,7 @@ final class Statement {
         unsafe sqlite3_column_int64(handle, column)
     }
 
-    /// `nil` where the column is NULL.
+    /// `nil` if the column is NULL.
     func optionalInteger(_ column: Int32) -> Int64? {
         let isNull = unsafe sqlite3_column_type(handle, column) == SQLITE_NULL
         return isNull ? nil : integer(column)

@@ -1,9 +1,9 @@
-/// Copies of a store in use, and putting one back.
+/// Backups of a store in use, and their restore.
 
 internal import Glibc
 internal import SyncCore
 
-/// A copy that is being given out: a file without a name, gone with its last descriptor.
+/// A copy that is being sent: a file without a name, which is deleted with its last descriptor.
 final class BackupCopy {
     let number: Int64
     let bytes: Int64
@@ -17,7 +17,7 @@ final class BackupCopy {
 
     deinit { close(descriptor) }
 
-    /// Bytes from an offset on, fewer at the end: pread(2).
+    /// Bytes from an offset, fewer at the end: pread(2).
     func read(at offset: Int64, count: Int) -> [UInt8]? {
         guard offset >= 0, offset <= bytes else { return [] }
         var failed = false
@@ -41,10 +41,10 @@ final class BackupCopy {
 }
 
 extension Store {
-    /// Copies the store, while it is in use, to a file that must not be there yet (mode 0600).
+    /// Copies the store, while it is in use, to a new file (mode 0600).
     ///
-    /// The copy knows that it is one: wherever it is put, the daemon that opens it takes a new
-    /// replica. Blocks for as long as the copy takes.
+    /// The copy is marked as one: any daemon that opens it takes a new replica. Blocks until the
+    /// copy is complete.
     public func backup(to path: String) throws(StoreError) {
         try exclusively { () throws(StoreError) in
             try copyOut(to: path)
@@ -52,7 +52,7 @@ extension Store {
         }
     }
 
-    /// Makes a copy without a name to be read piece by piece; it ends the one before it.
+    /// Creates a copy without a name that is read piece by piece. It replaces an earlier copy.
     func beginBackup() throws(StoreError) -> BackupCopy {
         copy = nil
         let path = files.backup
@@ -69,13 +69,13 @@ extension Store {
 
     private func copyOut(to path: String) throws(StoreError) {
         let source = try readable()
-        // SQLite takes a name that begins with `file:` for a URI.
+        // SQLite interprets a name that begins with `file:` as a URI.
         let path = path.hasPrefix("/") ? path : "./" + path
         try POSIX.create(path)
         do throws(StoreError) {
             let copy = try Database(opening: try POSIX.resolve(path), vfs: options.vfs)
             defer { copy.close(checkpointing: true) }
-            // A half-made copy is removed, so no journal of its making need reach the disk.
+            // An incomplete copy is removed, so its journal need not be on disk.
             try copy.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY;")
             try source.copy(into: copy)
             var marked = meta
@@ -88,11 +88,11 @@ extension Store {
         }
     }
 
-    /// Puts a backup in the place of the store of a state directory that no daemon uses.
+    /// Replaces the store of a state directory with a backup. No daemon may use the directory.
     ///
-    /// The backup is looked through first and left as it is. What was there is kept beside it, as
-    /// `pickersync.db.failed-<time>`. The next daemon takes a new replica and new logs, as it does
-    /// for every copy, so that no dot is ever issued twice.
+    /// The backup is checked first and not changed. The earlier store is kept as
+    /// `pickersync.db.failed-<time>`. The next daemon takes a new replica and new logs, as for
+    /// every copy, so that no dot is issued twice.
     public static func restore(
         from backup: String, directory: String, options: StoreOptions = StoreOptions()
     ) throws(StoreError) -> StoreExamination {
@@ -119,7 +119,7 @@ extension Store {
         }
     }
 
-    /// Brings the copy of a backup to the present schema and marks it as a copy.
+    /// Migrates the copy of a backup to the current schema and marks it as a copy.
     private static func prepare(
         _ file: String, of backup: String, _ options: StoreOptions
     ) throws(StoreError) -> StoreExamination {

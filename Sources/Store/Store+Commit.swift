@@ -1,15 +1,16 @@
-/// Committing batches, and keeping the write-ahead log and the file small.
+/// Commits batches, and keeps the write-ahead log and the file small.
 
 internal import CSQLite
 public import SyncCore
 
 extension Store {
-    /// Makes a batch durable, in one transaction. Blocks for an fsync.
+    /// Makes a batch durable in one transaction. Blocks for an fsync.
     ///
-    /// - Returns: the forms whose steps contradict what is stored, or cannot be stored. They were
-    ///   left out whole, with the answers that belong to them; all else is durable.
+    /// - Returns: the forms with operations that contradict the stored rows or cannot be stored.
+    ///   All operations of these forms and their answers were left out; everything else is durable.
     /// - Throws: after `.inputOutput` and `.damaged` it is *unknown* whether the batch is durable,
-    ///   and only `rebuild` makes the store writable again. After any other error it is not.
+    ///   and only `rebuild` makes the store writable again. After any other error the batch is not
+    ///   durable.
     public func commit(_ batch: Batch) throws(StoreError) -> [FormFailure] {
         try exclusively { () throws(StoreError) in
             let database = try writable()
@@ -26,25 +27,26 @@ extension Store {
                 throw error
             }
             lacksRoom = false
-            // Below `commit` these edits were told already.
+            // Below `commit`, clients already know of these edits.
             if !failures.isEmpty, !meta.everyEditDurable { hasLostEdits = true }
             afterCommit(to: database, pruned: steps.contains(where: \.prunes))
             return failures
         }
     }
 
-    /// The batch is durable: nothing here may fail it.
+    /// The batch is durable, so no error here may make it fail.
     private func afterCommit(to database: Database, pruned: Bool) {
         do throws(StoreError) {
             if pruned { try countPagesToFree(database) }
-            // The shell calls `maintain` in time; if it cannot, the log is bounded all the same.
+            // Normally the shell calls `maintain` before this. If it cannot, the log must still be
+            // limited.
             if database.walFrames >= 8 * options.checkpointPages { try database.checkpoint() }
         } catch {
             distrust(database, after: error)
         }
     }
 
-    /// Whether `maintain` has something to do. Ask after a commit.
+    /// Whether `maintain` has work. Call it after a commit.
     public var maintenanceDue: Bool {
         exclusively {
             guard case .open(let database) = databaseState else { return false }
@@ -52,11 +54,13 @@ extension Store {
         }
     }
 
-    /// Moves the write-ahead log into the file, and gives free pages back; some milliseconds.
+    /// Moves the write-ahead log to the file, and returns free pages to the file system; takes a
+    /// few milliseconds.
     ///
-    /// Call it on the store's thread when no batch waits, so that no answer waits for it. It may be
-    /// due again afterwards.
-    /// - Throws: after `.inputOutput` and `.damaged` the next commit fails, and `rebuild` is due.
+    /// Call it on the store's thread when no batch waits, so that no answer is delayed. It may have
+    /// more work afterwards.
+    /// - Throws: after `.inputOutput` and `.damaged` the next commit fails, and `rebuild` is
+    ///   needed.
     public func maintain() throws(StoreError) {
         try exclusively { () throws(StoreError) in
             let database = try writable()
@@ -75,18 +79,20 @@ extension Store {
 
     private static let pagesFreedAtOnce = 256
 
-    /// Free pages are used again; only a file that is mostly free is cut.
+    /// Free pages are reused. The file is cut only if most of it is free.
     private func countPagesToFree(_ database: Database) throws(StoreError) {
         let free = Int(try database.integer("PRAGMA freelist_count"))
         let pages = Int(try database.integer("PRAGMA page_count"))
-        // Down to a quarter once it has grown past a half, so that it does not begin at every turn.
+        // Starts when half of the pages are free and stops at a quarter, so that it does not start
+        // each time.
         let bound = pagesToFree > 0 ? pages / 4 : pages / 2
         pagesToFree = free > max(bound, Self.pagesFreedAtOnce) ? free - pages / 4 : 0
     }
 }
 
 extension Database {
-    /// Does the steps in one transaction; `false`, and nothing done, where a form's step failed.
+    /// Applies the operations in one transaction. Returns false, without any change, if an
+    /// operation on a form failed.
     fileprivate func applied(_ steps: [StoreOperation]) throws(StoreError) -> Bool {
         var isFormAtFault = false
         do throws(StoreError) {
@@ -107,10 +113,10 @@ extension Database {
         return true
     }
 
-    /// Does the steps in one transaction, those of each form in a savepoint of their own: a
-    /// savepoint costs a journal, so this is for batches that hold a form that fails.
+    /// Applies the operations in one transaction, with one savepoint per form. A savepoint needs a
+    /// journal, so this is only for batches with a form that fails.
     ///
-    /// - Returns: the forms that failed; nothing of theirs is done.
+    /// - Returns: the forms that failed; none of their operations is applied.
     fileprivate func applyFormByForm(
         _ steps: [StoreOperation]
     ) throws(StoreError) -> [FormFailure] {
@@ -139,9 +145,9 @@ extension Database {
         return failures
     }
 
-    /// Runs `body` as a part of a transaction that can fail alone.
+    /// Runs `body` as a part of a transaction that can be rolled back separately.
     ///
-    /// - Returns: the error that undid the part, where it concerns one form.
+    /// - Returns: the error that rolled the part back, if it concerns one form.
     private func savepoint(
         _ body: () throws(StoreError) -> Void
     ) throws(StoreError) -> StoreError? {
@@ -160,7 +166,7 @@ extension Database {
 }
 
 extension StoreOperation {
-    /// Whether it leaves free pages behind.
+    /// Whether the operation leaves free pages.
     fileprivate var prunes: Bool {
         switch self {
         case .pruneRevisions, .pruneKeys, .deleteForm: true
@@ -169,8 +175,8 @@ extension StoreOperation {
     }
 }
 
-/// Which steps of a batch a later one of it overwrites: a hot field need not be written for each of
-/// the edits that came in meanwhile.
+/// The operations of a batch that a later one overwrites, so that a field with many edits is
+/// written once.
 struct Superseded {
     private var steps: [Bool]
 
@@ -179,11 +185,13 @@ struct Superseded {
         let field: String
     }
 
-    /// Looks from the end: the last one of each counts, up to a step that adds or removes forms.
+    /// Starts from the end: the last operation of each counts, back to one that adds or removes
+    /// forms.
     init(in operations: [StoreOperation]) {
         steps = Array(repeating: false, count: operations.count)
         var heads: Set<FormKey> = []
-        // Bytes decide here as in SQLite; canonically equivalent names are ASCII and so equal.
+        // Names are compared as bytes, as in SQLite; canonically equivalent names are ASCII and so
+        // equal.
         var fields: Set<FieldName> = []
         var clock = false
         for index in operations.indices.reversed() {

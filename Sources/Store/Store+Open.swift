@@ -1,13 +1,13 @@
-/// Opening: locks, files, migrations, and who writes dots in this run.
+/// Opens a store: locks, files, migrations, and the replica of this run.
 
 internal import Glibc
 internal import SyncCore
 
 extension Store {
-    /// Opens the store of a state directory, and makes it when there is none.
+    /// Opens the store of a state directory, and creates it if there is none.
     ///
-    /// - Parameter directory: made with mode 0700 when it is not there. Others must not own or
-    ///   write it.
+    /// - Parameter directory: created with mode 0700 if it does not exist. Others must not own it
+    ///   or be able to write to it.
     /// - Throws: `StoreError`, with `exitStatus` for the daemon.
     public static func open(
         directory: String, options: StoreOptions = StoreOptions()
@@ -34,11 +34,11 @@ extension Store {
         }
     }
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     private static func create(
         with builder: Builder, lock: LockFile
     ) throws(StoreError) -> (store: Store, opening: Opening) {
-        // Else a kill before this run is in the lock file would look like a lost lock file.
+        // Otherwise a kill before this run is in the lock file would look like a lost lock file.
         if lock.last == nil { try lock.write(RunMark(generation: 0, closed: false)) }
         let meta = try builder.build(StoreImage(), carryingFrom: nil) {
             file throws(StoreError) in
@@ -55,7 +55,7 @@ extension Store {
         return (store, opening)
     }
 
-    /// Goes on with a store that is there.
+    /// Continues with an existing store.
     private static func resume(
         _ database: Database, with builder: Builder, lock: LockFile
     ) throws(StoreError) -> (store: Store, opening: Opening) {
@@ -82,9 +82,9 @@ extension Store {
             files: builder.files, options: builder.options, schema: builder.schema, lock: lock,
             databaseState: .open(database), unsettled: .beginning, meta: meta)
         if change != nil {
-            // Which of the two comes first: see `LockFile`.
+            // `LockFile` describes the order of these writes.
             if !follows { try lock.write(RunMark(generation: meta.generation, closed: false)) }
-            // In one transaction with the epoch.
+            // In the same transaction as the epoch.
             try database.transaction { () throws(StoreError) in
                 try meta.write(to: database)
                 try nameLogsAnew(in: database)
@@ -99,8 +99,8 @@ extension Store {
         return (store, opening)
     }
 
-    /// Ends every line of revisions together with the epoch: a daemon that is
-    /// killed before its engine has named new logs must not find the old ones.
+    /// Ends every log together with the epoch: if a daemon is killed before its engine has created
+    /// new logs, the next one must not find the old ones.
     private static func nameLogsAnew(in database: Database) throws(StoreError) {
         var keys: [Int64] = []
         let forms = try database.prepare("SELECT key FROM form ORDER BY key")

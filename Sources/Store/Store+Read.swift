@@ -1,19 +1,19 @@
-/// Reading: the image at start, the engine's queries, the figures.
+/// Reads: the image at start, the engine's queries, the figures.
 
 public import SyncCore
 
 extension Store {
-    /// Reads what the engine starts from.
+    /// Reads the engine's initial state.
     ///
     /// - Parameters:
-    ///   - revisionsPerForm: so many of the newest revisions of each form.
-    ///   - keysNotBefore: keys used from that moment on, which the bytes of the clock may tell
-    ///     (milliseconds of `KeyRow.at`).
+    ///   - revisionsPerForm: the number of newest revisions of each form.
+    ///   - keysNotBefore: only keys used since this time (milliseconds of `KeyRow.at`), which may
+    ///     be computed from the bytes of the clock.
     public func loadImage(
         revisionsPerForm: Int, keysNotBefore: ([UInt8]) -> Int64
     ) throws(StoreError) -> StoreImage {
         try exclusively { () throws(StoreError) in
-            // Nothing is in a new file, and reading it would wait for the disk.
+            // A new file is empty, and reading it would wait for the disk.
             if case .adoption = unsettled { return StoreImage() }
             do throws(StoreError) {
                 let database = try readable()
@@ -27,11 +27,11 @@ extension Store {
         }
     }
 
-    /// Answers the engine from committed rows.
+    /// Answers a query of the engine from committed rows.
     ///
-    /// Revisions come without a gap from the first one on: pruning takes the oldest, up to one that
-    /// is to be kept. Whoever asked from an older one sees that in the first row's number. What is
-    /// kept beyond them is history alone.
+    /// Revisions are contiguous from the first one, because pruning removes the oldest. If a query
+    /// starts at a revision that was pruned, the number of the first row shows it. Revisions that
+    /// are kept beyond the newest are only returned for history.
     public func answer(_ query: StoreQuery) -> StoreAnswer {
         exclusively {
             do throws(StoreError) {
@@ -70,12 +70,12 @@ extension Store {
         }
     }
 
-    /// The store's figures; two look-ups a form. What is kept beyond the newest revisions is not
-    /// counted: that would read all of it, every few seconds.
+    /// The store's figures; two look-ups per form. Revisions that are kept beyond the newest are
+    /// not counted, because that would read all of them every few seconds.
     public func statistics() throws(StoreError) -> StoreStatistics {
         try exclusively { () throws(StoreError) in
             let database = try readable()
-            // Without gaps: what lies between the first and the last is all there.
+            // Revisions are contiguous, so the first and the last give the number.
             let newest = try database.integer(
                 """
                 SELECT total(newest - oldest + 1) FROM (SELECT
@@ -127,8 +127,7 @@ extension Database {
         return image
     }
 
-    /// Rows of one form below a revision: of the newest, and where there are no more, of what is
-    /// kept beyond them.
+    /// Rows of one form before a revision: first the newest, then those that are kept beyond them.
     fileprivate func history(
         of form: FormKey, before: UInt64, rowsMax: Int, bytesMax: Int
     ) throws(StoreError) -> [RevisionRow] {
@@ -140,7 +139,7 @@ extension Database {
         return []
     }
 
-    /// What can be taken back in a form, by the order of the statement.
+    /// The rows of an undo journal, in the order of the statement.
     fileprivate func journal(
         of form: FormKey, rowsMax: Int, bytesMax: Int
     ) throws(StoreError) -> [RevisionRow] {
@@ -150,7 +149,7 @@ extension Database {
         return try statement.rows(bytesMax: bytesMax) { $0.record.count }
     }
 
-    /// Rows of one form from or below a bound; at least one where there is one.
+    /// Rows of one form from or before a revision; at least one if there is any.
     fileprivate func revisions(
         _ query: Query, form: FormKey, bound: UInt64, rowsMax: Int, bytesMax: Int
     ) throws(StoreError) -> [RevisionRow] {
@@ -163,7 +162,7 @@ extension Database {
 }
 
 extension Statement {
-    /// Revisions until they take `bytesMax`; at least one where there is one.
+    /// Revisions of at most `bytesMax` bytes; at least one if there is any.
     fileprivate func rows(
         bytesMax: Int, size: (RevisionRow) -> Int
     ) throws(StoreError) -> [RevisionRow] {

@@ -1,44 +1,44 @@
-/// Writing the store anew.
+/// Rebuilds a store.
 
 internal import Glibc
 public import SyncCore
 
 extension Store {
-    /// Makes the store say the state of `image`, under a new epoch.
+    /// Writes the state of `image` to the store, with a new epoch.
     ///
-    /// Where a commit found no room nothing is in doubt: the state is written over what is there,
-    /// which takes no second store. Else it goes to a new file, which takes the store's place: the
-    /// way out of a commit whose fate is unknown: what the old file holds cannot be told from
-    /// what the page cache shows of it (Rebello et al., "Can Applications Recover from fsync
-    /// Failures?", USENIX ATC 2020). History and the answers of the image's keys are carried over
-    /// as far as the old file can be read; it is kept as `pickersync.db.failed-<time>`.
+    /// After a commit that failed because the disk was full, the contents are certain, so the state
+    /// is written over them, which needs no space for a second store. Otherwise it is written to a
+    /// new file, which replaces the store. This is needed after a commit with an unknown result:
+    /// the page cache may not show what is on disk (Rebello et al., "Can Applications Recover from
+    /// fsync Failures?", USENIX ATC 2020). History and the answers of the image's keys are copied
+    /// as far as the old file can be read. The old file is kept as `pickersync.db.failed-<time>`.
     ///
-    /// - Returns: who writes dots from now on.
-    /// - Throws: the store stays as it was, or is `.closed`; either way call again after a while.
+    /// - Returns: the new replica.
+    /// - Throws: the store is unchanged or `.closed`. In both cases, call it again later.
     public func rebuild(_ image: StoreImage) throws(StoreError) -> ReplicaID {
         try exclusively { () throws(StoreError) in
             do throws(StoreError) {
                 try keepKey()
                 try files.removeBuilding()
-                // A disk without room is found out before anything is written to it.
+                // Detects a full disk before anything is written.
                 try files.reserve(image.leastBytes)
                 guard lacksRoom, case .open(let database) = databaseState else {
                     return try replace(with: image)
                 }
                 return try rewrite(image, in: database)
             } catch {
-                // The next attempt has the room of copies whose content is in the store. What was
-                // damaged is not ours to remove.
+                // The next attempt can use the space of preserved copies whose content is in the
+                // store. Damaged files are not removed.
                 if case .full = error { try? files.prunePreserved([StoreFiles.failed], max: 0) }
                 throw error
             }
         }
     }
 
-    /// Puts a new file that says the state into the store's place.
+    /// Replaces the store with a new file that contains the state.
     private func replace(with image: StoreImage) throws(StoreError) -> ReplicaID {
         let builder = Builder(files: files, options: options, schema: schema)
-        // Room for the new file matters more than what failed earlier.
+        // Space for the new file is more important than files that failed earlier.
         try? files.prunePreserved(max: options.preservedMax - 1)
         let source = historySource(builder)
         let built = try builder.build(image, carryingFrom: source) { file throws(StoreError) in
@@ -51,7 +51,7 @@ extension Store {
         do throws(StoreError) {
             try files.adoptBuilding()
         } catch {
-            // Perhaps declared already: the old file may be read, and written no more.
+            // The new file may be declared already, so the old file is only read from now on.
             if case .open(let database) = databaseState { databaseState = .suspect(database) }
             throw error
         }
@@ -68,7 +68,7 @@ extension Store {
         return built.replica
     }
 
-    /// Writes the state over what the file has of it, in one transaction.
+    /// Writes the state over the contents of the file, in one transaction.
     private func rewrite(
         _ image: StoreImage, in database: Database
     ) throws(StoreError) -> ReplicaID {
@@ -90,8 +90,8 @@ extension Store {
         return next.replica
     }
 
-    /// Where history is read from: the connection that failed, else what an attempt before this
-    /// one left. Not being readable is no error here.
+    /// The source of history: the connection that failed, or else the file that an earlier attempt
+    /// left. If it cannot be read, that is not an error.
     private func historySource(_ builder: Builder) -> Database? {
         switch databaseState {
         case .open(let database), .suspect(let database): return database
@@ -110,7 +110,7 @@ extension Store {
 }
 
 extension StoreImage {
-    /// Bytes that its blobs alone take.
+    /// The bytes of its blobs.
     fileprivate var leastBytes: Int {
         forms.reduce(0) { $0 + $1.definition.count + $1.applied.count + $1.context.count }
             + fields.reduce(0) { $0 + $1.state.count }

@@ -1,15 +1,16 @@
-/// Keeps forms, fields, revisions and idempotency keys in one SQLite file.
+/// Stores forms, fields, revisions and idempotency keys in one SQLite file.
 ///
-/// What always holds:
-/// - a batch is durable as a whole before `commit` returns, or none of it is visible;
-/// - after a commit whose fate is unknown (a failed fsync) nothing is committed any more until
-///   `rebuild` has written the state to a new file;
-/// - one daemon has the store (a lock file), by one connection that writes and checkpoints;
-/// - a damaged, foreign or newer file is refused and left as it is, never replaced by an empty one;
-/// - who writes dots in this run wrote none before unless the file is provably the same.
+/// Invariants:
+/// - A batch is durable as a whole before `commit` returns, or none of it is visible.
+/// - After a commit with an unknown result (a failed fsync), nothing is committed until `rebuild`
+///   has written the state to a new file.
+/// - One daemon has the store (a lock file), with one connection that writes and checkpoints.
+/// - A damaged, foreign or newer file is rejected and not changed, never replaced by an empty one.
+/// - The replica of this run is new, unless the file is certainly the same one as in the last run.
 ///
 /// The database is locked exclusively. So SQLite keeps the index of the write-ahead log in its own
-/// memory: no mapped file that a full disk could turn into SIGBUS, and no lock calls per commit.
+/// memory: there is no mapped file for which a full disk could cause SIGBUS, and no lock calls per
+/// commit.
 
 internal import CSQLite
 public import SyncCore
@@ -17,24 +18,24 @@ internal import Synchronization
 
 /// One store, used by one thread at a time.
 ///
-/// `@unchecked Sendable` because the daemon's loop opens it, and hands each call to a worker thread
-/// when the one before has come back, which orders them; a second call meanwhile is a programmer's
-/// mistake and traps.
+/// `@unchecked Sendable` because the daemon's loop opens it and passes each call to a worker thread
+/// only after the one before has returned. A concurrent call is a programming error and traps.
 public final class Store: @unchecked Sendable {
-    /// Where the connection stands.
+    /// The state of the connection.
     enum DatabaseState {
         case open(Database)
-        /// A commit or checkpoint failed: read, but write no more.
+        /// A commit or checkpoint failed. Only reads are allowed.
         case suspect(Database)
-        /// Closed, or a rebuild stopped after it had let go of the old file.
+        /// Closed, or a rebuild stopped after it had closed the old file.
         case closed
     }
 
-    /// What opening leaves to the first write, since it waits for the disk (`StoreOptions`).
+    /// The part of opening that is left to the first write, because it waits for the disk
+    /// (`StoreOptions`).
     enum Unsettled {
-        /// A new file is built and is not the store yet.
+        /// A new file is complete but has not got the store's name.
         case adoption
-        /// The file does not say yet that a run has begun.
+        /// The start of the run has not been written to the file.
         case beginning
     }
 
@@ -44,17 +45,18 @@ public final class Store: @unchecked Sendable {
     let lock: LockFile
     var databaseState: DatabaseState
     var unsettled: Unsettled?
-    /// Whether the last commit found no room: it left nothing behind, and what was there stands.
+    /// Whether the last commit failed because the disk was full. Then nothing was written and the
+    /// earlier contents are valid.
     var lacksRoom = false
-    /// Whether edits that were told early were refused by `commit`: the next start must not go on
-    /// in logs that somebody saw more of.
+    /// Whether `commit` rejected edits that were already published. The next start must create new
+    /// logs, because clients have seen more than the store contains.
     var hasLostEdits = false
-    /// Makes a new sealing key durable, which comes before everything that was sealed with it.
+    /// A new encryption key, which must be durable before anything that was encrypted with it.
     private var unkeptKey: UnkeptKey?
     var meta: Meta
-    /// Free pages that `maintain` gives back to the file system.
+    /// Free pages that `maintain` returns to the file system.
     var pagesToFree = 0
-    /// The copy that is being given out, if there is one, and the number of the last.
+    /// The copy that is being sent, if any, and the number of the last one.
     var copy: BackupCopy?
     var lastCopy: Int64 = 0
     private let busy = Atomic(false)
@@ -72,13 +74,13 @@ public final class Store: @unchecked Sendable {
         self.meta = meta
     }
 
-    /// The file, for the log and `server.status`.
+    /// The path for the log and `server.status`.
     public var path: String { files.database }
 
     /// The replica of this run.
     public var replica: ReplicaID { exclusively { meta.replica } }
 
-    /// Runs one call, and traps when another is under way.
+    /// Runs one call, and traps if another is in progress.
     func exclusively<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -88,17 +90,17 @@ public final class Store: @unchecked Sendable {
         return try body()
     }
 
-    /// Leaves a key to be made durable before the first write, or by `rebuild`.
+    /// Sets a key that must be made durable before the first write, or by `rebuild`.
     public func keep(_ key: UnkeptKey) { exclusively { unkeptKey = key } }
 
-    /// Makes a key durable that is not yet.
+    /// Makes the key durable if it is not yet.
     func keepKey() throws(StoreError) {
         try unkeptKey?.keep()
         unkeptKey = nil
     }
 
-    /// Does what opening left to do: a new file takes the store's name, or the file says that a run
-    /// has begun. After a failure it is done by the next call, or `rebuild` is due.
+    /// Does the part of opening that was left: the new file gets the store's name, or the start of
+    /// the run is written. After a failure the next call does it, or `rebuild` is needed.
     func settle() throws(StoreError) {
         try keepKey()
         switch unsettled {
@@ -122,7 +124,7 @@ public final class Store: @unchecked Sendable {
         unsettled = nil
     }
 
-    /// The connection for reading.
+    /// The connection for reads.
     func readable() throws(StoreError) -> Database {
         if case .adoption = unsettled { try settle() }
         switch databaseState {
@@ -131,7 +133,7 @@ public final class Store: @unchecked Sendable {
         }
     }
 
-    /// The connection for writing.
+    /// The connection for writes.
     func writable() throws(StoreError) -> Database {
         if case .open = databaseState { try settle() }
         if case .adoption = unsettled { try settle() }
@@ -142,7 +144,7 @@ public final class Store: @unchecked Sendable {
         }
     }
 
-    /// After an error that leaves open what is on the disk, nothing more is written to it.
+    /// After an error with an unknown result, nothing more is written to the file.
     func distrust(_ database: Database, after error: StoreError) {
         lacksRoom = false
         switch error {
@@ -152,9 +154,10 @@ public final class Store: @unchecked Sendable {
         }
     }
 
-    /// Says whether every edit is durable before anybody hears of it, when a reload changes that.
+    /// Records whether edits are durable before they are published, when a reload changes that.
     ///
-    /// To `false` before the first edit that is told early; to `true` after the commit of the last.
+    /// Call it with false before the first edit that is published early, and with true after the
+    /// commit of the last one.
     public func setEveryEditDurable(_ durable: Bool) throws(StoreError) {
         try exclusively { () throws(StoreError) in
             guard durable != meta.everyEditDurable else { return }
@@ -166,16 +169,16 @@ public final class Store: @unchecked Sendable {
         }
     }
 
-    /// Ends the use of the store and gives its lock back; further calls do nothing.
+    /// Closes the store and releases its lock; further calls do nothing.
     ///
-    /// - Parameter clean: every edit that was told is committed. Else the next start takes this for
-    ///   an unclean stop.
-    /// - Throws: where the mark of a clean stop could not be written. The store is closed anyway,
-    ///   and the next start takes this for an unclean stop.
+    /// - Parameter clean: every published edit is committed. Otherwise the next start treats this
+    ///   as an unclean stop.
+    /// - Throws: if the mark of a clean stop could not be written. The store is closed anyway, and
+    ///   the next start treats this as an unclean stop.
     public func close(clean: Bool = true) throws(StoreError) {
         try exclusively { () throws(StoreError) in
             defer { lock.release() }
-            // A store that is not closed as clean stays as it was found.
+            // A store that is not clean stays as it is.
             var failure: StoreError?
             if clean {
                 do throws(StoreError) { try settle() } catch { failure = error }

@@ -1,35 +1,35 @@
-/// What can go wrong with the store, each told to a person as thing, reason and next step.
+/// Errors of the store. The message has the file, the reason and the next step.
 ///
-/// A closed domain: whoever catches one can name every case. What a peer sends never ends here.
+/// A closed set, so that callers can handle every case. Input from peers never causes one.
 
 internal import SyncCore
 
-/// Why the store cannot do what was asked.
+/// Why the store cannot do what was requested.
 public enum StoreError: Error, Sendable, Hashable {
-    /// Another daemon has the store; `pid` where its lock file says who.
+    /// Another daemon uses the store; `pid` if its lock file contains one.
     case locked(file: String, pid: Int32?)
-    /// The file does not hold together. `copy` names where it was preserved.
+    /// The file is not consistent. `copy` is the path of the preserved copy.
     case damaged(file: String, finding: String, copy: String?)
     /// The file belongs to another program.
     case foreign(file: String, finding: String)
-    /// A newer pickersyncd wrote the file: which one, where it says so.
+    /// A newer pickersyncd wrote the file; `writer` is its version, if known.
     case newer(file: String, found: Int, known: Int, writer: String?)
-    /// Owner, permissions or kind of a file would let others read or replace what is stored.
+    /// The owner, permissions or type of a file would let others read or replace stored data.
     case unsafe(file: String, finding: String, remedy: String)
-    /// No space, quota or permitted size is left.
+    /// The disk, a quota or a permitted size is full.
     case full(file: String)
     /// The file or its file system cannot be written.
     case readOnly(file: String)
-    /// Reading or writing failed: whether the last commit is durable is *unknown*.
+    /// A read or write failed. It is *unknown* whether the last commit is durable.
     case inputOutput(file: String, reason: String)
-    /// A commit failed before; nothing is committed until `Store.rebuild` has succeeded.
+    /// An earlier commit failed. Nothing is committed until `Store.rebuild` has succeeded.
     case suspect(file: String)
-    /// The store was closed, or a rebuild stopped half-way and must be tried again.
+    /// The store was closed, or a rebuild was interrupted and must be repeated.
     case closed(file: String)
-    /// Anything else: a batch that contradicts the stored rows, no memory.
+    /// Anything else: a batch that contradicts the stored rows, or no memory.
     case failed(file: String, reason: String)
 
-    /// The file that it is about.
+    /// The file of the error.
     public var file: String {
         switch self {
         case .locked(let file, _), .damaged(let file, _, _), .foreign(let file, _),
@@ -40,25 +40,25 @@ public enum StoreError: Error, Sendable, Hashable {
         }
     }
 
-    /// Whether a step of one form that failed so says nothing of the file: others may go on.
+    /// Whether the error concerns only one form of a batch, so that the others can be committed.
     var concernsOneForm: Bool {
         if case .failed = self { true } else { false }
     }
 
-    /// Why, without the file's name.
+    /// The reason, without the file.
     var reason: String {
         if case .failed(_, let reason) = self { reason } else { description }
     }
 
-    /// What the daemon exits with when it cannot start for this reason (sysexits.h): 75 where
-    /// another daemon already serves the store, else 73.
+    /// The daemon's exit status if it cannot start for this reason (sysexits.h): 75 if another
+    /// daemon uses the store, otherwise 73.
     public var exitStatus: Int32 {
         if case .locked = self { 75 } else { 73 }
     }
 }
 
 extension StoreError: CustomStringConvertible {
-    /// One line: the thing, the reason, the next step.
+    /// One line: the file, the reason, the next step.
     public var description: String {
         switch self {
         case .locked(let file, let pid):

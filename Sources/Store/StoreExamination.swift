@@ -1,14 +1,14 @@
-/// What a store says of itself when it is looked at and not used (`pickersyncd --check`).
+/// A report about a store that is not in use (`pickersyncd --check`).
 
 internal import Glibc
 public import SyncCore
 
-/// A store as it lies on the disk.
+/// A store on disk.
 public struct StoreExamination: Sendable, Hashable {
-    /// The schema that it is written in, and the one that this program writes.
+    /// The schema version of the file, and that of this program.
     public var schema: Int
     public var currentSchema: Int
-    /// Who wrote it last.
+    /// The replica of the last run.
     public var replica: ReplicaID
     /// Whether the last daemon closed it.
     public var wasClosed: Bool
@@ -17,7 +17,7 @@ public struct StoreExamination: Sendable, Hashable {
     /// Bytes of the file.
     public var bytes: Int
 
-    /// Looks through a database; a damaged one throws.
+    /// Checks a database; throws if it is damaged.
     init(_ database: Database, version: Int) throws(StoreError) {
         let finding = try database.text("PRAGMA quick_check(1)")
         guard finding == "ok" else {
@@ -41,9 +41,9 @@ public struct StoreExamination: Sendable, Hashable {
 }
 
 extension Store {
-    /// Looks at the store of a state directory and changes nothing; `nil` where there is none.
+    /// Checks the store of a state directory without changing it; `nil` if there is none.
     ///
-    /// - Throws: `.locked` where a daemon uses it.
+    /// - Throws: `.locked` if a daemon uses it.
     public static func examine(directory: String) throws(StoreError) -> StoreExamination? {
         let files = StoreFiles(at: try POSIX.resolve(directory))
         let locked = unsafe Glibc.open(files.lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -51,13 +51,13 @@ extension Store {
         if locked >= 0, flock(locked, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK {
             throw .locked(file: files.lock, pid: LockFile.holder(of: files.lock))
         }
-        // A file that was declared to be the store and has not got its name yet is the store.
+        // A file that was declared as the store but does not have its name yet is the store.
         let isDeclared = try POSIX.exists(files.new)
         let file = isDeclared ? files.new : files.database
         guard try POSIX.exists(file) else { return nil }
         try StoreFiles.checkHeader(of: file)
         let database = try Database(opening: file)
-        // The log is read into our memory, and stays where it is.
+        // The log is read into memory and not changed.
         defer { database.close(checkpointing: false) }
         try database.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = ON")
         return try StoreExamination(database, version: try Schema.current.check(database))

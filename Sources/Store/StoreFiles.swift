@@ -1,13 +1,13 @@
-/// The files of a store, and how a new file takes the place of the old one.
+/// The files of a store, and how a new file replaces the old one.
 ///
-/// `pickersync.db` is never seen half-written. A new file is written as `.building`, synced, and
-/// renamed to `.new`: from that moment it *is* the store. Then the old file and its write-ahead
-/// log step aside (a log that outlived its file would be played into the new one), and the new one
-/// takes the name. A crash between any two steps is finished at the next start.
+/// `pickersync.db` is never incomplete. A new file is written as `.building`, synced, and renamed
+/// to `.new`: from then on it *is* the store. Then the old file and its write-ahead log are renamed
+/// (a log that remained would be applied to the new file), and the new one gets the name. After a
+/// crash between any two steps, the next start does the remaining steps.
 
 internal import Glibc
 
-/// Paths of one state directory.
+/// The paths in one state directory.
 struct StoreFiles {
     /// Absolute and without symbolic links.
     let directory: String
@@ -21,12 +21,13 @@ struct StoreFiles {
     var backup: String { database + ".backup" }
     var lock: String { directory + "/lock" }
 
-    /// The files of a directory that is there, absolute and without symbolic links.
+    /// The files of an existing directory, whose path is absolute and without symbolic links.
     init(at directory: String) { self.directory = directory }
 
-    /// Makes the directory (mode 0700) if it is not there; refuses one that others own or write.
+    /// Creates the directory (mode 0700) if it does not exist; rejects one that others own or can
+    /// write to.
     ///
-    /// The directory itself may be a symbolic link: systemd's DynamicUser= makes it one.
+    /// The directory itself may be a symbolic link, which systemd's DynamicUser= creates.
     init(preparing path: String) throws(StoreError) {
         if unsafe mkdir(path, 0o700) != 0 && errno != EEXIST {
             throw POSIX.failure("mkdir", path)
@@ -38,7 +39,7 @@ struct StoreFiles {
         try Self.check(status, of: directory)
     }
 
-    /// Refuses what another user owns or may write.
+    /// Rejects what another user owns or can write to.
     static func check(_ status: stat, of path: String) throws(StoreError) {
         let ours = geteuid()
         guard status.st_uid == ours else {
@@ -53,9 +54,9 @@ struct StoreFiles {
         }
     }
 
-    /// Looks at the database file before SQLite does; `false` where there is none.
+    /// Checks the database file before SQLite opens it; false if it does not exist.
     ///
-    /// A file that others may read is closed to them; one of size 0 was never written by us.
+    /// If others can read the file, their permission is removed. We never write an empty file.
     func inspect() throws(StoreError) -> Bool {
         guard let status = try POSIX.status(database) else { return false }
         try Self.checkRegular(status, of: database)
@@ -69,8 +70,8 @@ struct StoreFiles {
         return true
     }
 
-    /// Reads what makes the file ours from its first bytes (SQLite file format, section 1.3):
-    /// another program's file is not opened at all, so that nothing of it is touched.
+    /// Checks the first bytes of the file (SQLite file format, section 1.3). Another program's file
+    /// is not opened, so nothing in it changes.
     static func checkHeader(of database: String) throws(StoreError) {
         let count = 100
         let descriptor = try POSIX.open(database, O_RDONLY)
@@ -106,11 +107,11 @@ struct StoreFiles {
         try check(status, of: path)
     }
 
-    /// Sees whether there is room for a file of so many bytes: posix_fallocate(3), which promises
-    /// nothing for later but finds a full disk or a read-only one at the cost of one call.
+    /// Checks whether there is space for a file of this size: posix_fallocate(3). This reserves
+    /// nothing for later, but detects a full or read-only disk with one call.
     func reserve(_ bytes: Int) throws(StoreError) {
         let descriptor = try POSIX.open(building, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
-        // The number is returned, not left in errno.
+        // The error number is returned, not in errno.
         let number = posix_fallocate(descriptor, 0, off_t(max(bytes, 1) + Self.overheadBytes))
         close(descriptor)
         try POSIX.remove(building)
@@ -118,33 +119,33 @@ struct StoreFiles {
         throw POSIX.failure("posix_fallocate", building, number)
     }
 
-    /// Pages of the tables of an empty store, and its write-ahead log.
+    /// The tables of an empty store, and its write-ahead log.
     private static let overheadBytes = 128 << 10
 
-    /// Removes a copy that was to have no name.
+    /// Removes a copy that should have no name.
     func removeBackup() throws(StoreError) {
         for suffix in ["", "-wal", "-journal", "-shm"] { try POSIX.remove(backup + suffix) }
     }
 
-    /// Removes what an interrupted build or backup left.
+    /// Removes the files of an interrupted build or backup.
     func removeBuilding() throws(StoreError) {
         try removeBackup()
         for suffix in ["", "-wal", "-journal", "-shm"] { try POSIX.remove(building + suffix) }
-        // Of a file that was declared, only what reading it left.
+        // For a declared file, only the files that reading it created.
         for suffix in ["-wal", "-shm"] { try POSIX.remove(new + suffix) }
     }
 
-    /// Declares the built file to be the store: from here on a crash leads to it.
+    /// Declares the built file to be the store. After a crash from now on, the next start uses it.
     func adoptBuilding() throws(StoreError) {
         try POSIX.sync(building)
         try POSIX.move(building, to: new)
         try POSIX.sync(directory)
     }
 
-    /// Gives the name to a file that was declared to be the store, if there is one.
+    /// Renames a declared file to the store's name, if there is one.
     ///
-    /// The old file is kept as `pickersync.db.failed-<time>` with its log. Each step may be done
-    /// again: the time is that of the new file.
+    /// The old file is kept as `pickersync.db.failed-<time>` with its log. Each step can be
+    /// repeated, because the time is that of the new file.
     func finishReplacement() throws(StoreError) {
         guard let status = try POSIX.status(new) else { return }
         let kept = database + Self.failed + POSIX.stamp(status.st_mtim)
@@ -154,16 +155,16 @@ struct StoreFiles {
             moved = true
         }
         try POSIX.remove(sharedMemory)
-        // The old log must be gone for good before the new file has the name.
+        // The old log must be durably renamed before the new file gets the name.
         if moved { try POSIX.sync(directory) }
         try POSIX.remove(new + "-wal")
         try POSIX.move(new, to: database)
         try POSIX.sync(directory)
     }
 
-    /// Copies a damaged file and its log to `pickersync.db.damaged-<time>`, once for each state of
-    /// the file however often the daemon starts.
-    /// - Returns: the name of the copy; `nil` where none could be made.
+    /// Copies a damaged file and its log to `pickersync.db.damaged-<time>`: once for each state of
+    /// the file, however often the daemon starts.
+    /// - Returns: the name of the copy; `nil` if it could not be made.
     func preserveDamaged() -> String? {
         guard let status = try? POSIX.status(database), status.st_size > 0 else { return nil }
         let copy = database + Self.damaged + POSIX.stamp(status.st_mtim)
@@ -178,17 +179,17 @@ struct StoreFiles {
         }
     }
 
-    /// Files that were kept aside, by what stands behind the store's name.
+    /// The suffixes of preserved files.
     static let failed = ".failed-"
     static let damaged = ".damaged-"
 
-    /// Keeps the newest `max` of the files of each kind that were kept aside, removes the others.
+    /// Keeps the newest `max` preserved files of each kind, and removes the others.
     func prunePreserved(
         _ kinds: [String] = [failed, damaged], max: Int
     ) throws(StoreError) {
         for kind in kinds {
             let prefix = "pickersync.db" + kind
-            // "20261121T102607.123Z": names sort by time, a file before its log.
+            // "20261121T102607.123Z": names sort by time, and a file before its log.
             let stampLength = 20
             var stamps: [String] = []
             let names = try POSIX.names(in: directory, prefix: prefix)

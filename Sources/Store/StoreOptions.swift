@@ -1,41 +1,41 @@
-/// What an administrator chooses for the store, what opening it found, and its figures.
+/// The administrator's options for the store, what opening found, and its figures.
 
 public import SyncCore
 
 /// How a store is opened.
 public struct StoreOptions: Sendable {
-    /// `--new-replica`: act as if the file were a copy. For restores that leave no trace, such as
-    /// a snapshot of the whole disk.
+    /// `--new-replica`: treat the file as a copy. For restores that cannot be detected, such as a
+    /// snapshot of the whole disk.
     public var newReplica = false
-    /// Whether an edit is durable before anybody hears of it (`durability = commit`). Kept in the
-    /// file, so that the next start knows what an unclean stop may have cost.
+    /// Whether edits are published only after they are durable (`durability = commit`). Stored in
+    /// the file, so that the next start knows what an unclean stop may have lost.
     public var everyEditDurable = true
-    /// Leaves what waits for the disk to the first write or the first `Store.maintain`: a start
-    /// that has nothing to say yet need not wait for syncs. Only with `everyEditDurable`, since
-    /// nobody is told anything then before the first commit, which comes after all that was left.
-    /// A daemon that is killed meanwhile has not touched the store.
+    /// Leaves writes that wait for the disk to the first write or the first `Store.maintain`, so
+    /// that a start does not wait for syncs. Only with `everyEditDurable`, because then nothing is
+    /// published before the first commit, which comes after these writes. If the daemon is killed
+    /// before that, the store is unchanged.
     public var settlesLater = false
-    /// Looks through the whole file after an unclean stop (`PRAGMA quick_check`).
+    /// Checks the whole file after an unclean stop (`PRAGMA quick_check`).
     public var checksAfterUncleanStop = true
-    /// Pages of 4096 bytes in the write-ahead log from which `Store.maintain` moves them into the
-    /// file. Small enough that moving them takes milliseconds.
+    /// When the write-ahead log has this many pages of 4096 bytes, `Store.maintain` moves them to
+    /// the file. Few enough that this takes milliseconds.
     public var checkpointPages = 1_000
-    /// How many failed and how many damaged files are kept beside the store.
+    /// The most failed and the most damaged files that are kept.
     public var preservedMax = 2
-    /// Bounds the file, for tests of a full disk.
+    /// The largest file in pages, for tests of a full disk.
     var pagesMax: Int?
-    /// Another SQLite file system, for tests of failing ones.
+    /// Another SQLite file system, for tests of failures.
     var vfs: String?
 
-    /// The choices as shipped.
+    /// The default options.
     public init() {}
 }
 
-/// What `Store.open` found.
+/// The result of `Store.open`.
 public struct Opening: Sendable, Hashable {
-    /// How the store was left.
+    /// The state in which the store was found.
     public enum Condition: Sendable, Hashable {
-        /// There was none; it is new and empty.
+        /// A new, empty store.
         case created
         /// The last daemon closed it.
         case clean
@@ -43,27 +43,27 @@ public struct Opening: Sendable, Hashable {
         case unclean
     }
 
-    /// Why this run writes as another replica than the one before.
+    /// Why this run has another replica than the one before.
     public enum ReplicaChange: Sendable, Hashable {
         /// The store is new.
         case created
         /// `StoreOptions.newReplica`.
         case requested
-        /// The file is not the one that was last open: another inode, birth or machine.
+        /// The file is not the one of the last run: it has another inode, birth time or machine.
         case copied
-        /// The file is older than the last run says: a backup was put back.
+        /// The file is older than the last run: a backup was restored.
         case restored
-        /// The last run told of edits before they were durable, and was killed.
+        /// The last run published edits before they were durable, and was killed.
         case editsLost
     }
 
     public var condition: Condition
-    /// Who writes dots in this run. It never wrote one before unless `replicaChange` is `nil`.
+    /// The replica of this run. It is new unless `replicaChange` is `nil`.
     public var replica: ReplicaID
-    /// `nil` where the replica goes on as it was.
+    /// `nil` if the replica is unchanged.
     public var replicaChange: ReplicaChange?
 
-    /// Whether revisions that somebody saw may be missing, so that each form's log must be new
+    /// Whether revisions that a client has seen may be missing, so that each form needs a new log
     /// (PROTOCOL.md, What you can rely on, 3).
     public var newLogs: Bool { replicaChange != nil }
 }
