@@ -1,6 +1,6 @@
-/// Commands that need no ArgumentParser where their words are plain: see `PlainWords`.
+/// Commands that need no ArgumentParser for plain command lines: see `PlainWords`.
 enum FastPath {
-    /// What a line of plain words asks for; `nil` leaves it to ArgumentParser.
+    /// The request of a plain command line; `nil` leaves it to ArgumentParser.
     static func request(_ line: [String]) -> (any PlainRequest)? {
         guard let verb = line.first else { return nil }
         if verb == "form" { return formRequest(line.dropFirst()) }

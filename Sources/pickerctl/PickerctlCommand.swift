@@ -27,7 +27,7 @@ struct PickerctlCommand: ParsableCommand {
             StatusCommand.self, DoctorCommand.self, BackupCommand.self, CompletionsCommand.self,
         ])
 
-    /// Runs a command line; the exit status.
+    /// Runs a command line; returns the exit status.
     static func run(_ arguments: [String]) -> Int32 {
         do {
             let words = hoisted(arguments)
@@ -52,17 +52,17 @@ struct PickerctlCommand: ParsableCommand {
         }
     }
 
-    /// What a command line asks for.
+    /// Parses a command line.
     ///
-    /// A parser of the whole tree makes the declarations of the root and of its own hidden commands
-    /// as well, which takes longer than most commands take. So the command that is named reads its
-    /// words itself; whatever it cannot read (a mistake, `--help`) the whole tree reads once more,
-    /// and words the answer. Tests compare both.
+    /// A parser of the whole tree also inspects the root and its hidden commands, which takes
+    /// longer than most commands. So the named command parses its own words. If it cannot (an
+    /// error, `--help`), the whole tree parses them again and writes the message. Tests compare
+    /// both.
     static func command(of words: [String]) throws -> any ParsableCommand {
         try direct(words) ?? whole(words)
     }
 
-    /// What the command that is named reads of its words itself, if it can.
+    /// The result of the named command's own parser, if it succeeds.
     static func direct(_ words: [String]) -> (any ParsableCommand)? {
         guard let (leaf, rest) = leaf(words), let command = try? leaf.parseAsRoot(rest),
             type(of: command) == leaf
@@ -70,10 +70,10 @@ struct PickerctlCommand: ParsableCommand {
         return command
     }
 
-    /// What the whole tree of commands reads.
+    /// The result of the parser of the whole tree.
     static func whole(_ words: [String]) throws -> any ParsableCommand { try parseAsRoot(words) }
 
-    /// The command without subcommands that the first words name, and what stands behind them.
+    /// The command without subcommands that the first words name, and the rest.
     static func leaf(_ words: [String]) -> (any ParsableCommand.Type, rest: [String])? {
         var commands = configuration.subcommands
         for (index, word) in words.enumerated() {
@@ -85,7 +85,7 @@ struct PickerctlCommand: ParsableCommand {
         return nil
     }
 
-    /// Why the first words name no command; `nil` where they do, or begin with an option.
+    /// The error if the first words name no command; `nil` if they do, or begin with an option.
     private static func unknownCommand(_ words: [String]) -> Failure? {
         var commands = configuration.subcommands
         var path: [String] = []
@@ -103,7 +103,7 @@ struct PickerctlCommand: ParsableCommand {
         return nil
     }
 
-    /// Help and versions go to standard output; a mistake in the command line is one line.
+    /// Prints help and versions to standard output; an error in the command line is one line.
     private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
         let code = exitCode(for: error)
         if code.isSuccess {
@@ -116,7 +116,7 @@ struct PickerctlCommand: ParsableCommand {
             }
             return code.rawValue
         }
-        // A shell that completes shows what we say amid the line that is being typed.
+        // A completing shell would show our message in the line that is being typed.
         if arguments.first == "---completion" { return code.rawValue }
         var line = ParserWording.line(message(for: error))
         if !line.contains(";") { line += "; see \(helpCommand(arguments))" }
@@ -137,8 +137,7 @@ struct PickerctlCommand: ParsableCommand {
         return "pickerctl \(first)\(isGroup ? " \(second ?? "")" : "") --help"
     }
 
-    /// Common options may stand in front of the command too, as people write them; the parser
-    /// wants them behind it.
+    /// Common options may be before the command; they are moved behind it for the parser.
     static func hoisted(_ arguments: [String]) -> [String] {
         let withValue = ["--socket", "--form", "-f", "--connect-timeout", "--color"]
         let flags = ["--no-autostart", "-q", "--quiet"]
@@ -169,8 +168,8 @@ struct PickerctlCommand: ParsableCommand {
 }
 
 extension CommandConfiguration {
-    /// A command without subcommands. That it stands below another spares it, where it parses its
-    /// words itself, the root's two hidden commands for completion scripts.
+    /// A command without subcommands. As a subcommand it does not need the root's two hidden
+    /// commands for completion scripts when it parses its own words.
     static func leaf(_ name: String, abstract: String, discussion: String = "") -> Self {
         CommandConfiguration(
             commandName: name, _superCommandName: "pickerctl", abstract: abstract,

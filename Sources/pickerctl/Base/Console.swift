@@ -1,16 +1,16 @@
-// Standard output and standard error as commands write them.
+// Standard output and standard error of commands.
 //
-// Data goes to standard output alone, messages to standard error. Text of others (labels, values,
-// names) passes SafeText before it reaches a terminal. Output is gathered and written in as few
-// calls as can be; a reader that closed its end ends the command quietly.
+// Data goes to standard output, messages to standard error. Untrusted text (labels, values, names)
+// is escaped with SafeText before it reaches a terminal. Output is buffered and written in few
+// calls. If the reader has closed its end, the command ends silently.
 
 internal import Glibc
 internal import PickerClient
 internal import SyncCore
 
-/// Where a command writes.
+/// The output of a command.
 final class Console {
-    /// When colours are used.
+    /// When output is colored.
     enum Color: String, CaseIterable { case auto, always, never }
 
     let isTerminal: Bool
@@ -28,8 +28,8 @@ final class Console {
         self.isQuiet = isQuiet
     }
 
-    /// no-color.org and bixense.com/clicolors: the option wins, then NO_COLOR, then
-    /// CLICOLOR_FORCE, then whether there is a terminal that can.
+    /// As on no-color.org and bixense.com/clicolors: the option first, then NO_COLOR, then
+    /// CLICOLOR_FORCE, then whether the terminal supports colors.
     static func wantsColor(
         _ option: Color, isTerminal: Bool, noColor: Bool, forced: Bool, isDumb: Bool
     ) -> Bool {
@@ -42,24 +42,24 @@ final class Console {
 
     // MARK: Data
 
-    /// A line of text of others: escaped for the terminal, its bytes as they are into a pipe.
+    /// A line of untrusted text: escaped on a terminal, unchanged in a pipe.
     func value(_ text: String) throws(Failure) {
         try line(isTerminal ? text.escapedForDisplay(keepingNewlineAndTab: true) : text)
     }
 
-    /// A line in which text of others stands in a frame of ours: always escaped, always one line.
+    /// A line of our own that contains untrusted text: always escaped, always one line.
     func safeLine(_ text: String) throws(Failure) {
         try line(text.escapedForDisplay())
     }
 
-    /// A line of our own making, colours included.
+    /// A line of our own, which may contain colors.
     func line(_ text: String) throws(Failure) {
         buffer += text.utf8
         buffer.append(UInt8(ascii: "\n"))
         if buffer.count > 32 << 10 { try flush() }
     }
 
-    /// Text that already ends in a newline.
+    /// Text that already ends with a newline.
     func text(_ text: String) throws(Failure) {
         buffer += text.utf8
         if buffer.count > 32 << 10 { try flush() }
@@ -70,14 +70,14 @@ final class Console {
 
     func accent(_ text: String) -> String { hasColor ? "\u{1B}[36m\(text)\u{1B}[0m" : text }
 
-    /// Writes what was gathered: write(2). A closed pipe ends the command without a word.
+    /// Writes the buffer: write(2). A closed pipe ends the command silently.
     func flush() throws(Failure) {
         let bytes = buffer
         buffer = []
         try Self.put(bytes)
     }
 
-    /// Writes bytes to standard output, all of them or why not.
+    /// Writes all bytes to standard output, or throws.
     static func put(_ bytes: [UInt8]) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -98,7 +98,7 @@ final class Console {
 
     // MARK: Messages
 
-    /// A remark for a person, left out with `-q`.
+    /// A message for people, omitted with `-q`.
     func note(_ text: String) {
         if !isQuiet { Self.error(text) }
     }
@@ -106,7 +106,7 @@ final class Console {
     /// One line on standard error: `pickerctl: text`.
     static func error(_ text: String) { complain("pickerctl: " + text) }
 
-    /// One line on standard error, as it is: what begins with a place in a file.
+    /// One line on standard error without a prefix: for messages that begin with a place in a file.
     static func complain(_ text: String) {
         let line = "\(text.escapedForDisplay())\n"
         var bytes = Array(line.utf8)[...]
@@ -116,7 +116,7 @@ final class Console {
         }
     }
 
-    /// Goes on once a person agrees, or did so before: by `--yes` or `PICKERSYNC_YES=1`.
+    /// Continues if the user agrees, or has agreed with `--yes` or `PICKERSYNC_YES=1`.
     static func confirm(
         _ question: String, isAgreed: Bool, orElse declined: Failure
     ) throws(Failure) {
@@ -128,7 +128,7 @@ final class Console {
         }
     }
 
-    /// Asks a person at the terminal; `nil` where there is none to ask.
+    /// Asks the user at the terminal; `nil` if there is no terminal.
     private static func ask(_ question: String) -> Bool? {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return nil }
         let text = Array("\(question.escapedForDisplay()) [y/N] ".utf8)
@@ -141,12 +141,12 @@ final class Console {
             if hasEnded || byte == UInt8(ascii: "\n") { break }
             answer.append(byte)
         }
-        // What comes next begins a line of its own.
+        // The next output begins a new line.
         if hasEnded { _ = write(STDERR_FILENO, "\n", 1) }
         return answer.first == UInt8(ascii: "y") || answer.first == UInt8(ascii: "Y")
     }
 
-    /// Everything on standard input, `bytesMax` at most.
+    /// All of standard input, at most `bytesMax`.
     static func readStandardInput(bytesMax: Int = 1 << 20) throws(Failure) -> [UInt8] {
         var all: [UInt8] = []
         while true {

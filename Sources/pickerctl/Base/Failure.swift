@@ -1,41 +1,41 @@
-// How a command fails: one line on standard error and an exit status of sysexits.h.
+// An error of a command: one line on standard error and an exit status of sysexits.h.
 //
-// The line says what, why, and what to do next; scripts read the status (docs: CLI, Exit status).
+// The line says what, why, and what to do next. Scripts use the status (docs: CLI, Exit status).
 
 internal import PickerClient
 internal import SyncCore
 
-/// Exit statuses: sysexits.h, and what timeout(1) and shells use.
+/// Exit statuses: those of sysexits.h, timeout(1) and shells.
 enum ExitStatus: Int32 {
     case done = 0
-    /// A condition was not met, a question was answered with no, or some of it did not work.
+    /// A condition was not met, a question was answered with no, or a part failed.
     case notMet = 1
     case usage = 64
-    /// An invalid value, a disabled control, a broken form file.
+    /// An invalid value, a disabled control, an invalid form file.
     case data = 65
-    /// No such form, field or file.
+    /// The form, field or file does not exist.
     case noInput = 66
     /// The daemon cannot be reached, cannot write, or speaks another protocol.
     case unavailable = 69
-    /// A fault of ours or of the daemon.
+    /// An error of ours or of the daemon.
     case software = 70
-    /// A conflict or a quota: try again.
+    /// A conflict or a limit: try again.
     case temporary = 75
     case noPermission = 77
     case timedOut = 124
-    /// 128 and the signal's number, as a shell gives it.
+    /// 128 plus the signal's number, as in a shell.
     case hungUp = 129
     case interrupted = 130
     case terminated = 143
-    /// Nobody reads standard output any more: what a shell shows for SIGPIPE in other programs.
+    /// Nobody reads standard output: the status that a shell shows for SIGPIPE.
     case closedPipe = 141
 }
 
-/// Why a command ends, in one line.
+/// Why a command failed, in one line.
 struct Failure: Error {
     var status: ExitStatus
     var message: String
-    /// Whether the message begins with `FILE:LINE:COLUMN:`, so that nothing may stand before it.
+    /// Whether the message begins with `FILE:LINE:COLUMN:`, which must be at the start of the line.
     var beginsWithPlace = false
 
     init(_ status: ExitStatus, _ message: String) {
@@ -43,14 +43,14 @@ struct Failure: Error {
         self.message = message
     }
 
-    /// A status without a word: the condition of `wait`, a closed pipe.
+    /// A status without a message: for the condition of `wait` and for a closed pipe.
     static func silent(_ status: ExitStatus) -> Failure { Failure(status, "") }
 
     static func usage(_ message: String) -> Failure { Failure(.usage, message) }
 }
 
 extension Failure {
-    /// What the daemon refused, in a line with the next step.
+    /// An error of the daemon, in a line with the next step.
     init(_ error: WireError) {
         let status: ExitStatus =
             switch error.kind {
@@ -101,7 +101,7 @@ extension Failure {
         }
     }
 
-    /// A client without an answer.
+    /// An error of the client.
     init(_ failure: ClientFailure) {
         switch failure {
         case .refused(let error), .incompatible(let error): self.init(error)
@@ -153,8 +153,8 @@ extension Failure {
         }
     }
 
-    /// What starts a daemon on a socket again, with the store that it had: another state directory
-    /// would bring up another store there.
+    /// The command that starts a daemon on a socket again with its store. Another state directory
+    /// would open another store.
     static func startCommand(_ resolution: SocketResolution) -> String {
         func word(_ path: String) -> String {
             let isPlain = path.unicodeScalars.allSatisfy { scalar in

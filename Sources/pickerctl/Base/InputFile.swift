@@ -1,9 +1,9 @@
-// Files that people name, and standard input for `-`.
+// Files named on the command line, and standard input for `-`.
 
 internal import FormFile
 internal import SyncCore
 
-/// Reads what a command was given.
+/// Reads input files.
 enum InputFile {
     /// The name in messages.
     static func name(_ path: String) -> String { path == "-" ? "standard input" : path }

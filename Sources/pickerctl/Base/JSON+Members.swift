@@ -1,6 +1,6 @@
 internal import SyncCore
 
 extension JSON {
-    /// An object of these members in this order.
+    /// An object with these members in this order.
     static func members(_ members: (String, JSON)...) -> JSON { .object(JSONObject(members)) }
 }

@@ -1,6 +1,6 @@
-// The sentences that commands end with, in one place: one wording for one situation.
+// The messages of commands in one place, so that each situation has one wording.
 //
-// Each is what is wrong, and what to do. Words are those of git and kubectl.
+// Each says what is wrong and what to do, in the words of git and kubectl.
 
 internal import FormFile
 internal import SyncCore
@@ -8,7 +8,7 @@ internal import SyncCore
 // MARK: - Names
 
 extension Failure {
-    /// A word where a command belongs that names none; `path` is the group it is in, if any.
+    /// An unknown command; `path` is its group, if any.
     static func noCommand(_ word: String, in path: [String], among names: [String]) -> Failure {
         let prefix = path.map { $0 + " " }.joined()
         let near = Similar.names(to: word, among: names).map { prefix + $0 }
@@ -24,14 +24,14 @@ extension Failure {
         return Failure(.noInput, "no field \"\(id)\" in form \(form); \(step)")
     }
 
-    /// A pattern matches nothing that the command works on.
+    /// A pattern matches no field that the command can use.
     static func noMatch(_ pattern: String, _ form: String) -> Failure {
         Failure(
             .noInput, "no field of form \(form) matches \(pattern); see pickerctl describe \(form)/"
         )
     }
 
-    /// A control without the component that is named.
+    /// The control does not have the named component.
     static func noComponent(_ name: String, _ field: String, among ids: [String]) -> Failure {
         let near = Similar.names(to: name, among: ids)
         let step =
@@ -49,7 +49,7 @@ extension Failure {
     static let noForms = Failure(
         .noInput, "the daemon has no form; apply one with pickerctl form apply FILE")
 
-    /// Several forms, and none was named.
+    /// There are several forms, and none was named.
     static func whichForm(_ names: [String]) -> Failure {
         let shown = names.prefix(8)
         let list =
@@ -64,7 +64,7 @@ extension Failure {
         )
     }
 
-    /// A form where a field belongs.
+    /// A form was named instead of a field.
     static func needsField(_ form: String, _ verb: String) -> Failure {
         .usage("\(form) is a form, not a field; write pickerctl \(verb) \(form)/FIELD")
     }
@@ -73,14 +73,14 @@ extension Failure {
 // MARK: - Values
 
 extension Failure {
-    /// A text that a control does not hold.
+    /// A text that the control does not accept.
     static func notValue(_ text: String, of field: FieldOutline, _ expected: String) -> Failure {
         Failure(
             .data,
             Wording.refusal("\"\(text)\" is not a value of \(field.id)", expected: expected))
     }
 
-    /// A tag that a picker does not have.
+    /// A tag that the picker does not have.
     static func notOption(_ text: String, _ names: [String]) -> Failure {
         let near = Similar.names(to: text, among: names)
         let shown = names.prefix(12)
@@ -95,14 +95,14 @@ extension Failure {
         return Failure(.data, "\"\(text)\" is not an option; \(step)")
     }
 
-    /// A control whose values are neither numbers nor one name at a time.
+    /// A control that cannot be plotted, because its values are neither numbers nor single names.
     static func noCourse(_ field: FieldOutline) -> Failure {
         .usage(
             "cannot plot \(field.id), which is a \(field.kindName); choose a slider, stepper, "
                 + "gauge, toggle or a picker with one choice")
     }
 
-    /// A control that a verb does not work on.
+    /// A control that a verb does not apply to.
     static func wrongKind(_ field: FieldOutline, _ verb: String, _ step: String) -> Failure {
         .usage("cannot \(verb) \(field.id), which is a \(field.kindName); \(step)")
     }
@@ -115,7 +115,7 @@ extension Failure {
         .usage("\(id) is a label, which holds no value")
     }
 
-    /// A secret in a place where others read it.
+    /// A secret in an argument, where other users can read it.
     static func secretInArguments(_ id: String) -> Failure {
         .usage(
             "\(id) is secret, and other users can read a command line; write \(id)=- to read "
@@ -130,7 +130,7 @@ extension Failure {
         .usage("\(option) is not a token (\(why)); copy one from pickerctl get --context")
     }
 
-    /// An argument that is not `FIELD=VALUE`; `words` are it and all that follow.
+    /// An argument that is not `FIELD=VALUE`; `words` are it and all after it.
     static func notAssignment(_ words: ArraySlice<String>, verb: String) -> Failure {
         guard var name = words.first else { return .usage("nothing to \(verb)") }
         if let equals = name.firstIndex(of: "="), equals != name.indices.last {
@@ -162,7 +162,7 @@ extension Failure {
 // MARK: - Files and questions
 
 extension Failure {
-    /// What is wrong with a file: with a place in it, the line that editors read.
+    /// An error in a file; if the place is known, in the format that editors parse.
     static func file(_ status: ExitStatus, _ issue: FileIssue) -> Failure {
         var failure = Failure(status, "\(issue)")
         failure.beginsWithPlace = issue.position != nil
@@ -173,10 +173,10 @@ extension Failure {
         Failure(status, "\(path) exists already; remove it, or choose another name")
     }
 
-    /// A question that nobody can answer.
+    /// A question without a terminal.
     static let noTerminal = Failure(.notMet, "no terminal to confirm on; use --yes")
 
-    /// A button's question that was answered with no.
+    /// A button whose question was answered with no.
     static func notPressed(_ id: String) -> Failure { Failure(.notMet, "\(id) was not pressed") }
 
     /// A question that was answered with no.
@@ -190,6 +190,6 @@ extension Failure {
 }
 
 extension FieldOutline {
-    /// The type in a sentence.
+    /// The type for a sentence.
     var kindName: String { kind?.rawValue ?? json["type"]?.stringValue ?? "control" }
 }

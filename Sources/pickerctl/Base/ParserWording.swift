@@ -1,11 +1,11 @@
-// What ArgumentParser says of a mistake, in our words.
+// ArgumentParser's errors in our wording.
 //
-// ArgumentParser gives its errors as English text and nothing else. The sentences of the version in
-// Package.resolved are parsed here; an unknown one is shown unchanged. A test provokes each.
+// ArgumentParser provides its errors only as English text. The sentences of the version in
+// Package.resolved are parsed here; an unknown one is shown unchanged. A test causes each of them.
 
 internal import SyncCore
 
-/// Rewords ArgumentParser's messages.
+/// Rewrites ArgumentParser's messages.
 enum ParserWording {
     /// A message of one line, without a full stop.
     static func line(_ message: String) -> String {
@@ -89,7 +89,7 @@ enum ParserWording {
         return result.hasSuffix(" ...") ? result.dropLast(4) + "…" : result
     }
 
-    /// The text behind `start` and before the next `end`, or all that follows.
+    /// The text after `start` and before the next `end`, or all of the rest.
     private static func text(_ line: String, after start: String, before end: String?) -> String? {
         guard let begin = start.isEmpty ? line.startIndex : line.firstRange(of: start)?.upperBound
         else { return nil }

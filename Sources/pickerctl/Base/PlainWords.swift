@@ -1,45 +1,44 @@
-// A command line of plain words, read without ArgumentParser.
+// Parses simple command lines without ArgumentParser.
 //
-// ArgumentParser finds out by reflection what a command takes, on each start anew, and that takes
-// longer than nearly every command does. What people and scripts write is nearly always plain:
-// `--name value`, `--name=value`, `-n value`, a flag, a name. A command takes such words from here
-// one after another; where anything else is among them (an option that it does not know, or twice,
-// or without its value, a value that it may not have, `--`, letters together, `--help`) the words
-// are not plain, nothing has happened yet, and ArgumentParser reads the line instead and words the
-// answer. A test draws command lines and compares what both understand.
+// ArgumentParser inspects a command by reflection at each start, which takes longer than most
+// commands. Nearly all command lines are simple: `--name value`, `--name=value`, `-n value`, a
+// flag, a name. A command takes such words from here one by one. Anything else (an unknown or
+// repeated option, a missing or invalid value, `--`, combined letters, `--help`) makes the line not
+// plain. Then nothing has been executed yet, and ArgumentParser parses the line and writes the
+// error. A test compares both parsers on random command lines.
 
 internal import ArgumentParser
 internal import SyncCore
 
-/// Words that a command takes one after another: options first, names at the end.
+/// The words of a command line, which are taken one by one: options first, names last.
 struct PlainWords {
-    /// Words that nobody took yet, with their places in the line.
+    /// The remaining words with their positions.
     private var words: [(place: Int, text: String)]
-    /// Whether all that was taken is what it should be.
+    /// Whether everything taken so far is valid.
     private var isPlain = true
 
     init(_ words: ArraySlice<String>) {
         self.words = words.enumerated().map { (place: $0.offset, text: $0.element) }
     }
 
-    /// Whether each word was taken, and was what it should be.
+    /// Whether all words were taken and are valid.
     var isSpent: Bool { isPlain && words.isEmpty }
 
-    /// What must hold of what was taken.
+    /// Requires a condition, or the line is not plain.
     mutating func require(_ holds: Bool) {
         if !holds { isPlain = false }
     }
 
     // MARK: Options
 
-    /// Whether a flag is there, by one of its names.
+    /// Whether a flag is present, by one of its names.
     mutating func flag(_ names: String...) -> Bool {
         guard let index = words.firstIndex(where: { names.contains($0.text) }) else { return false }
         words.remove(at: index)
         return true
     }
 
-    /// The value of an option: the next word, or what stands behind `--name=`.
+    /// The value of an option: the next word, or the text after `--name=`.
     mutating func value(_ names: String...) -> String? {
         for (index, (place, word)) in words.enumerated() where word.utf8.first == Self.dash {
             if names.contains(word) {
@@ -74,7 +73,7 @@ struct PlainWords {
         read(value(name)) { DurationText.seconds($0) }
     }
 
-    /// The value of an option that is a whole number, `least` or more.
+    /// The value of an option that is an integer of at least `least`.
     mutating func number<Number: FixedWidthInteger>(_ number: String?, from least: Number)
         -> Number?
     {
@@ -90,7 +89,7 @@ struct PlainWords {
         return value
     }
 
-    /// The options that every command takes.
+    /// The common options.
     mutating func settings() -> Settings {
         var settings = Settings()
         settings.socket = value("--socket")
@@ -104,21 +103,21 @@ struct PlainWords {
 
     // MARK: Names
 
-    /// All that is left, which is at least so many words and no options.
+    /// The remaining words: at least `least`, without options.
     mutating func names(atLeast least: Int = 0) -> [String] {
         require(words.count >= least && words.allSatisfy { Self.isName($0.text) })
         defer { words = [] }
         return words.map(\.text)
     }
 
-    /// The one word that is left.
+    /// The only remaining word.
     mutating func name() -> String {
         let names = names(atLeast: 1)
         require(names.count == 1)
         return names.first ?? ""
     }
 
-    /// The one word that is left, if any is.
+    /// The only remaining word, if any.
     mutating func nameIfAny() -> String? {
         let names = names()
         require(names.count <= 1)
@@ -133,8 +132,8 @@ struct PlainWords {
         word.utf8.first.map { $0 != dash } ?? false
     }
 
-    /// What stands behind `name=`, unless it is nothing or begins with what might combine with the
-    /// equals sign before it.
+    /// The text after `name=`, unless it is empty or begins with a character that could combine
+    /// with the equals sign.
     private static func joined(_ word: String, _ name: String) -> String? {
         let bytes = word.utf8
         guard bytes.starts(with: name.utf8), name.utf8.count > 2 else { return nil }
@@ -145,17 +144,17 @@ struct PlainWords {
     }
 }
 
-/// What a command was asked for, however its words were read. Each has an initializer that takes
-/// it from plain words; where they are not, it means nothing.
+/// The parsed arguments of a command. Each type has an initializer that parses plain words; if they
+/// are not plain, its result must not be used.
 protocol PlainRequest: Equatable {
     func run() throws(Failure)
 }
 
-/// A command whose usual lines need no ArgumentParser.
+/// A command whose usual command lines need no ArgumentParser.
 protocol PlainCommand: ParsableCommand {
     associatedtype Request: PlainRequest
 
-    /// What ArgumentParser has read.
+    /// The arguments as parsed by ArgumentParser.
     var request: Request { get }
 }
 

@@ -1,11 +1,11 @@
-// One run of a command: its settings, its console, its connection, and what it has learnt of the
+// One run of a command: its settings, console and connection, and cached information about the
 // form.
 
 internal import Glibc
 internal import PickerClient
 internal import SyncCore
 
-/// A command's run.
+/// A run of a command.
 final class Session {
     let settings: Settings
     let console: Console
@@ -23,7 +23,7 @@ final class Session {
         client = BlockingClient(options)
     }
 
-    /// The terminal that this runs on, as claimed to others: ttyname(3) without its allocation.
+    /// The terminal of this process, as sent to the daemon: ttyname(3) without its allocation.
     static func terminal() -> String? {
         for descriptor in [STDIN_FILENO, STDERR_FILENO, STDOUT_FILENO]
         where isatty(descriptor) == 1 {
@@ -54,7 +54,7 @@ final class Session {
         }
     }
 
-    /// Sends a request and gives its answer as it came.
+    /// Sends a request and returns its result unparsed.
     @discardableResult func call(_ request: Request) throws(Failure) -> JSON {
         do throws(ClientFailure) {
             return try client.call(request)
@@ -63,8 +63,8 @@ final class Session {
         }
     }
 
-    /// A token as it was given, checked before anything is asked: a typing error in it is one of
-    /// the command line.
+    /// A token from the command line. It is checked before any request, because an error in it is
+    /// an error of the command line.
     static func token(_ text: String?, of option: String) throws(Failure) -> String? {
         guard let text else { return nil }
         do throws(ContextTokenError) {
@@ -83,8 +83,8 @@ final class Session {
 
     // MARK: The form
 
-    /// The form that names and options mean: `FORM/` of a field, else `--form`, else
-    /// `$PICKERSYNC_FORM`, else the only one there is.
+    /// The form that names and options refer to: `FORM/` of a field, else `--form`, else
+    /// `$PICKERSYNC_FORM`, else the only form.
     func form(of names: [FieldName] = []) throws(Failure) -> String {
         try form(named: names.map(\.form))
     }
@@ -106,7 +106,7 @@ final class Session {
         throw forms.isEmpty ? .noForms : .whichForm(forms)
     }
 
-    /// The names of the daemon's forms, asked for once.
+    /// The names of the daemon's forms, cached.
     private func formNames() throws(Failure) -> [String] {
         if let knownForms { return knownForms }
         let list = try call(.formList) { json throws(DecodeError) in
@@ -117,10 +117,10 @@ final class Session {
         return names
     }
 
-    /// The form that words of a command name, and the fields in it, none for the whole form.
+    /// The form and the fields that arguments refer to; no fields means the whole form.
     ///
-    /// A word is `FIELD`, `FORM/FIELD`, or `FORM/` for the whole form. Where there are several
-    /// forms and none was chosen, a form's name alone means the whole form.
+    /// An argument is `FIELD`, `FORM/FIELD`, or `FORM/` for the whole form. If there are several
+    /// forms and none was chosen, the name of a form alone means the whole form.
     func place(of words: [String]) throws(Failure) -> (form: String, fields: [FieldName]) {
         let names = words.map { FieldName($0) }
         if words.count == 1, names[0].isBare, settings.form == nil,
@@ -133,7 +133,7 @@ final class Session {
         return (form, names.contains(where: \.isWholeForm) ? [] : names)
     }
 
-    /// `FORM/`, where the one word that named no field is a form's name.
+    /// `FORM/` if the only argument is not a field but the name of a form.
     func wholeForm(_ words: [String]) throws(Failure) -> String? {
         guard words.count == 1, settings.form == nil, FieldName(words[0]).isBare,
             try formNames().contains(words[0])
@@ -141,14 +141,14 @@ final class Session {
         return words[0] + "/"
     }
 
-    /// The form that a position names: `FORM` or `FORM/`, else as `form(of:)` has it.
+    /// The form in a positional argument, `FORM` or `FORM/`, or else as in `form(of:)`.
     func form(at position: String?) throws(Failure) -> String {
         guard let position else { return try form() }
         return try form(named: [position.hasSuffix("/") ? String(position.dropLast()) : position])
     }
 
-    /// The controls that names and patterns mean, each once, in the order asked for. A pattern
-    /// leaves out the controls that `isFit` refuses.
+    /// The controls that names and patterns refer to, without duplicates, in the order of the
+    /// arguments. Patterns skip controls for which `isFit` is false.
     func fields(
         _ names: [FieldName], in outline: FormOutline, where isFit: (FieldOutline) -> Bool
     ) throws(Failure) -> [FieldOutline] {
@@ -177,19 +177,19 @@ final class Session {
         }
     }
 
-    /// The values of the fields that match, all without any.
+    /// The values of matching fields; of all without patterns.
     func snapshot(_ form: String, _ fields: [String]? = nil) throws(Failure) -> StateSnapshot {
         try call(.stateGet(StateGet(form: form, fields: fields))) { json throws(DecodeError) in
             try StateSnapshot(decoding: json)
         }
     }
 
-    /// Runs a transaction.
+    /// Executes a transaction.
     @discardableResult func set(_ edit: StateSet) throws(Failure) -> SetResult {
         try call(.stateSet(edit)) { json throws(DecodeError) in try SetResult(decoding: json) }
     }
 
-    /// A control by its id, or the error that names the nearest.
+    /// A control by its id; the error suggests similar ids.
     func field(_ id: String, in outline: FormOutline) throws(Failure) -> FieldOutline {
         if let field = outline[id] { return field }
         throw .noField(id, outline.id, among: outline.fields.map(\.id))

@@ -3,10 +3,10 @@ internal import Glibc
 internal import PickerClient
 internal import SyncCore
 
-/// The core has option groups of its own, those of pickers; in commands the parser's are meant.
+/// In commands, `OptionGroup` is ArgumentParser's and not the core's, which is for pickers.
 typealias OptionGroup<Value: ParsableArguments> = ArgumentParser.OptionGroup<Value>
 
-/// What every command knows, however its words were read.
+/// The common options, however they were parsed.
 struct Settings: Equatable {
     var socket: String?
     var form: String?
@@ -18,7 +18,7 @@ struct Settings: Equatable {
 
 extension Console.Color: ExpressibleByArgument {}
 
-/// The options that every command takes.
+/// The common options of all commands.
 struct CommonOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
     var socket: String?
@@ -58,7 +58,7 @@ struct CommonOptions: ParsableArguments {
     }
 }
 
-/// The value of an option that is a span of time.
+/// The value of an option that is a duration.
 enum Duration {
     /// Its seconds.
     static func seconds(_ text: String) throws -> Double {

@@ -2,7 +2,7 @@ internal import Glibc
 internal import SyncCore
 internal import TerminalUI
 
-/// Rows in aligned columns, measured as a terminal shows them.
+/// Rows with aligned columns, measured in terminal columns.
 struct Table {
     private var rows: [[String]]
 
@@ -31,8 +31,8 @@ struct Table {
         }
     }
 
-    /// The texts one after the other. `Array.joined` is generic at run time: at its first call it
-    /// looks through all that the program declares, a quarter of what a short command takes.
+    /// Joins texts. `Array.joined` is generic at run time: its first call searches all of the
+    /// program's conformances, which is slow.
     static func joined(_ texts: [String], by separator: String) -> String {
         var line = texts.first ?? ""
         for text in texts.dropFirst() {
@@ -49,7 +49,7 @@ struct Table {
     }
 }
 
-/// Moments for people, in the zone of this machine.
+/// Times for people, in the local time zone.
 enum LocalTime {
     private static func parts(_ seconds: time_t) -> tm? {
         var seconds = seconds
@@ -57,7 +57,7 @@ enum LocalTime {
         return localtime_r(&seconds, &parts) == nil ? nil : parts
     }
 
-    /// Today, here.
+    /// Today's date in the local time zone.
     static var today: CivilDate? {
         parts(time(nil)).flatMap {
             CivilDate(
@@ -65,12 +65,12 @@ enum LocalTime {
         }
     }
 
-    /// The seconds that the clocks here are ahead of UTC at a moment.
+    /// The offset of local time from UTC in seconds.
     static func offset(at moment: Timestamp) -> Int64 {
         parts(time_t(moment.milliseconds / 1_000)).map { Int64($0.tm_gmtoff) } ?? 0
     }
 
-    /// The midnight that begins a day here: mktime(3).
+    /// The start of a day in local time: mktime(3).
     static func midnight(_ day: CivilDate) -> Timestamp {
         var parts = tm()
         parts.tm_year = Int32(day.year - 1900)
@@ -87,7 +87,7 @@ enum LocalTime {
         return Timestamp(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// `14:30:05` of today, with the date before it on other days.
+    /// `14:30:05` for today, with the date for other days.
     static func clock(_ moment: Timestamp) -> String {
         let whole = text(moment)
         guard let today, whole.hasPrefix(today.description + " ") else { return whole }

@@ -1,4 +1,4 @@
-// A copy of the daemon's store, written by whoever asks for it: the daemon gives the bytes.
+// A backup of the daemon's store: the daemon sends the bytes and this command writes the file.
 
 internal import ArgumentParser
 internal import Glibc
@@ -45,7 +45,7 @@ struct BackupCommand: ParsableCommand {
     }
 }
 
-/// A file that has its name only once it is whole and on the disk.
+/// A file that gets its name only when it is complete and durable.
 private final class PartialFile {
     private let name: String
     private let partial: String
@@ -81,7 +81,7 @@ private final class PartialFile {
         }
     }
 
-    /// link(2) refuses a name that was taken meanwhile, which rename(2) would overwrite.
+    /// link(2) fails if the name already exists, while rename(2) would overwrite it.
     func finish() throws(Failure) {
         guard fsync(descriptor) == 0, link(partial, name) == 0 else { throw failed() }
         let slash = name.lastIndex(of: "/")

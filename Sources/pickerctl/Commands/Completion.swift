@@ -1,5 +1,5 @@
-// What a shell offers for a word: the running daemon's forms, fields and options. It is quick, and
-// silent where no daemon runs; none is started for it.
+// Shell completion: the running daemon's forms, fields and options. It is fast, and silent if no
+// daemon runs; it does not start one.
 
 internal import ArgumentParser
 internal import Glibc
@@ -39,7 +39,7 @@ struct CompletionsCommand: ParsableCommand {
 
 /// Candidates for a word.
 enum Completion {
-    /// Seconds that a shell is kept waiting at most.
+    /// The longest time (seconds) that a shell has to wait.
     private static let answerSeconds = 0.5
 
     /// Names of forms.
@@ -47,12 +47,12 @@ enum Completion {
         client(words).formNames
     }
 
-    /// Names of forms, and form files below the folder that the word begins with.
+    /// Names of forms, and form files in the folder of the word.
     static func formsAndFiles(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         forms(words, index, prefix) + files(prefix)
     }
 
-    /// Ids of all fields but labels, with `FORM/` where that chooses the form.
+    /// Ids of all fields except labels, with `FORM/` if that chooses the form.
     static func fields(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         candidates(words, prefix) { $0.kind == .label ? [] : [$0.id] }
     }
@@ -64,14 +64,14 @@ enum Completion {
         candidates(words, prefix) { $0.kind.map(kinds.contains) ?? false ? [$0.id] : [] }
     }
 
-    /// Ids of all that can be read, labels too.
+    /// Ids of all fields, including labels.
     static func readable(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         candidates(words, prefix) { [$0.id] }
     }
 
     /// `FIELD=`, and `FIELD=VALUE` for every option.
     static func assignments(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
-        // A shell's word cannot hold what is not plain text.
+        // A word of a shell can contain only plain text.
         candidates(words, prefix, assignments).filter {
             $0.isFreeOfControls() && !$0.contains(" ")
         }
@@ -98,8 +98,8 @@ enum Completion {
 
     // MARK: The word
 
-    /// What `texts` gives for each control of the form that the line or the word chooses; the names
-    /// of forms with a slash where nothing does.
+    /// The results of `texts` for each control of the form that the command line chooses; if it
+    /// chooses none, the names of forms with a slash.
     private static func candidates(
         _ words: [String], _ prefix: String, _ texts: (FieldOutline) -> [String]
     ) -> [String] {
@@ -111,8 +111,8 @@ enum Completion {
             value(of: ["--form", "-f"], in: words) ?? environmentVariable("PICKERSYNC_FORM")
         let names = chosen.map { [$0] } ?? client.formNames
         if names.count == 1 { return self.texts(of: names[0], client, texts) }
-        // A word that one form alone begins with goes on in it: a shell sets a space behind a word
-        // that is whole.
+        // If only one form has the prefix, the word continues with its fields: a shell adds a space
+        // after a complete word.
         let near = names.filter { $0.hasPrefix(prefix) }
         guard near.count == 1 else { return near.map { $0 + "/" } }
         return [near[0] + "/"] + self.texts(of: near[0], client, texts).map { "\(near[0])/\($0)" }
@@ -127,7 +127,7 @@ enum Completion {
         return FormOutline(result.definition).fields.flatMap(texts)
     }
 
-    /// Folders and form files that a word begins: opendir(3).
+    /// Folders and form files with the prefix: opendir(3).
     private static func files(_ prefix: String) -> [String] {
         let slash = prefix.lastIndex(of: "/")
         let folder = slash.map { String(prefix[...$0]) } ?? ""
@@ -173,7 +173,7 @@ enum Completion {
 }
 
 extension BlockingClient {
-    /// The daemon's forms; none where it does not answer.
+    /// The daemon's forms; empty if it does not answer.
     fileprivate var formNames: [String] {
         guard let answer = try? call(.formList), let list = try? FormList(decoding: answer)
         else { return [] }

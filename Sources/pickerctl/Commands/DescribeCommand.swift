@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import SyncCore
 internal import TerminalUI
 
-/// `pickerctl describe`: what a control takes, holds and allows.
+/// `pickerctl describe`: what a control accepts, contains and allows.
 struct DescribeCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "describe",
@@ -23,7 +23,7 @@ struct DescribeCommand: PlainCommand {
     }
 }
 
-/// `pickerctl describe` as it was asked for.
+/// The arguments of `pickerctl describe`.
 struct DescribeRequest: PlainRequest {
     let settings: Settings
     let output: TextOrJSON
@@ -81,5 +81,5 @@ extension DescribeRequest {
     }
 }
 
-/// The output formats of commands that have no values of their own.
+/// The output formats of commands with no other formats.
 enum TextOrJSON: String, ExpressibleByArgument, CaseIterable { case text, json }

@@ -1,5 +1,5 @@
-// Why it does not work: each step of the way from this process to the daemon's store, told with
-// what was found and what to do.
+// Finds out why PickerSync does not work: checks each step from this process to the daemon's store,
+// and reports the result and what to do.
 
 internal import ArgumentParser
 internal import Glibc
@@ -20,7 +20,7 @@ struct DoctorCommand: PlainCommand {
     var request: DoctorRequest { DoctorRequest(settings: common.settings) }
 }
 
-/// `pickerctl doctor` as it was asked for.
+/// The arguments of `pickerctl doctor`.
 struct DoctorRequest: PlainRequest {
     let settings: Settings
 
@@ -54,17 +54,17 @@ extension DoctorRequest {
     }
 }
 
-/// What was found, step by step.
+/// The results of the checks.
 struct Examination {
     enum Mark: String { case good = "ok  ", odd = "note", bad = "BAD " }
 
     private(set) var findings: [(mark: Mark, text: String)] = []
-    /// The status to end with; `nil` where all is well.
+    /// The exit status; `nil` if everything works.
     private(set) var status: ExitStatus?
     private(set) var hasConnection = false
-    /// There is no use in trying to connect.
+    /// A connection is impossible.
     private(set) var isBlocked = false
-    /// The process that listens, where the kernel tells.
+    /// The process that listens, if the kernel reports it.
     private var process: Int32?
 
     private mutating func add(_ mark: Mark, _ text: String, _ status: ExitStatus? = nil) {
@@ -72,7 +72,7 @@ struct Examination {
         self.status = self.status ?? status
     }
 
-    /// The rules of PROTOCOL.md and what each one saw, then the way to the socket.
+    /// The rules of PROTOCOL.md for the socket and their results, then the path to the socket.
     mutating func socket(_ resolution: SocketResolution) {
         let isShared = resolution.place.isInSharedDirectory && resolution.mayStart
         for step in resolution.steps {
@@ -123,7 +123,7 @@ struct Examination {
         }
     }
 
-    /// Whether the folders above a path are there and may be entered; the last one is told.
+    /// Whether the folders of a path exist and can be entered; reports the last one.
     private mutating func folders(of path: String) -> Bool {
         guard path.hasPrefix("/") else { return true }
         var folder = ""
@@ -202,7 +202,7 @@ struct Examination {
         }
     }
 
-    /// Nobody listens: who starts a daemon there, and whether that would work.
+    /// Nobody listens: reports what would start a daemon, and whether that would work.
     private mutating func starting(_ what: String, _ resolution: SocketResolution) {
         guard resolution.mayStart else {
             let step =
@@ -225,7 +225,7 @@ struct Examination {
         }
     }
 
-    /// Whether a folder may be written, or made where it is not there yet.
+    /// Whether a folder is writable, or can be created.
     private mutating func writable(_ folder: String, _ what: String) {
         var present = folder[...]
         while FileFacts.at(String(present)) == nil, let slash = present.lastIndex(of: "/") {
@@ -284,7 +284,7 @@ struct Examination {
         }
     }
 
-    /// It accepts, which the kernel does for it, and does not answer: proc_pid_stat(5).
+    /// The kernel accepts connections for it, but it does not answer: proc_pid_stat(5).
     private mutating func silent(_ seconds: Int) {
         let what = "the daemon does not answer in \(seconds) seconds"
         guard let process else {
@@ -316,12 +316,12 @@ struct Examination {
         var capacity = 0
         defer { free(line) }
         guard getline(&line, &capacity, file) > 0, let line else { return nil }
-        // The name in brackets may hold anything; the state follows the last one.
+        // The name in brackets may contain anything; the state follows the last bracket.
         let text = String(cString: line)
         return text.lastIndex(of: ")").flatMap { text[$0...].dropFirst(2).first }
     }
 
-    /// What `server.status` says of the store and of memory.
+    /// The members of `server.status` about the store and memory.
     private mutating func store(_ status: JSON) {
         if let bytes = status["memory"]?["resident"]?.integerValue {
             add(.good, "memory: \(Self.size(bytes)) resident")
@@ -342,7 +342,7 @@ struct Examination {
         }
     }
 
-    /// Bytes for people: `12.3 MiB`.
+    /// A size for people: `12.3 MiB`.
     static func size(_ bytes: Int64) -> String {
         guard bytes >= 1_024 else { return "\(bytes) bytes" }
         var tenths = bytes.multipliedReportingOverflow(by: 10)
@@ -362,7 +362,7 @@ struct Examination {
         return "owner uid \(facts.owner)\(isOurs), group \(groupName(facts.group)), mode \(mode)"
     }
 
-    /// A group's name from /etc/group: a static executable has no getgrgid(3).
+    /// A group's name from /etc/group, because a static executable has no getgrgid(3).
     private static func groupName(_ gid: UInt32) -> String {
         guard let file = fopen("/etc/group", "re") else { return "\(gid)" }
         defer { fclose(file) }

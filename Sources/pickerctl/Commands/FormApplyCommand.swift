@@ -3,7 +3,7 @@ internal import FormFile
 internal import Glibc
 internal import SyncCore
 
-/// `pickerctl form apply`: forms into the daemon, after a preview of what is lost.
+/// `pickerctl form apply`: applies forms, after a preview of what would be lost.
 struct FormApplyCommand: ParsableCommand {
     static let configuration = CommandConfiguration.leaf(
         "apply", abstract: "Create or change forms from files.",
@@ -42,7 +42,8 @@ struct FormApplyCommand: ParsableCommand {
                 "apply \(InputFile.name(file)) to form \(form)?", isAgreed: false,
                 orElse: .unchanged("form \(form)"))
         }
-        // What was shown is what is applied: a form that changed meanwhile is a conflict.
+        // Applies exactly what was shown: if the form has changed in the meantime, that is a
+        // conflict.
         let result = try send(
             FormApply(definition: definition, ifVersion: present?.version), session)
         let isUnchanged = result.version == present?.version
@@ -69,7 +70,7 @@ struct FormApplyCommand: ParsableCommand {
         }
     }
 
-    /// What an apply came to, or would; `isSame` where it was the definition that is in force.
+    /// The result of an apply or of a preview; `isSame` if the definition is unchanged.
     static func lines(_ result: ApplyResult, isSame: Bool, isDone: Bool) -> [String] {
         if isSame { return ["form \(result.form) unchanged, version \(result.version)"] }
         var lines: [String] = []
@@ -111,7 +112,7 @@ struct FormCheckCommand: PlainCommand {
     }
 }
 
-/// `pickerctl form check` as it was asked for.
+/// The arguments of `pickerctl form check`.
 struct FormCheckRequest: PlainRequest {
     let settings: Settings
     let file: [String]
@@ -146,9 +147,9 @@ extension FormCheckRequest {
     }
 }
 
-/// Form files as definitions.
+/// Reads form files.
 enum FormFiles {
-    /// The definition in a file, `-` for standard input, checked as the daemon checks it.
+    /// The definition in a file, `-` for standard input, checked like in the daemon.
     static func read(_ path: String, showsEveryIssue: Bool = false) throws(Failure) -> JSON {
         let name = InputFile.name(path)
         let bytes = try InputFile.bytes(path)
@@ -158,7 +159,7 @@ enum FormFiles {
         }
     }
 
-    /// Every issue on a line of its own as compilers write them, then the failure.
+    /// Prints each issue on its own line as compilers do, then throws the failure.
     private static func report(
         _ error: FileIssues, _ name: String, _ showsEveryIssue: Bool
     ) -> Failure {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import FormFile
 internal import SyncCore
 
-/// `pickerctl form`: forms as a whole.
+/// `pickerctl form`: commands for whole forms.
 struct FormCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "form", abstract: "Apply, list, show, check, preview, make and delete forms.",
@@ -31,7 +31,7 @@ struct FormListCommand: PlainCommand {
     }
 }
 
-/// `pickerctl form list` as it was asked for.
+/// The arguments of `pickerctl form list`.
 struct FormListRequest: PlainRequest {
     let settings: Settings
     let output: FormListCommand.Format
@@ -88,7 +88,7 @@ struct FormShowCommand: PlainCommand {
     }
 }
 
-/// `pickerctl form show` as it was asked for.
+/// The arguments of `pickerctl form show`.
 struct FormShowRequest: PlainRequest {
     let settings: Settings
     let output: DumpCommand.Format
@@ -128,7 +128,7 @@ struct FormDeleteCommand: ParsableCommand {
     func run() throws {
         let session = Session(common.settings)
         let form = try session.form(at: name)
-        // A form that does not exist is refused before the question.
+        // A form that does not exist is reported before the question.
         _ = try session.definition(form)
         try Console.confirm(
             "delete form \(form) with its values and its history?", isAgreed: yes,
@@ -186,7 +186,7 @@ struct FormOptionsCommand: ParsableCommand {
         }
     }
 
-    /// Tags keep the type that the picker's tags have.
+    /// Tags have the same type as the picker's current tags.
     static func option(_ line: String, like tag: JSON?) -> JSON {
         let equals = line.firstIndex(of: "=")
         let text = String(equals.map { line[..<$0] } ?? line[...])

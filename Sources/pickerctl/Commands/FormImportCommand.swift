@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import FormFile
 internal import SyncCore
 
-/// `pickerctl form import`: a form made of what people have.
+/// `pickerctl form import`: makes a form from another format.
 struct FormImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration.leaf(
         "import", abstract: "Make a form file from existing settings.",
@@ -39,7 +39,7 @@ struct FormImportCommand: ParsableCommand {
     func run() throws {
         let console = Console(color: .never, isQuiet: common.quiet)
         let definition = try made(console)
-        // What the daemon would refuse is not handed out as a form.
+        // Does not print a form that the daemon would reject.
         do throws(FormIssues) {
             _ = try FormDefinition.parse(
                 definition, limits: FormLimits(), compile: RegularExpression.compiler)
@@ -55,7 +55,7 @@ struct FormImportCommand: ParsableCommand {
         try console.flush()
     }
 
-    /// The control in which something is wrong, by its id.
+    /// The id of the control with the error.
     private static func place(_ path: [PathStep], _ definition: JSON) -> String {
         var json = definition
         var id = "the form"
@@ -71,7 +71,7 @@ struct FormImportCommand: ParsableCommand {
         return id
     }
 
-    /// The definition; what could not be imported is noted, also where the import fails.
+    /// The definition. Parts that could not be imported are reported even if the import fails.
     private func made(_ console: Console) throws(Failure) -> JSON {
         if let homeAssistant {
             let slash = homeAssistant.lastIndex(of: "/")
@@ -96,7 +96,7 @@ struct FormImportCommand: ParsableCommand {
                 .data,
                 "\(InputFile.name(file)) has no values; expected NAME: VALUE or NAME=VALUE")
         }
-        // Helpers are told by their names; who has some wants them as what they are.
+        // Home Assistant's helpers are recognized by their names.
         if object.members.contains(where: { HomeAssistantHelper(rawValue: $0.name) != nil }) {
             return try assistant(name(file), tree, folder: ".", console)
         }
@@ -111,12 +111,12 @@ struct FormImportCommand: ParsableCommand {
         return try maker.definition(form, configuration)
     }
 
-    /// The form's name: `--form`, else the file's, else the schema's.
+    /// The form's name: `--form`, or the file's, or the schema's.
     private func name(_ source: String) -> String {
         if let form = common.form { return form }
         guard source != "-" else { return "imported" }
         let base = source.split(separator: "/").last.map(String.init) ?? source
-        // Of a file the name without its ending; of a schema's id the last two words.
+        // The file's name without its extension, or the last two words of a schema's id.
         let words = base.split(separator: ".")
         let isFile = source.contains("/") || base.contains(".xml") || base.contains(".y")
         if base.hasSuffix(".gschema.xml") {

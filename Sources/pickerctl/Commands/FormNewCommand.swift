@@ -1,11 +1,11 @@
-// A form to begin with, full of comments: what an editor with a YAML language server completes.
+// A form to start with, with comments. An editor with a YAML language server completes it.
 
 internal import ArgumentParser
 internal import FormFile
 internal import Glibc
 internal import SyncCore
 
-/// `pickerctl form new`: a form file to be edited.
+/// `pickerctl form new`: creates a form file.
 struct FormNewCommand: ParsableCommand {
     static let configuration = CommandConfiguration.leaf(
         "new", abstract: "Write a commented form file to start from.",
@@ -30,7 +30,7 @@ struct FormNewCommand: ParsableCommand {
         console.note("wrote \(file); edit it, then run pickerctl form apply \(file)")
     }
 
-    /// Writes a file that is not there yet: open(2) with O_EXCL.
+    /// Creates a file: open(2) with O_EXCL.
     static func write(_ text: String, to path: String) throws(Failure) {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard file >= 0 else {
@@ -131,10 +131,10 @@ struct FormNewCommand: ParsableCommand {
     }
 }
 
-/// Where the JSON Schema of form files is, for editors.
+/// The location of the JSON Schema of form files, for editors.
 enum FormSchema {
-    /// As a package or `make install` puts it beside the executable: PREFIX/share, then the usual
-    /// places, readlink(2) on /proc/self/exe.
+    /// The installed file: PREFIX/share of the executable, then the usual places; readlink(2) on
+    /// /proc/self/exe.
     static var location: String {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count)

@@ -3,7 +3,7 @@ internal import FormFile
 internal import SyncCore
 internal import TerminalUI
 
-/// `pickerctl get`: values.
+/// `pickerctl get`: prints values.
 struct GetCommand: PlainCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json, yaml, env, table }
 
@@ -33,7 +33,7 @@ struct GetCommand: PlainCommand {
     }
 }
 
-/// `pickerctl get` as it was asked for.
+/// The arguments of `pickerctl get`.
 struct GetRequest: PlainRequest {
     let settings: Settings
     let format: GetCommand.Format
@@ -57,7 +57,7 @@ struct GetRequest: PlainRequest {
         }
         for id in ids
         where Glob(id).literal != nil && !snapshot.fields.contains(where: { $0.id == id }) {
-            // Asked once more only to name what is near.
+            // A second request, only to suggest similar ids.
             throw .noField(id, form, among: try session.snapshot(form).fields.map(\.id))
         }
         let isSingle = names.count == 1 && Glob(ids[0]).literal != nil
@@ -68,7 +68,7 @@ struct GetRequest: PlainRequest {
             let outline = try session.outline(form)
             if !isSingle { selection.leaveOut(outline, format) }
             if selection.items.contains(where: { outline[$0.name]?.kind == .label }) {
-                // Asked once more, since a label's text is made of values that nobody asked for.
+                // A second request, because a label's text contains values of other fields.
                 let all = ids.isEmpty ? snapshot : try session.snapshot(form)
                 selection.render(outline, all.fields)
             }
@@ -83,7 +83,7 @@ struct GetRequest: PlainRequest {
             fields: fields)
     }
 
-    /// `source.name` names a component that is there, of a control that has any.
+    /// Checks that `source.name` names an existing component.
     private static func checkComponents(
         _ names: [FieldName], _ snapshot: StateSnapshot
     ) throws(Failure) {
@@ -122,7 +122,7 @@ extension GetRequest {
     }
 }
 
-/// The fields that were asked for, in the order asked for.
+/// The requested fields, in the order of the arguments.
 struct Selection {
     struct Item {
         var name: String
@@ -134,7 +134,7 @@ struct Selection {
     let isSingle: Bool
     let showsContext: Bool
     var items: [Item] = []
-    /// What was asked for by its own name, rather than by a pattern or as part of all.
+    /// Fields that were requested by name, not by a pattern.
     private let named: [String]
 
     init(snapshot: StateSnapshot, names: [FieldName], isSingle: Bool, showsContext: Bool) {
@@ -159,10 +159,10 @@ struct Selection {
         }
     }
 
-    /// Whether the one field that was asked for may be a label, which reads as null.
+    /// Whether the only requested field may be a label, whose value is null.
     var mayShowLabel: Bool { isSingle && items.contains { $0.value.isNull } }
 
-    /// Puts the texts of labels in place of the nothing that they hold.
+    /// Sets the texts of labels as their values.
     mutating func render(_ outline: FormOutline, _ fields: [NamedField]) {
         guard let labels = LabelTexts(outline.json) else { return }
         for place in items.indices where outline[items[place].name]?.kind == .label {
@@ -172,8 +172,8 @@ struct Selection {
         }
     }
 
-    /// Labels hold nothing; in formats that are read back, buttons and secrets have no place. What
-    /// was named is shown all the same.
+    /// Removes labels, which have no value; in formats that can be read back, also buttons and
+    /// secrets. Fields requested by name stay.
     mutating func leaveOut(_ outline: FormOutline, _ format: GetCommand.Format) {
         items.removeAll { item in
             if named.contains(item.name) { return false }
@@ -252,8 +252,8 @@ struct Selection {
 
 /// A form's values as environment variables, for `get -o env`, `run` and `watch --exec`.
 enum Environment {
-    /// `PICKER_FORM`, then `PICKER_FLAVOR` and its like; a component is `PICKER_SOURCE_NAME`.
-    /// Secrets and buttons are left out.
+    /// `PICKER_FORM`, then `PICKER_FLAVOR` and so on; a component is `PICKER_SOURCE_NAME`. Without
+    /// secrets and buttons.
     static func variables(
         _ form: String, _ items: [Selection.Item]
     ) -> [(name: String, value: String)] {

@@ -1,4 +1,4 @@
-// Who changed what, when; and taking it back.
+// History of changes, undo, and conflicts.
 
 internal import ArgumentParser
 internal import SyncCore
@@ -85,7 +85,7 @@ enum HistorySince: Equatable {
     }
 }
 
-/// `pickerctl history` as it was asked for.
+/// The arguments of `pickerctl history`.
 struct HistoryRequest: PlainRequest {
     let settings: Settings
     let limit: Int?
@@ -95,7 +95,7 @@ struct HistoryRequest: PlainRequest {
     let output: HistoryOutput
     let fields: [String]
 
-    /// What cannot be asked for together.
+    /// The error for options that exclude each other.
     var misuse: String? {
         switch (isPlot, output) {
         case (true, .json): "--plot prints text, svg or csv"
@@ -174,8 +174,8 @@ struct HistoryRequest: PlainRequest {
         try console.safeLine("\(entry.revision)  \(at)  \(by)  \(Self.text(entry))")
     }
 
-    /// What an entry did: a set its changes, an apply how many fields it touched, since it touches
-    /// all of a form that is new.
+    /// The changes of an entry: the values of a set, the number of fields of an apply, because an
+    /// apply of a new form touches all fields.
     static func text(_ entry: HistoryPage.Entry) -> String {
         if entry.changes.isEmpty { return entry.kind }
         let changes = Table.joined(entry.changes.map(text), by: ", ")
@@ -242,7 +242,7 @@ struct RedoCommand: PlainCommand {
     var request: UndoRequest { options.request(common.settings, isRedo: true) }
 }
 
-/// What undo and redo share.
+/// The common options of undo and redo.
 struct UndoOptions: ParsableArguments {
     @Argument(completion: .custom(Completion.fields))
     var field: String?
@@ -255,7 +255,7 @@ struct UndoOptions: ParsableArguments {
     }
 }
 
-/// `pickerctl undo` or `redo` as it was asked for.
+/// The arguments of `pickerctl undo` and `redo`.
 struct UndoRequest: PlainRequest {
     let settings: Settings
     let isRedo: Bool
@@ -312,7 +312,7 @@ struct ConflictsCommand: PlainCommand {
     }
 }
 
-/// `pickerctl conflicts` as it was asked for.
+/// The arguments of `pickerctl conflicts`.
 struct ConflictsRequest: PlainRequest {
     let settings: Settings
     let output: TextOrJSON
@@ -370,7 +370,7 @@ struct ResolveCommand: PlainCommand {
     }
 }
 
-/// `pickerctl resolve` as it was asked for.
+/// The arguments of `pickerctl resolve`.
 struct ResolveRequest: PlainRequest {
     let settings: Settings
     let assignments: [String]
@@ -388,8 +388,8 @@ struct ResolveRequest: PlainRequest {
                 .notMet,
                 "\(change.field) has no conflict; see pickerctl conflicts, or use pickerctl set")
         }
-        // The token covers what was just read, so the siblings that a person could see collapse
-        // and one that comes meanwhile does not.
+        // The token contains what was just read, so the siblings that the user could see are
+        // replaced, and a sibling that arrives in the meantime is not.
         try session.set(
             StateSet(form: form, changes: edits.changes, context: snapshot.context))
     }

@@ -1,4 +1,4 @@
-// Presets: all values out, and back in one transaction.
+// Presets: save all values, and load them in one transaction.
 
 internal import ArgumentParser
 internal import FormFile
@@ -26,7 +26,7 @@ struct DumpCommand: PlainCommand {
     }
 }
 
-/// `pickerctl dump` as it was asked for.
+/// The arguments of `pickerctl dump`.
 struct DumpRequest: PlainRequest {
     let settings: Settings
     let output: DumpCommand.Format
@@ -81,7 +81,7 @@ struct LoadCommand: PlainCommand {
     }
 }
 
-/// `pickerctl load` as it was asked for.
+/// The arguments of `pickerctl load`.
 struct LoadRequest: PlainRequest {
     let settings: Settings
     let dryRun: Bool

@@ -1,17 +1,17 @@
-// Edits that the daemon works out on what is there when it commits.
+// Edits that the daemon computes from the current value when it commits.
 
 internal import ArgumentParser
 internal import SyncCore
 
-/// `pickerctl toggle`, `next` and their like as they were asked for: one transaction with the same
-/// action on each field.
+/// The arguments of `pickerctl toggle`, `next` and so on: one transaction with the same action on
+/// each field.
 struct RelativeRequest: PlainRequest {
     enum Verb { case toggle, next, previous, reset, press }
 
     let settings: Settings
     let verb: Verb
     var wraps = false
-    /// `--yes` of a button that asks.
+    /// `--yes` for a button with a question.
     var isAgreed = false
     let names: [String]
 
@@ -33,7 +33,7 @@ struct RelativeRequest: PlainRequest {
         try report?.print(changes, result, session.console)
     }
 
-    /// What a button asks before it is pressed.
+    /// The question of a button before it is pressed.
     private func question(_ field: FieldOutline) -> String? {
         guard verb == .press else { return nil }
         if let confirm = field.json["confirm"]?.stringValue { return confirm }
@@ -53,7 +53,7 @@ struct RelativeRequest: PlainRequest {
         }
     }
 
-    /// What to do with a control that the verb is not for.
+    /// The advice for a control that the verb does not apply to.
     private func otherWay(_ field: FieldOutline) -> String {
         switch field.kind {
         case .label: "it holds no value"
@@ -77,7 +77,7 @@ extension RelativeRequest.Verb {
         }
     }
 
-    /// The verb behind "cannot".
+    /// The verb after "cannot".
     fileprivate var phrase: String {
         switch self {
         case .next, .previous: "move to the \(name) option of"
@@ -85,7 +85,7 @@ extension RelativeRequest.Verb {
         }
     }
 
-    /// The types of control that it works on.
+    /// The types of control that it applies to.
     fileprivate var kinds: Set<FieldOutline.Kind> {
         switch self {
         case .toggle: [.toggle]

@@ -1,4 +1,4 @@
-// A program with the form's values in its environment; again at each change where that is wanted.
+// Runs a program with the form's values in its environment, and optionally again at each change.
 
 internal import ArgumentParser
 internal import Glibc
@@ -46,7 +46,7 @@ struct RunCommand: ParsableCommand {
         let fields = try session.snapshot(form).fields
         session.client.close()
         let environment = Self.environment(outline, fields)
-        // The command takes our place: its signals, its terminal and its status are its own.
+        // The program replaces this process, so it has its signals, terminal and status.
         signal(SIGPIPE, SIG_DFL)
         _ = withCStrings(command) { arguments in
             withCStrings(environment) { execve(path, arguments, $0) }
@@ -54,7 +54,7 @@ struct RunCommand: ParsableCommand {
         throw Failure(.notMet, "\(path): \(describe(errno: errno))")
     }
 
-    /// The inherited environment, the form's values over it.
+    /// The inherited environment and the form's values, which take precedence.
     static func environment(_ form: FormOutline, _ fields: [NamedField]) -> [String] {
         let items = fields.filter { form[$0.id]?.holdsValue ?? true }.map {
             Selection.Item(name: $0.id, value: $0.state.value, state: $0.state)
@@ -63,12 +63,12 @@ struct RunCommand: ParsableCommand {
         let kept = inheritedEnvironment().filter { entry in
             !own.contains { entry.hasPrefix($0.name + "=") }
         }
-        // A value cannot hold the byte that ends it.
+        // A value in the environment cannot contain the byte NUL, which ends it.
         return kept
             + own.filter { !$0.value.utf8.contains(0) }.map { "\($0.name)=\($0.value)" }
     }
 
-    /// The file of a command, or why it cannot be run.
+    /// The path of a command, or why it cannot be run.
     static func executable(_ name: String) throws(Failure) -> String {
         guard let path = find(name), let facts = FileFacts.at(path) else {
             let place = name.contains("/") ? "does not exist" : "is not in PATH"
@@ -81,7 +81,7 @@ struct RunCommand: ParsableCommand {
         return path
     }
 
-    /// A command as a shell finds it: a path as it is, a name in `PATH`.
+    /// Finds a command like a shell: a path unchanged, a name in `PATH`.
     static func find(_ name: String) -> String? {
         if name.contains("/") { return name }
         for folder in (environmentVariable("PATH") ?? "/usr/bin:/bin").split(separator: ":") {
@@ -92,7 +92,7 @@ struct RunCommand: ParsableCommand {
     }
 }
 
-/// `--restart-on-change`: the command, and what makes it start again.
+/// `--restart-on-change`: the program, and what restarts it.
 ///
 ///     running --change--> ending --child gone--> running with the new values
 ///     running --child gone--> resting --change--> running
@@ -118,9 +118,10 @@ private final class Restarter {
         self.path = path
     }
 
-    /// Runs until a signal ends it; the exit status.
+    /// Runs until a signal; returns the exit status.
     func run() throws(Failure) -> Int32 {
-        // The child is the terminal's foreground job; giving that away and back must not stop us.
+        // The child is the terminal's foreground job. Passing that on and back must not stop this
+        // process.
         signal(SIGTTOU, SIG_IGN)
         defer { if ownsTerminal { tcsetpgrp(STDIN_FILENO, getpgrp()) } }
         session.client.subscribe(StateSubscribe(form: form))
@@ -182,8 +183,9 @@ private final class Restarter {
         if ownsTerminal { tcsetpgrp(STDIN_FILENO, process.pid) }
     }
 
-    /// ^Z stopped the child alone, which is the terminal's job: stops with it, so that the shell
-    /// has its prompt, and goes on with it: the job control of credentials(7) and setpgid(2).
+    /// ^Z has stopped only the child, which is the foreground job. This process stops too, so that
+    /// the shell shows its prompt, and continues together with the child: the job control of
+    /// credentials(7) and setpgid(2).
     private func suspend(_ child: ChildProcess) {
         tcsetpgrp(STDIN_FILENO, getpgrp())
         kill(0, SIGTSTP)
@@ -191,7 +193,7 @@ private final class Restarter {
         child.signal(SIGCONT)
     }
 
-    /// The status to end with, where a signal or the child's own end says so.
+    /// The exit status if a signal or the end of the child determines it.
     private func handleSignals() throws(Failure) -> Int32? {
         for number in signals.take() {
             switch number {
@@ -200,7 +202,7 @@ private final class Restarter {
                 guard let ending = child?.ending() else { continue }
                 child = nil
                 if ownsTerminal { tcsetpgrp(STDIN_FILENO, getpgrp()) }
-                // ^C at the terminal went to the child alone, and means both.
+                // ^C at the terminal reached only the child, but is meant for both.
                 if ending == .signalled(SIGINT) || ending == .signalled(SIGQUIT) {
                     return ending.shellStatus
                 }

@@ -52,7 +52,7 @@ struct SetCommand: PlainCommand {
     }
 }
 
-/// `pickerctl set` as it was asked for.
+/// The arguments of `pickerctl set`.
 struct SetRequest: PlainRequest {
     let settings: Settings
     let context: String?
@@ -106,11 +106,11 @@ extension SetCommand {
     }
 }
 
-/// How the answer to an edit is printed, where it is.
+/// The output format for the result of an edit.
 enum AnswerFormat: String, ExpressibleByArgument, CaseIterable {
     case json
 
-    /// The result as it came over the wire, on one line.
+    /// The result of the protocol, on one line.
     func print(_ result: SetResult, _ console: Console) throws(Failure) {
         var writer = JSONWriter()
         result.encode(into: &writer)

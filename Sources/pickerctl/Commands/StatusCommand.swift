@@ -31,7 +31,7 @@ struct StatusCommand: PlainCommand {
     }
 }
 
-/// `pickerctl status` as it was asked for.
+/// The arguments of `pickerctl status`.
 struct StatusRequest: PlainRequest {
     let settings: Settings
     let showsLimits: Bool
@@ -57,7 +57,7 @@ struct StatusRequest: PlainRequest {
         return [first] + (showsAll ? Self.lines(status, depth: 0) : Self.summary(status))
     }
 
-    /// The lines that matter from day to day. A number that the daemon does not report is left out.
+    /// The most important lines. A number that the daemon does not report is omitted.
     static func summary(_ status: JSON) -> [String] {
         func text(_ path: String...) -> String? {
             var json = status
@@ -104,7 +104,7 @@ struct StatusRequest: PlainRequest {
             (
                 "store",
                 [
-                    // The daemon measures the store only after its start.
+                    // The daemon measures the store some time after its start.
                     size("store", "bytes") ?? "not measured yet",
                     text("store", "revisions").map { "revisions: \($0)" },
                 ]
@@ -117,7 +117,7 @@ struct StatusRequest: PlainRequest {
         }
     }
 
-    /// A span of time in its two largest units: `3 d 4 h`, `12 min 5 s`.
+    /// A duration in its two largest units: `3 d 4 h`, `12 min 5 s`.
     static func span(_ seconds: Int64) -> String {
         let parts = [
             (seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "min"),
@@ -128,7 +128,7 @@ struct StatusRequest: PlainRequest {
             .map { "\($0.0) \($0.1)" }.joined(separator: " ")
     }
 
-    /// The limits in force, with their units.
+    /// The current limits with their units.
     static func limits(_ status: JSON) -> [String] {
         (status["limits"]?.objectValue?.members ?? []).map { name, value in
             let unit = Limits.all.first { $0.name == name }.map { " \($0.unit)" } ?? ""
@@ -136,7 +136,7 @@ struct StatusRequest: PlainRequest {
         }
     }
 
-    /// Names and values, two spaces a level. The daemon says what it has; nothing is left out.
+    /// All names and values of the daemon's answer, indented by two spaces per level.
     static func lines(_ json: JSON, depth: Int) -> [String] {
         let indent = String(repeating: "  ", count: depth)
         var lines: [String] = []

@@ -2,15 +2,15 @@ internal import SyncCore
 
 // `server.status` in Prometheus' text format (exposition formats, version 0.0.4).
 //
-// Always holds: names follow Prometheus' naming conventions (base units, `_total` for counters), a
-// metric has HELP and TYPE, and its samples stand together. A name is a promise: dashboards and
-// alert rules in docs/observability/ refer to these, and a test holds them to it.
+// Invariants: names follow Prometheus' naming conventions (base units, `_total` for counters), a
+// metric has HELP and TYPE, and its samples are contiguous. Names are a part of the interface: the
+// dashboards and alert rules in docs/observability/ use them, and a test checks that they exist.
 
-/// A metric and where in `server.status` its value stands.
+/// A metric and the path of its value in `server.status`.
 struct Metric {
     enum Kind: String { case gauge, counter, summary }
 
-    /// What the daemon's number is told in: Prometheus wants seconds and bytes.
+    /// The unit of the daemon's number. Prometheus expects seconds and bytes.
     enum Scale: Int {
         case one = 0
         case milliseconds = 3
@@ -20,7 +20,7 @@ struct Metric {
     var name: String
     var kind: Kind
     var help: String
-    /// Sample suffix and the path of its value; one sample unless it is a summary.
+    /// Suffixes of samples and the paths of their values; one sample unless it is a summary.
     var samples: [(suffix: String, path: [String], scale: Scale)]
 
     init(
@@ -100,8 +100,8 @@ enum Metrics {
         Metric("store_free_pages", .gauge, "store.freePages", "Pages of it that are free."),
     ]
 
-    /// Members of `server.status` that are told as labels of `pickersync_build_info`, in another
-    /// metric, or that are no measure.
+    /// Members of `server.status` that are not metrics, or that are labels of
+    /// `pickersync_build_info` or part of another metric.
     static let leftOut: Set<String> = [
         "server", "protocol", "replica", "startedAt", "durability", "trouble", "pid", "limits",
     ]
@@ -112,7 +112,7 @@ enum Metrics {
             let samples = metric.samples.compactMap { suffix, path, scale in
                 value(status, path, scale).map { "\(metric.name)\(suffix) \($0)" }
             }
-            // An older daemon does not tell everything.
+            // An older daemon does not report everything.
             guard samples.count == metric.samples.count else { continue }
             lines += head(metric.name, metric.kind, metric.help) + samples
         }
@@ -131,7 +131,7 @@ enum Metrics {
         ["# HELP \(name) \(help)", "# TYPE \(name) \(kind.rawValue)"]
     }
 
-    /// What does not change while the daemon runs, as labels; and when it began.
+    /// Constant information as labels, and the time of the start.
     private static func info(_ status: JSON) -> [String] {
         let labels = [
             ("version", status["server"]?.stringValue?.split(separator: "/").last.map(String.init)),
@@ -160,7 +160,7 @@ enum Metrics {
         return json.integerValue.map { decimal($0, digits: scale.rawValue) }
     }
 
-    /// An integer with the point so many digits from its end.
+    /// An integer with a decimal point before its last digits.
     private static func decimal(_ value: Int64, digits: Int) -> String {
         guard digits > 0 else { return "\(value)" }
         let text = "\(value.magnitude)"
@@ -168,7 +168,7 @@ enum Metrics {
         return (value < 0 ? "-" : "") + padded.dropLast(digits) + "." + padded.suffix(digits)
     }
 
-    /// `pickersync_limit_key_seconds` of `keyHours`, and what its value is multiplied with.
+    /// `pickersync_limit_key_seconds` for `keyHours`, and the factor of its value.
     static func limitName(_ limit: LimitDescription) -> (name: String, factor: Int64) {
         let units: [String: (words: [String], name: String, factor: Int64)] = [
             "bytes": (["bytes"], "_bytes", 1), "ms": (["milliseconds"], "_seconds", 1),

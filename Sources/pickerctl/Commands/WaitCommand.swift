@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import PickerClient
 internal import SyncCore
 
-/// `pickerctl wait`: returns when it holds.
+/// `pickerctl wait`: returns when its conditions are true.
 struct WaitCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "wait", abstract: "Wait until fields have values; at once if they do.",
@@ -28,7 +28,7 @@ struct WaitCommand: PlainCommand {
     }
 }
 
-/// `pickerctl wait` as it was asked for.
+/// The arguments of `pickerctl wait`.
 struct WaitRequest: PlainRequest {
     let settings: Settings
     let timeout: Double?
@@ -47,7 +47,7 @@ struct WaitRequest: PlainRequest {
             conditions.append(try FieldCondition(text, outline, session))
         }
         let names = conditions.map(\.field)
-        // What holds already is found however short the time is.
+        // Conditions that are true already are found even with a very short timeout.
         var awaited = AwaitedConditions(conditions)
         awaited.saw(try session.snapshot(form, names))
         if awaited.hasHeld { return }
@@ -77,7 +77,7 @@ extension WaitRequest {
 }
 
 extension Session {
-    /// Sleeps until something happens.
+    /// Sleeps until an event arrives.
     func wait(
         until deadline: UInt64? = nil, also descriptors: [Int32] = [], hangUp: Int32? = nil
     ) throws(Failure) -> BlockingClient.Wake {

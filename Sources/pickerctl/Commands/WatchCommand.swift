@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// `pickerctl watch`: a line a change.
+/// `pickerctl watch`: one line per change.
 struct WatchCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "watch", abstract: "Print changes as they happen, or run a command for each change.",
@@ -69,7 +69,7 @@ struct WatchCommand: PlainCommand {
 
 extension WatchOptions.Format: ExpressibleByArgument {}
 
-/// `pickerctl watch` as it was asked for.
+/// The arguments of `pickerctl watch`.
 struct WatchRequest: PlainRequest {
     let settings: Settings
     let options: WatchOptions

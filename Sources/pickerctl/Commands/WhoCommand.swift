@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import PickerClient
 internal import SyncCore
 
-/// `pickerctl who`: who has the form open.
+/// `pickerctl who`: users that have the form open.
 struct WhoCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "who", abstract: "Who has the form open, and where.",
@@ -19,21 +19,21 @@ struct WhoCommand: PlainCommand {
     }
 }
 
-/// `pickerctl who` as it was asked for.
+/// The arguments of `pickerctl who`.
 struct WhoRequest: PlainRequest {
     let settings: Settings
     let output: TextOrJSON
     let form: String?
 
-    /// Seconds within which the daemon tells who is there, if it ever does.
+    /// The daemon reports who is present within this many seconds, if at all.
     private static let patienceSeconds = 5.0
 
     func run() throws(Failure) {
         let session = Session(settings)
         let form = try session.form(at: form)
         session.client.subscribe(StateSubscribe(form: form, fields: [], presence: true))
-        // Asking makes us one of those who are there. Peers are told in the order in which they
-        // came, and we came last: once we are told of ourselves, we know of all.
+        // The subscription makes us present too. Peers are reported in the order in which they
+        // came, and we came last: when we are reported, we know all.
         try session.call(.ping)
         guard let me = session.client.greeting?.you.connection else {
             throw Failure(
@@ -51,7 +51,7 @@ struct WhoRequest: PlainRequest {
                     if !peer.isGone { peers.append(peer) }
                 }
                 if change.peers.contains(where: { $0.connection == me }) {
-                    // We are gone before we tell: who asks next is not told of us.
+                    // Unsubscribes before printing, so that the next `who` does not see us.
                     try session.call(.stateUnsubscribe(form: form))
                     return try print(peers.filter { $0.connection != me }, of: form, session)
                 }

@@ -1,14 +1,14 @@
-// `FIELD=VALUE` and its relatives as people write them, before anything is known of the form.
+// `FIELD=VALUE` and similar arguments, parsed without knowledge of the form.
 //
 //     flavor=vanilla        set                  source.name=salary    a component of wheels
 //     scoops+=1 scoops-=1   increment            days+=tue days-=mon   add to, remove from a list
-//     note=@file key=-      a file's text, standard input (one trailing newline taken off)
+//     note=@file key=-      a file's text, standard input (without one trailing newline)
 //     note:='"@home"'       exactly this JSON
 //     order/flavor=vanilla  a field of another form
 
 internal import SyncCore
 
-/// One argument of `set` taken apart.
+/// One parsed argument of `set`.
 struct Assignment: Equatable {
     enum Operation: Equatable { case set, plus, minus, json }
     enum Source: Equatable {
@@ -23,7 +23,7 @@ struct Assignment: Equatable {
     var operation: Operation
     var source: Source
 
-    /// Takes an argument apart; `nil` where there is no `=` or no field before it.
+    /// Parses an argument; `nil` if there is no `=` or no field before it.
     init?(_ argument: String) {
         guard let equals = argument.firstIndex(of: "=") else { return nil }
         var name = argument[..<equals]
@@ -58,7 +58,7 @@ struct FieldName: Equatable {
 
     /// `FORM/`: the whole form.
     var isWholeForm: Bool { form != nil && field.isEmpty }
-    /// A name alone, which may be a form's as well as a field's.
+    /// A name alone, which may be that of a form or a field.
     var isBare: Bool { form == nil && component == nil && Glob(field).literal != nil }
 
     init(_ text: String) {

@@ -1,5 +1,5 @@
-// What came of edits, told to a person at a terminal: the daemon may have rounded a number or kept
-// it within its bounds, and only the result says so.
+// The results of edits for a user at a terminal. The daemon may have rounded or limited a number,
+// and only the result shows that.
 
 internal import SyncCore
 
@@ -8,17 +8,17 @@ struct EditReport {
     private let before: [NamedField]
     private let outline: FormOutline
 
-    /// The characters of a value that are shown.
+    /// The most characters of a value.
     private static let valueCharactersMax = 40
 
-    /// The values before an edit, read only where somebody reads the report.
+    /// The values before an edit, read only if the report is printed.
     init?(_ changes: [Change], _ outline: FormOutline, _ session: Session) throws(Failure) {
         guard session.console.isTerminal, !session.console.isQuiet else { return nil }
         self.outline = outline
         before = try session.snapshot(outline.id, changes.map(\.field)).fields
     }
 
-    /// Tells a line for each field that was edited.
+    /// Prints a line for each edited field.
     func print(
         _ changes: [Change], _ result: SetResult, _ console: Console
     ) throws(Failure) {
@@ -32,7 +32,7 @@ struct EditReport {
         try console.flush()
     }
 
-    /// One field's line; `now` is missing where the edit changed nothing.
+    /// One field's line; `now` is `nil` if the edit changed nothing.
     static func line(
         _ change: Change, _ field: FieldOutline?, _ was: FieldState, _ now: FieldState?
     ) -> String {
@@ -48,7 +48,7 @@ struct EditReport {
             + remark(change.action, field, was, now)
     }
 
-    /// Why a number is not the one that was asked for.
+    /// Why a number is not the requested one.
     private static func remark(
         _ action: Change.Action, _ field: FieldOutline?, _ was: FieldState, _ now: FieldState
     ) -> String {

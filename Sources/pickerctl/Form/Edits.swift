@@ -1,9 +1,9 @@
-// Assignments into the changes of one transaction.
+// Converts assignments to the changes of one transaction.
 
 internal import FormFile
 internal import SyncCore
 
-/// Makes changes of what people wrote.
+/// Builds changes from assignments.
 struct EditBuilder {
     let outline: FormOutline
     private var standardInputIsTaken = false
@@ -13,7 +13,7 @@ struct EditBuilder {
         self.outline = outline
     }
 
-    /// Adds one assignment; components of the same wheels become one change.
+    /// Adds one assignment. Components of the same wheels become one change.
     mutating func append(_ assignment: Assignment, _ session: Session) throws(Failure) {
         let field = try resolve(assignment, session)
         let action = try action(assignment, field)
@@ -79,8 +79,8 @@ struct EditBuilder {
         }
     }
 
-    /// The text of a source. Files and standard input lose one newline at their end, which editors
-    /// and echo put there.
+    /// The text of a source. Files and standard input lose one trailing newline, which editors and
+    /// echo add.
     private mutating func text(_ source: Assignment.Source) throws(Failure) -> String {
         let bytes: [UInt8]
         let name: String

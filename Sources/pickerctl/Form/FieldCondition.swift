@@ -1,9 +1,9 @@
-// `FIELD=VALUE` as a question: what `wait` and `watch --until` wait for.
+// `FIELD=VALUE` as a condition of `wait` and `watch --until`.
 
 internal import PickerClient
 internal import SyncCore
 
-/// A condition on one field, typed by its control.
+/// A condition on one field. The control determines the type of the value.
 struct FieldCondition {
     enum Comparison { case equal, notEqual }
 
@@ -12,7 +12,7 @@ struct FieldCondition {
     let comparison: Comparison
     let value: JSON
 
-    /// Reads `flavor=vanilla`, `flavor!=vanilla`, `source.name=salary`.
+    /// Parses `flavor=vanilla`, `flavor!=vanilla`, `source.name=salary`.
     init(_ text: String, _ outline: FormOutline, _ session: Session) throws(Failure) {
         guard let (place, comparison, wanted) = Self.parts(text) else {
             throw .notAssignment([text], verb: "wait")
@@ -38,7 +38,7 @@ struct FieldCondition {
         }
     }
 
-    /// Field, comparison and value of a condition; `nil` where it has no `=` or no field.
+    /// Field, comparison and value of a condition; `nil` if it has no `=` or no field.
     static func parts(_ text: String) -> (place: FieldName, Comparison, value: String)? {
         guard let equals = text.firstIndex(of: "=") else { return nil }
         var name = text[..<equals]
@@ -60,12 +60,12 @@ struct FieldCondition {
         self.value = value
     }
 
-    /// The form that a condition names in front of its field.
+    /// The form in front of a condition's field.
     static func form(_ text: String) -> String? {
         FieldName(String(text.prefix { $0 != "=" })).form
     }
 
-    /// Whether it holds. What is mixed, invalid or secret equals nothing, as in FORM.md.
+    /// Whether it is true. A mixed, invalid or secret value equals nothing, as in FORM.md.
     func holds(in fields: [NamedField]) -> Bool {
         guard let state = fields[field] else { return false }
         let isComparable = !state.isMixed && !state.isInvalid && state.isSecretSet == nil
@@ -74,7 +74,7 @@ struct FieldCondition {
         return comparison == .equal ? isEqual : !isEqual
     }
 
-    /// Lists are equal whatever their order: a multiple picker reads in option order.
+    /// The order of lists does not matter: the value of a multiple picker is in option order.
     private static func matches(_ present: JSON, _ wanted: JSON) -> Bool {
         guard let present = present.arrayValue, let wanted = wanted.arrayValue else {
             return present == wanted
@@ -83,21 +83,21 @@ struct FieldCondition {
     }
 }
 
-/// Conditions that must hold together, judged at each event in its turn.
+/// Conditions that must be true at the same time, evaluated at each event in order.
 ///
-/// The client's view is ahead of the events that are still to be taken: a value that stood for one
-/// revision alone would be missed in it.
+/// The client's state may be newer than the current event, so a value of only one revision would be
+/// missed there.
 struct AwaitedConditions {
     private let conditions: [FieldCondition]
     private var fields: [NamedField] = []
-    /// They held together at some revision that was seen.
+    /// All conditions were true at some revision.
     private(set) var hasHeld = false
 
     init(_ conditions: [FieldCondition]) {
         self.conditions = conditions
     }
 
-    /// Takes in what an event tells of a form.
+    /// Processes an event.
     mutating func saw(_ event: ClientEvent, _ form: String) {
         switch event {
         case .snapshot(let result, _) where result.form.isSameBytes(as: form):
@@ -112,7 +112,7 @@ struct AwaitedConditions {
         judge()
     }
 
-    /// Takes in a snapshot that was read.
+    /// Processes a snapshot.
     mutating func saw(_ snapshot: StateSnapshot) {
         for field in snapshot.fields { take(field.id, field.state) }
         judge()

@@ -1,14 +1,14 @@
-// A control told in full: all that is needed to write a `set` for it.
+// A full description of a control: everything that is needed to write a `set` for it.
 
 internal import SyncCore
 
-/// One control with its state, as `describe` tells it.
+/// A control and its state for `describe`.
 struct FieldDescription {
     let field: FieldOutline
     let form: FormOutline
     let state: FieldState?
 
-    /// Attributes that are shown under their own name, in this order, where a control has them.
+    /// Attributes that are shown with their names, in this order.
     private static let attributes = [
         "min", "max", "step", "wraps", "minuteInterval", "components", "mode", "zone", "maxLength",
         "pattern", "multiline", "required", "optional", "onConflict", "binds", "sources",
@@ -81,7 +81,7 @@ struct FieldDescription {
         return lines
     }
 
-    /// Who may do what with it, after FORM.md, Access.
+    /// Who may do what with it (FORM.md, Access).
     var access: [(verb: String, principals: [String])] {
         let verbs: [(String, String)] =
             switch field.kind {
@@ -97,7 +97,7 @@ struct FieldDescription {
         }
     }
 
-    /// A command that would do it.
+    /// An example command.
     var usage: String? {
         let id = field.id
         let first = field.options.first { !$0.isDisabled }.map { ValueText.scalar($0.tag) }
@@ -135,7 +135,7 @@ struct FieldDescription {
         }
     }
 
-    /// For programs: the control as defined, its state, and who may.
+    /// For programs: the control's definition, its state, and the permissions.
     var json: JSON {
         var object = JSONObject([("field", .string(field.id)), ("definition", field.json)])
         if let state {

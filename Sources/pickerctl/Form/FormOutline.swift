@@ -1,8 +1,7 @@
-// What commands need to know of a form: ids, types and options, read from the definition as the
-// daemon sends it.
+// The parts of a definition that commands need: ids, types and options.
 //
-// A definition is read leniently: the daemon has checked it, and a newer one may say more than we
-// know. Types that we do not know are passed through as text.
+// A definition is read leniently: the daemon has checked it, and a newer daemon may send more than
+// this program knows. Values of unknown types are treated as text.
 
 internal import SyncCore
 
@@ -39,9 +38,9 @@ struct FieldOutline {
     var isOptional: Bool { json["optional"]?.boolValue ?? false }
     var isReadOnly: Bool { json["readOnly"]?.boolValue ?? false }
     var isCountdown: Bool { json["mode"]?.stringValue == "countdown" }
-    /// Whether its value may leave the daemon and come back: presets, environments.
+    /// Whether its value can be exported and imported: presets, environments.
     var holdsValue: Bool { kind != .button && kind != .label && kind != .secure }
-    /// Whether a value of its own is stored, rather than another's shown.
+    /// Whether it stores a value itself.
     var isRoot: Bool { json["binds"] == nil && json["sources"] == nil }
 
     /// The name as an environment variable: `PICKER_FLAVOR`.
@@ -102,11 +101,12 @@ struct FormOutline {
         fields.append(field)
     }
 
-    /// A control over another's value takes from it what it does not say itself.
+    /// A control that binds another one inherits the attributes that it does not have itself.
     private mutating func inheritFromBindings() {
         for index in fields.indices where fields[index].options.isEmpty {
             var root = fields[index]
-            // A chain is no longer than the form: the daemon refuses circles, this only ends.
+            // A chain is not longer than the form, because the daemon rejects cycles; this is only
+            // a limit.
             for _ in fields.indices {
                 guard let binds = root.json["binds"]?.stringValue, let next = self[binds] else {
                     break

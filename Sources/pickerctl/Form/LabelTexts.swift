@@ -1,14 +1,14 @@
-// What labels show: templates travel as written and are rendered by whoever shows them (FORM.md,
-// Types).
+// The texts of labels: the daemon sends templates unchanged, and clients fill in the values
+// (FORM.md, Types).
 
 internal import FormFile
 internal import SyncCore
 
-/// Renders a form's labels from the values that they name.
+/// Fills in a form's labels.
 struct LabelTexts {
     private let definition: FormDefinition
 
-    /// The labels of a definition as the daemon sends it; `nil` where it says more than we know.
+    /// The labels of a definition from the daemon; `nil` if this program cannot parse it.
     init?(_ json: JSON) {
         guard
             let definition = try? FormDefinition.parse(
@@ -22,7 +22,7 @@ struct LabelTexts {
         guard let index = definition.index(of: id) else { return nil }
         var values: [String: JSON] = [:]
         for field in fields {
-            // The core asks of a secret only whether there is one.
+            // The core only asks whether a secret is set.
             values[field.id] = field.state.isSecretSet.map { .bool($0) } ?? field.state.value
         }
         return definition.displayText(of: index) { control in

@@ -1,12 +1,12 @@
-// Whether a control can ever have a value: a condition that never holds would be waited for without
-// end.
+// Checks whether a control can ever have a value, because a condition that is never true would be
+// waited for forever.
 //
-// What is judged is the definition of now. What depends on other controls is not judged.
+// It uses the current definition and ignores everything that depends on other controls.
 
 internal import FormFile
 internal import SyncCore
 
-/// Judges the values that are waited for.
+/// Checks the values of conditions.
 struct PossibleValue {
     private let field: FieldOutline
     private let form: FormOutline
@@ -16,7 +16,7 @@ struct PossibleValue {
         self.form = form
     }
 
-    /// The value as the control holds it, or why it never does.
+    /// The value in the form in which the control stores it; throws if the control cannot have it.
     func check(_ value: JSON, _ text: String) throws(Failure) -> JSON {
         switch field.kind {
         case .secure: throw .secretIsNotCompared(field.id)
@@ -32,7 +32,7 @@ struct PossibleValue {
         }
     }
 
-    /// A tag that is one of the options.
+    /// A tag of one of the options.
     static func check(_ tag: JSON, among options: [OptionOutline]) throws(Failure) {
         if options.contains(where: { $0.tag == tag }) { return }
         throw .notOption(ValueText.scalar(tag), options.map { ValueText.scalar($0.tag) })

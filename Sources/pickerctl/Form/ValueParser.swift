@@ -1,20 +1,21 @@
-// Text into the JSON that a control holds: the control's type decides, never the look of the text.
+// Converts text to the JSON value of a control. The control's type decides, never the format of the
+// text.
 //
 // | control | text | value |
 // | --- | --- | --- |
-// | picker | a tag | the tag with its own type; empty or `null` where optional |
-// | picker, multiple | tags with commas between, or a JSON array; empty for none | array |
+// | picker | a tag | the tag with its type; empty or `null` if optional |
+// | picker, multiple | tags with commas, or a JSON array; empty for none | array |
 // | wheels | a JSON object of some components; `FIELD.COMPONENT=TAG` for one | object |
 // | toggle | true, false, on, off, yes, no, 1, 0 | boolean |
 // | slider, stepper, gauge | a decimal number | number |
-// | date | as FORM.md has it; a countdown in seconds; empty or `null` for none | string, number |
+// | date | as in FORM.md; a countdown in seconds; empty or `null` for none | string, number |
 // | text, secure | anything | string |
 //
-// Whether the value lies in the control's domain is the daemon's to say, with what it expected.
+// The daemon checks whether the value is in the control's domain.
 
 internal import SyncCore
 
-/// Reads values for the controls of a form.
+/// Parses values for controls.
 enum ValueParser {
     /// A whole value of a control.
     static func value(_ text: String, for field: FieldOutline) throws(Failure) -> JSON {
@@ -64,7 +65,7 @@ enum ValueParser {
         if text.hasPrefix("["), let json = try? JSON(parsing: text), let tags = json.arrayValue {
             return tags
         }
-        // A tag may have a comma itself: the whole text is asked first.
+        // A tag may contain a comma itself, so the whole text is tried first.
         if let whole = field.options.first(where: { ValueText.scalar($0.tag) == text }) {
             return [whole.tag]
         }
@@ -76,8 +77,8 @@ enum ValueParser {
         return result
     }
 
-    /// The option's own tag where one matches; else the text in the type that the tags have, for
-    /// the daemon to refuse with what it expected.
+    /// The matching option's tag; otherwise the text in the type of the tags, so that the daemon
+    /// rejects it with a message.
     private static func tag(
         _ text: String, among options: [OptionOutline], isOptional: Bool
     ) throws(Failure) -> JSON {
@@ -92,7 +93,7 @@ enum ValueParser {
         }
     }
 
-    /// The increment of `FIELD+=N`, its sign turned for `FIELD-=N`.
+    /// The increment of `FIELD+=N`, negated for `FIELD-=N`.
     static func increment(
         _ text: String, negated: Bool, for field: FieldOutline
     ) throws(Failure) -> DecimalNumber {
@@ -102,7 +103,7 @@ enum ValueParser {
         return result
     }
 
-    /// A decimal as people write it: JSON's numbers, a plus in front, a point at either end.
+    /// A decimal number: JSON's syntax, and also a leading plus, or a point at the start or end.
     static func number(_ text: String) -> DecimalNumber? {
         var text = text[...]
         let isNegative = text.first == "-"

@@ -1,13 +1,12 @@
-// A value as text: what `get` prints, what an environment variable holds, what a line of `watch`
-// shows. `ValueParser` reads it back: the two are each other's inverse for every control that can
-// be set.
+// A value as text, for `get`, environment variables and `watch`. `ValueParser` is the inverse for
+// every control that can be set.
 
 internal import SyncCore
 
 /// Values as text.
 enum ValueText {
-    /// The bare value. A string stands for itself, null for nothing, a list is its tags with
-    /// commas between (as JSON where a tag has a comma itself), wheels are JSON.
+    /// The plain value. A string unchanged, null as an empty text, a list as tags with commas (as
+    /// JSON if a tag contains a comma), wheels as JSON.
     static func bare(_ value: JSON) -> String {
         switch value {
         case .array(let elements):
@@ -20,7 +19,7 @@ enum ValueText {
         }
     }
 
-    /// A tag, number or flag as text; what is no scalar as JSON.
+    /// A tag, number or boolean as text; other values as JSON.
     static func scalar(_ value: JSON) -> String {
         switch value {
         case .null: ""
@@ -31,7 +30,7 @@ enum ValueText {
         }
     }
 
-    /// A field for a person within a sentence: `—` for nothing, what is odd in brackets.
+    /// A field in a sentence: `—` for no value, flags in brackets.
     static func short(_ state: FieldState) -> String {
         if let isSet = state.isSecretSet { return isSet ? "(secret)" : "—" }
         if state.isMixed { return "— (mixed)" }
@@ -40,14 +39,14 @@ enum ValueText {
         return text.isEmpty ? short(state.value) : text
     }
 
-    /// A value for a person within a sentence.
+    /// A value in a sentence.
     static func short(_ value: JSON) -> String {
         if value.isNull || value.arrayValue?.isEmpty ?? false { return "—" }
         let text = bare(value)
         return text.isEmpty ? "\"\"" : text
     }
 
-    /// Quoted for a POSIX shell: single quotes around everything, `'\''` for a quote.
+    /// Quoted for a POSIX shell: in single quotes, with `'\''` for a quote.
     static func shellQuoted(_ text: String) -> String {
         "'"
             + text.split(separator: "'", omittingEmptySubsequences: false).joined(
@@ -55,6 +54,6 @@ enum ValueText {
             + "'"
     }
 
-    /// Who wrote, for a person: the login name, and how they came.
+    /// The author for people: the login name.
     static func author(_ author: WireAuthor?) -> String { author?.user ?? "the form" }
 }

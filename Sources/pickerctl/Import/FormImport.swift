@@ -1,19 +1,19 @@
-// Values into controls: a flag is a toggle, a number a stepper, a text a text, a list of texts a
-// picker of several, a group a section.
+// Converts values to controls: a boolean becomes a toggle, a number a stepper, a text a text, a
+// list of texts a multiple picker, a group a section.
 
 internal import FormFile
 internal import SyncCore
 
-/// Makes a definition of what people have.
+/// Makes a definition from values.
 struct FormImport {
-    /// What could not be imported, in a line each.
+    /// What could not be imported, one line each.
     private(set) var notes: [String] = []
 
     mutating func note(_ line: String) {
         if !notes.contains(line) { notes.append(line) }
     }
 
-    /// Text of others as a label or a help: one line without control characters.
+    /// Untrusted text as a label or help: one line without control characters.
     static func line(_ text: String) -> JSON? {
         let words = text.unicodeScalars.split { $0.properties.isWhitespace }.map(String.init)
         let line = words.joined(separator: " ")
@@ -40,8 +40,8 @@ struct FormImport {
         return name.isEmpty ? "imported" : String(name.prefix(63))
     }
 
-    /// `NAME=VALUE` lines, `export` and quotes as shells have them; `nil` where a file is no such
-    /// thing. A line that is neither this nor a comment is noted.
+    /// `NAME=VALUE` lines with `export` and quotes as in shells; `nil` if the file has another
+    /// format. Lines that are neither this nor comments are reported.
     mutating func variables(_ path: String) throws(Failure) -> JSON? {
         guard path != "-", path.hasSuffix(".env") || path.split(separator: "/").last == ".env"
         else { return nil }
@@ -67,7 +67,7 @@ struct FormImport {
         return .object(object)
     }
 
-    /// Name and value of a line; `nil` where it has no name, or a quote that does not end in it.
+    /// Name and value of a line; `nil` if it has no name or an unclosed quote.
     private static func variable(_ line: Substring) -> (name: String, value: String)? {
         guard let equals = line.firstIndex(of: "="), equals != line.startIndex else { return nil }
         let name = line[..<equals]
@@ -89,7 +89,7 @@ struct FormImport {
         }
     }
 
-    /// A form of these names and values.
+    /// A form with these names and values.
     mutating func definition(_ form: String, _ object: JSONObject) -> JSON {
         var sections: [JSON] = []
         var loose: [JSON] = []
@@ -110,7 +110,7 @@ struct FormImport {
         return .members(("form", .string(form)), ("sections", .array(sections)))
     }
 
-    /// A name as an id: unique, and unlike every other as an environment variable.
+    /// A name as an id that is unique, also as an environment variable.
     mutating func id(_ name: String, orElse other: String? = nil) -> String? {
         var id = ""
         for byte in name.utf8 {

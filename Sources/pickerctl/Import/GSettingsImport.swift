@@ -1,30 +1,30 @@
-// GSettings schemas as forms: every key whose type a control can hold, with its range, choices,
-// enum or flags, default, summary and description (GIO, "Settings schemas"; gschema.dtd).
+// GSettings schemas as forms: every key of a supported type, with its range, choices, enum or
+// flags, default, summary and description (GIO, "Settings schemas"; gschema.dtd).
 //
-// What always holds: a key becomes a control, or a note says why it did not.
+// Invariant: a key becomes a control, or a note says why it did not.
 
 internal import FormFile
 internal import Glibc
 internal import PickerClient
 internal import SyncCore
 
-/// Makes a form of a schema.
+/// Makes a form from a schema.
 struct GSettingsImport {
     private var maker = FormImport()
     private var schemas: [XMLElement] = []
     /// Enums and flags by id: nicks in the order of the file.
     private var nicks: [String: [String]] = [:]
 
-    /// What could not be taken over.
+    /// What could not be imported.
     var notes: [String] { maker.notes }
 
-    /// Where the schema called `name` is: a path, or the id of an installed schema.
+    /// The file of the schema `name`: a path, or the id of an installed schema.
     static func file(of name: String) throws(Failure) -> (path: String, id: String?) {
         if name.contains("/") || name.hasSuffix(".xml") { return (name, nil) }
         for folder in folders() {
             for file in names(in: folder) where file.hasSuffix(".gschema.xml") {
                 let path = "\(folder)/\(file)"
-                // One that cannot be read is not the one that is looked for.
+                // A file that cannot be read is skipped.
                 guard let bytes = try? FileReading.bytes(ofFile: path),
                     let root = try? XMLDocument.parse(bytes, name: path)
                 else { continue }
@@ -37,7 +37,7 @@ struct GSettingsImport {
                 + ".gschema.xml file")
     }
 
-    /// Where schemas are: $GSETTINGS_SCHEMA_DIR, then $XDG_DATA_DIRS (GIO's default source).
+    /// The folders of schemas: $GSETTINGS_SCHEMA_DIR, then $XDG_DATA_DIRS (GIO's default source).
     private static func folders() -> [String] {
         let own = environmentVariable("GSETTINGS_SCHEMA_DIR")?.split(separator: ":") ?? []
         let data = environmentVariable("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"
@@ -96,7 +96,7 @@ struct GSettingsImport {
         }
     }
 
-    /// The form of one schema, or of all of the file.
+    /// The form of one schema, or of all schemas in the file.
     mutating func definition(_ form: String, schema id: String?) throws(Failure) -> JSON {
         let chosen = id.map { id in schemas.filter { $0["id"] == id } } ?? schemas
         let isOne = chosen.count == 1
@@ -121,7 +121,7 @@ struct GSettingsImport {
             ("sections", .array(sections)))
     }
 
-    /// The keys of a schema, those of the one that it extends before its own, with its overrides.
+    /// The keys of a schema, after those of the schema that it extends, with its overrides.
     private func keys(of schema: XMLElement, depth: Int = 0) -> [(XMLElement, String?)] {
         var keys: [(XMLElement, String?)] = []
         if let base = schema["extends"], depth < 8,
@@ -141,7 +141,7 @@ struct GSettingsImport {
         let written = (override ?? element.first("default")?.text ?? "")
         let value = GVariantText.value(written)
         guard let domain = domain(element, name, value) else { return nil }
-        // A name that is taken is told apart by the schema that it comes from.
+        // A duplicate name is distinguished by its schema.
         let schemaWord = schema["id"]?.split(separator: ".").last.map(String.init) ?? "schema"
         guard let id = maker.id(name, orElse: "\(schemaWord)-\(name)") else { return nil }
         var field = JSONObject([("id", .string(id))])
@@ -156,7 +156,7 @@ struct GSettingsImport {
         return .object(field)
     }
 
-    /// Type, bounds, options and default of a key; `nil` with a note where no control holds it.
+    /// Type, bounds, options and default of a key; `nil` with a note if no control supports it.
     private mutating func domain(
         _ key: XMLElement, _ name: String, _ value: JSON?
     ) -> JSONObject? {
@@ -187,7 +187,7 @@ struct GSettingsImport {
             maker.note("\(name) is left out: \(id) is not an enum or flags of this file")
             return nil
         }
-        // Tags as they are; their labels too, since nicks are what people type to gsettings.
+        // Tags are unchanged, and so are labels, because users know these nicks from gsettings.
         let options = tags.map { JSON.members(("tag", .string($0)), ("label", .string($0))) }
         var domain = JSONObject([("type", "picker")])
         if isMultiple { domain["multiple"] = true }
@@ -196,7 +196,7 @@ struct GSettingsImport {
         return domain
     }
 
-    /// The bounds of GVariant's types. Integers beyond what a form holds exactly are not offered.
+    /// The bounds of GVariant's types, limited to integers that a form represents exactly.
     private static func bounds(_ type: String) -> (min: Int64, max: Int64)? {
         switch type {
         case "y": (0, 255)
@@ -217,7 +217,7 @@ struct GSettingsImport {
         let range = key.first("range")
         let least = range?["min"].flatMap(GVariantText.value)
         let most = range?["max"].flatMap(GVariantText.value)
-        // What has both ends is drawn between them; what has not is counted up and down.
+        // A number with both bounds becomes a slider, otherwise a stepper.
         domain["type"] = least != nil && most != nil ? "slider" : "stepper"
         let bounds = Self.bounds(type)
         domain["min"] = least ?? bounds.map { .integer($0.min) }

@@ -1,13 +1,13 @@
 internal import SyncCore
 
-// GVariant's text format, as far as defaults of settings need it: booleans, numbers with a type
-// before them or none, strings in either quotes, lists of these (GLib, GVariant Text Format).
+// GVariant's text format as far as defaults of settings need it: booleans, numbers with or without
+// a type, strings in either quotes, lists of these (GLib, GVariant Text Format).
 
 /// Reads a default.
 struct GVariantText {
     private var rest: Substring.UnicodeScalarView
 
-    /// The value of a text; `nil` for what no control holds, and for what is no such text.
+    /// The value of a text; `nil` for types that no control supports, and for invalid text.
     static func value(_ text: String) -> JSON? {
         var reader = GVariantText(rest: text[...].unicodeScalars)
         guard let value = reader.value() else { return nil }
@@ -78,7 +78,7 @@ struct GVariantText {
         if digits.hasPrefix("0x") || digits.hasPrefix("0X") {
             return Int64(digits.dropFirst(2), radix: 16).map { .integer(isNegative ? -$0 : $0) }
         }
-        // GVariant writes `1.` and `.5` too, which JSON does not know.
+        // GVariant also writes `1.` and `.5`, which are not valid JSON.
         var decimal = digits.hasPrefix(".") ? "0" + digits : String(digits)
         if decimal.hasSuffix(".") { decimal += "0" }
         return DecimalNumber((isNegative ? "-" : "") + decimal).map { .number($0) }

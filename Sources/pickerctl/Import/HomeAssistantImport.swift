@@ -1,19 +1,19 @@
-// Home Assistant's helpers, which are controls already: input_boolean, input_select, input_number,
-// input_text, input_datetime and input_button, as its documentation of each describes them.
+// Home Assistant's helpers, which are similar to controls: input_boolean, input_select,
+// input_number, input_text, input_datetime and input_button, as in its documentation.
 //
-// What always holds: a setting is taken over, or a note says that it was not.
+// Invariant: a setting is imported, or a note says that it was not.
 
 internal import FormFile
 internal import SyncCore
 
-/// Makes a form of Home Assistant's configuration.
+/// Makes a form from Home Assistant's configuration.
 struct HomeAssistantImport {
     private var maker = FormImport()
     private var fields: [JSON] = []
-    /// The folder that `!include` counts from.
+    /// The folder that `!include` is relative to.
     private let folder: String
 
-    /// What could not be taken over.
+    /// What could not be imported.
     var notes: [String] { maker.notes }
 
     /// An import from a file in that folder.
@@ -21,7 +21,7 @@ struct HomeAssistantImport {
         self.folder = folder
     }
 
-    /// Reads a file of Home Assistant's, with its own tags (`!include`, `!secret`).
+    /// Reads a Home Assistant file with its own tags (`!include`, `!secret`).
     static func read(_ path: String) throws(Failure) -> JSON {
         try InputFile.tree(path, limits: YAMLDocument.Limits(takesOwnTags: true))
     }
@@ -53,7 +53,7 @@ struct HomeAssistantImport {
         }
     }
 
-    /// What a value is, read from another file where it says so.
+    /// A value, which may be in another file.
     private mutating func included(_ value: JSON, _ name: String) throws(Failure) -> JSON {
         guard let object = value.objectValue, object.members.count == 1,
             let tag = object.members.first, tag.name.hasPrefix("!")
@@ -85,7 +85,7 @@ enum HomeAssistantHelper: String, CaseIterable {
     /// The kind's own word: `select`.
     var word: Substring { rawValue.dropFirst(6) }
 
-    /// The settings that have a counterpart.
+    /// The settings that are imported.
     private var known: Set<String> {
         switch self {
         case .flag: ["name", "initial"]
@@ -97,7 +97,7 @@ enum HomeAssistantHelper: String, CaseIterable {
         }
     }
 
-    /// One helper as a control, and what was not taken over.
+    /// One helper as a control, and what was not imported.
     func field(_ id: String, _ settings: JSON) -> (JSONObject, notes: [String]) {
         var field = JSONObject([("id", .string(id))])
         if let label = settings["name"]?.stringValue.flatMap(FormImport.line) {
@@ -120,7 +120,7 @@ enum HomeAssistantHelper: String, CaseIterable {
         return (field, notes)
     }
 
-    /// Home Assistant reads YAML 1.1, in which these words are booleans (yaml.org/type/bool.html).
+    /// Home Assistant uses YAML 1.1, where these words are booleans (yaml.org/type/bool.html).
     private static func flag(_ json: JSON) -> JSON {
         switch json.stringValue?.lowercased() {
         case "on", "yes", "y", "true": true
@@ -129,7 +129,7 @@ enum HomeAssistantHelper: String, CaseIterable {
         }
     }
 
-    /// Options are texts in Home Assistant, also where they look like numbers.
+    /// Options are texts in Home Assistant, even if they look like numbers.
     private func choice(_ settings: JSON, _ field: inout JSONObject) {
         field["type"] = "picker"
         var tags: [JSON] = []
@@ -154,7 +154,7 @@ enum HomeAssistantHelper: String, CaseIterable {
         field["default"] = settings["initial"]
     }
 
-    /// A text in a template, in which it must not begin a reference.
+    /// A text in a template, escaped so that it does not begin a reference.
     private static func escaped(_ text: String) -> String {
         text.split(separator: "${", omittingEmptySubsequences: false).joined(separator: "$${")
     }
@@ -162,12 +162,12 @@ enum HomeAssistantHelper: String, CaseIterable {
     private func text(_ settings: JSON, _ field: inout JSONObject, _ notes: inout [String]) {
         let isSecret = settings["mode"]?.stringValue == "password"
         field["type"] = isSecret ? "secure" : "text"
-        // 100 unless said otherwise.
+        // 100 by default.
         field["maxLength"] = settings["max"] ?? 100
         var pattern = settings["pattern"]?.stringValue
         if let least = settings["min"]?.integerValue, least > 0 {
             pattern = "(?=(?s:.{\(least)}))" + (pattern ?? "(?s:.*)")
-            // A pattern would refuse the empty text that nobody has written anything into yet.
+            // A pattern would reject the empty text of a new field.
             if settings["initial"] == nil {
                 pattern = "(?:\(pattern ?? ""))?"
             }
