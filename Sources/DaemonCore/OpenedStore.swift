@@ -110,7 +110,7 @@ struct OpenedStore {
         do throws(StoreError) {
             // Revisions are read from the store on demand, so the start time does not depend on the
             // history.
-            image = try store.loadImage(revisionsPerForm: 0) { clock in
+            image = try store.loadImage { clock in
                 SteadyClock(at: now, kept: clock).milliseconds &- Int64(keyHours) * 3_600_000
             }
         } catch {

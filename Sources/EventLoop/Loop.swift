@@ -117,20 +117,6 @@ internal import Glibc
 
     // MARK: Time
 
-    /// Milliseconds on a monotonic clock, as read at the start of this iteration.
-    ///
-    /// All callbacks of one iteration see the same time, and reading it costs nothing: `uv_now`.
-    public var nowMilliseconds: UInt64 {
-        precondition(phase != .closed, "the loop is closed")
-        return unsafe uv_now(raw)
-    }
-
-    /// Reads the clock again in the middle of a long iteration: `uv_update_time`.
-    public func updateNow() {
-        precondition(phase != .closed, "the loop is closed")
-        unsafe uv_update_time(raw)
-    }
-
     /// Nanoseconds on a monotonic clock, read now: `uv_hrtime`.
     public static var hrtimeNanoseconds: UInt64 { uv_hrtime() }
 

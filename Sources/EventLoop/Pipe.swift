@@ -92,12 +92,6 @@ public protocol PipeReader: AnyObject {
 
     // MARK: Writing
 
-    /// Bytes passed to `write` that the kernel has not accepted yet:
-    /// `uv_stream_get_write_queue_size`.
-    public var writeQueueSize: Int {
-        unsafe phase == .active ? uv_stream_get_write_queue_size(stream) : 0
-    }
-
     /// Writes what the kernel accepts at once, and never queues: `uv_try_write`.
     /// - Returns: how many bytes were taken, from the front; 0 if the peer has to read first or a
     ///   `write` is in progress.
@@ -179,25 +173,6 @@ public protocol PipeReader: AnyObject {
             }
             return unsafe body(list.baseAddress, CUnsignedInt(segments.count))
         }
-    }
-
-    // MARK: The peer
-
-    /// Who connected, as the kernel saw it then. See `PeerCredentials`.
-    public func peerCredentials() throws(SystemError) -> PeerCredentials {
-        try PeerCredentials(of: descriptor())
-    }
-
-    /// The supplementary groups of who connected. See `PeerCredentials.groups(of:)`.
-    public func peerGroups() throws(SystemError) -> [UInt32] {
-        try PeerCredentials.groups(of: descriptor())
-    }
-
-    private func descriptor() throws(SystemError) -> CInt {
-        var number: uv_os_fd_t = -1
-        let status = unsafe phase == .active ? uv_fileno(raw, &number) : UV_EBADF.rawValue
-        guard status == 0 else { throw SystemError(errno: -status, operation: "uv_fileno") }
-        return number
     }
 }
 

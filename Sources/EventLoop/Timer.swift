@@ -23,9 +23,8 @@ internal import CUV
 
     /// Starts or restarts the timer; a closing timer does nothing.
     ///
-    /// The delay counts from `Loop.nowMilliseconds`, so after a long callback it is shorter by the
-    /// time that the callback took; call `Loop.updateNow` first where that matters.
-    /// Calls `uv_timer_start`.
+    /// The delay counts from the start of the iteration (`uv_now`), so after a long callback it is
+    /// shorter by the duration of that callback. Calls `uv_timer_start`.
     /// - Parameters:
     ///   - delay: until the first call; nothing or less means the next iteration.
     ///   - interval: between the calls after it, above zero; nil for a single call.

@@ -45,10 +45,6 @@ extension UVError.Code {
     public static let tryAgain = Self(rawValue: UV_EAGAIN.rawValue)
     /// The descriptor is not of the right kind (EINVAL).
     public static let invalidArgument = Self(rawValue: UV_EINVAL.rawValue)
-    /// The descriptor is not open (EBADF).
-    public static let badDescriptor = Self(rawValue: UV_EBADF.rawValue)
-    /// The stream is not connected (ENOTCONN).
-    public static let notConnected = Self(rawValue: UV_ENOTCONN.rawValue)
 }
 
 extension UVError: CustomStringConvertible {

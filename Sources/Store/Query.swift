@@ -9,7 +9,7 @@ enum Query: Int, CaseIterable {
     case appendRevision, pruneRevisionsThrough, pruneRevisionsBefore
     case keepRevisions, dropTakenBack, pruneOlder, pruneOlderBefore
     case putKey, pruneKeys, putMeta, putClock
-    case allForms, allFields, newestRevisions, keysSince
+    case allForms, allFields, keysSince
     case revisionsFrom, history, older, journal, key, allKeys, meta, metaAll, clock, nameLog
 
     /// All columns of a revision, both of the newest ones and of those kept beyond them.
@@ -109,7 +109,6 @@ enum Query: Int, CaseIterable {
             FROM form JOIN head ON head.form = form.key ORDER BY key
             """
         case .allFields: "SELECT form, field, state FROM field ORDER BY form, field"
-        case .newestRevisions: Self.revision + " ORDER BY revision DESC LIMIT ?2"
         case .keysSince: "SELECT uid, key, at FROM idempotency WHERE at >= ?1 ORDER BY number"
         case .revisionsFrom: Self.revision + " AND revision >= ?2 ORDER BY revision LIMIT ?3"
         case .history: Self.revision + " AND revision < ?2 ORDER BY revision DESC LIMIT ?3"

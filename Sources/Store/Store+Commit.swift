@@ -14,14 +14,10 @@ extension Store {
     public func commit(_ batch: Batch) throws(StoreError) -> [FormFailure] {
         try exclusively { () throws(StoreError) in
             let database = try writable()
-            let superseded = Superseded(in: batch.operations)
-            let steps = batch.operations.indices.filter { !superseded.contains($0) }
-                .map { batch.operations[$0] }
+            let steps = batch.operations
             let failures: [FormFailure]
             do throws(StoreError) {
-                failures =
-                    try database.applied(steps)
-                    ? [] : try database.applyFormByForm(steps)
+                failures = try database.applied(steps) ? [] : try database.applyFormByForm(steps)
             } catch {
                 distrust(database, after: error)
                 throw error
@@ -173,44 +169,4 @@ extension StoreOperation {
         default: false
         }
     }
-}
-
-/// The operations of a batch that a later one overwrites, so that a field with many edits is
-/// written once.
-struct Superseded {
-    private var steps: [Bool]
-
-    private struct FieldName: Hashable {
-        let form: FormKey
-        let field: String
-    }
-
-    /// Starts from the end: the last operation of each counts, back to one that adds or removes
-    /// forms.
-    init(in operations: [StoreOperation]) {
-        steps = Array(repeating: false, count: operations.count)
-        var heads: Set<FormKey> = []
-        // Names are compared as bytes, as in SQLite; canonically equivalent names are ASCII and so
-        // equal.
-        var fields: Set<FieldName> = []
-        var clock = false
-        for index in operations.indices.reversed() {
-            switch operations[index] {
-            case .putHead(let form, _, _):
-                steps[index] = !heads.insert(form).inserted
-            case .putField(let row):
-                let name = FieldName(form: row.form, field: row.field)
-                steps[index] = !fields.insert(name).inserted
-            case .putClock:
-                steps[index] = clock
-                clock = true
-            case .putForm, .deleteForm, .removeField:
-                heads.removeAll()
-                fields.removeAll()
-            case .appendRevision, .pruneRevisions, .putKey, .pruneKeys: break
-            }
-        }
-    }
-
-    func contains(_ index: Int) -> Bool { steps[index] }
 }

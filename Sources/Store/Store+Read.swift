@@ -5,20 +5,17 @@ public import SyncCore
 extension Store {
     /// Reads the engine's initial state.
     ///
-    /// - Parameters:
-    ///   - revisionsPerForm: the number of newest revisions of each form.
-    ///   - keysNotBefore: only keys used since this time (milliseconds of `KeyRow.at`), which may
-    ///     be computed from the bytes of the clock.
-    public func loadImage(
-        revisionsPerForm: Int, keysNotBefore: ([UInt8]) -> Int64
-    ) throws(StoreError) -> StoreImage {
+    /// It has no revisions: the engine reads them when they are needed.
+    ///
+    /// - Parameter keysNotBefore: only keys used since this time (milliseconds of `KeyRow.at`),
+    ///   which may be computed from the bytes of the clock.
+    public func loadImage(keysNotBefore: ([UInt8]) -> Int64) throws(StoreError) -> StoreImage {
         try exclusively { () throws(StoreError) in
             // A new file is empty, and reading it would wait for the disk.
             if case .adoption = unsettled { return StoreImage() }
             do throws(StoreError) {
                 let database = try readable()
-                return try database.image(
-                    revisionsPerForm: revisionsPerForm, keysNotBefore: keysNotBefore)
+                return try database.image(keysNotBefore: keysNotBefore)
             } catch .damaged(let file, let finding, _) {
                 let copy = files.preserveDamaged()
                 try? files.prunePreserved(max: options.preservedMax)
@@ -92,9 +89,7 @@ extension Store {
 }
 
 extension Database {
-    fileprivate func image(
-        revisionsPerForm: Int, keysNotBefore: ([UInt8]) -> Int64
-    ) throws(StoreError) -> StoreImage {
+    fileprivate func image(keysNotBefore: ([UInt8]) -> Int64) throws(StoreError) -> StoreImage {
         var image = StoreImage()
         let forms = try statement(.allForms)
         while try forms.step() { image.forms.append(forms.formRow) }
@@ -102,16 +97,6 @@ extension Database {
         while try fields.step() {
             image.fields.append(
                 FieldRow(form: fields.integer(0), field: fields.text(1), state: fields.blob(2)))
-        }
-        if revisionsPerForm > 0 {
-            let newest = try statement(.newestRevisions)
-            for form in image.forms {
-                try newest.bind(1, form.key)
-                try newest.bind(2, Int64(revisionsPerForm))
-                var rows: [RevisionRow] = []
-                while try newest.step() { rows.append(newest.revisionRow) }
-                image.revisions.append(contentsOf: rows.reversed())
-            }
         }
         let clock = try statement(.clock)
         if try clock.step() { image.clock = clock.blob(0) }

@@ -154,21 +154,6 @@ public final class Store: @unchecked Sendable {
         }
     }
 
-    /// Records whether edits are durable before they are published, when a reload changes that.
-    ///
-    /// Call it with false before the first edit that is published early, and with true after the
-    /// commit of the last one.
-    public func setEveryEditDurable(_ durable: Bool) throws(StoreError) {
-        try exclusively { () throws(StoreError) in
-            guard durable != meta.everyEditDurable else { return }
-            let database = try writable()
-            var changed = meta
-            changed.everyEditDurable = durable
-            try database.transaction { () throws(StoreError) in try changed.write(to: database) }
-            meta = changed
-        }
-    }
-
     /// Closes the store and releases its lock; further calls do nothing.
     ///
     /// - Parameter clean: every published edit is committed. Otherwise the next start treats this

@@ -155,17 +155,11 @@ import Testing
         #expect(leaked == nil)
     }
 
-    @Test("the clocks go forward, and the cached one stands still during an iteration")
-    func clocks() throws {
-        try withTestLoop { loop in
-            let before = loop.nowMilliseconds
-            let start = Loop.hrtimeNanoseconds
-            while Loop.hrtimeNanoseconds < start + 3_000_000 {}
-            #expect(loop.nowMilliseconds == before)
-            loop.updateNow()
-            #expect(loop.nowMilliseconds >= before + 2)
-            #expect(Loop.wallMilliseconds > 1_600_000_000_000)
-        }
+    @Test("the clocks go forward")
+    func clocks() {
+        let start = Loop.hrtimeNanoseconds
+        while Loop.hrtimeNanoseconds < start + 3_000_000 {}
+        #expect(Loop.wallMilliseconds > 1_600_000_000_000)
     }
 }
 

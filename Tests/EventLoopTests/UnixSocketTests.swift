@@ -291,10 +291,8 @@ import Testing
             let listener = try UnixListener(
                 loop: loop, adopting: UnixSocket.listen(at: path, mode: 0o600))
             listener.onConnection = { connection in
-                guard let pipe = try? Pipe(loop: loop, adopting: connection) else { return }
-                peer = try? pipe.peerCredentials()
-                groups = try? pipe.peerGroups()
-                pipe.close()
+                peer = try? PeerCredentials(of: connection.rawValue)
+                groups = try? PeerCredentials.groups(of: connection.rawValue)
                 listener.close()
             }
             listener.resume()

@@ -226,7 +226,6 @@ private let set = Request.stateSet(
         let two = story.machine.submit(
             .stateSet(
                 StateSet(form: "f", changes: [Change(field: "n", .increment(DecimalNumber(2)))])))
-        #expect(story.machine.hasUnsentEdits)
         story.connect()
         let sent = story.sent()
         #expect(sent.map(\.request.method) == [.hello, .stateSet])

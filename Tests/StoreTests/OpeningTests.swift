@@ -50,20 +50,6 @@ struct OpeningTests {
         #expect(try scratch.open().opening.replicaChange == nil)
     }
 
-    @Test("a durability that was changed at run time counts")
-    func durabilityReloaded() throws {
-        let scratch = try Scratch()
-        let first = try scratch.open().store
-        try first.setEveryEditDurable(false)
-        try first.close(clean: false)
-        let second = try scratch.open()
-        #expect(second.opening.replicaChange == .editsLost)
-        try second.store.setEveryEditDurable(false)
-        try second.store.setEveryEditDurable(true)
-        try second.store.close(clean: false)
-        #expect(try scratch.open().opening.replicaChange == nil)
-    }
-
     @Test("--new-replica takes a new identity")
     func requested() throws {
         let scratch = try Scratch()

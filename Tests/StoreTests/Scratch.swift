@@ -103,7 +103,14 @@ extension Store {
 
     /// Everything, history and keys included.
     func all() throws(StoreError) -> StoreImage {
-        try loadImage(revisionsPerForm: .max, keysNotBefore: { _ in .min })
+        var image = try loadImage { _ in .min }
+        for form in image.forms {
+            let query = StoreQuery.revisions(
+                form: form.key, from: 0, rowsMax: .max, bytesMax: .max)
+            guard case .revisions(let rows) = answer(query) else { continue }
+            image.revisions += rows
+        }
+        return image
     }
 
     func revisions(form: FormKey = 1) throws(StoreError) -> [UInt64] {

@@ -15,7 +15,7 @@ struct SettlingTests {
         let first = try scratch.open(later)
         #expect(first.opening.condition == .created)
         #expect(try scratch.names("pickersync.db") == ["pickersync.db.building"])
-        #expect(try first.store.loadImage(revisionsPerForm: 0) { _ in 0 } == StoreImage())
+        #expect(try first.store.loadImage { _ in 0 } == StoreImage())
         try first.store.put(.putForm(.sample()))
         #expect(try scratch.names("pickersync.db").contains("pickersync.db"))
         try first.store.close(clean: false)

@@ -126,11 +126,6 @@ public struct ClientMachine: Sendable {
         if case .waiting(let retryAt) = link { retryAt } else { nil }
     }
 
-    /// Whether edits wait for a daemon.
-    public var hasUnsentEdits: Bool {
-        waiting.contains { if case .edits = $0 { true } else { false } }
-    }
-
     /// The bytes to write next; they are removed from the machine.
     public mutating func takeOutput() -> [UInt8] {
         defer { output = [] }

@@ -200,12 +200,7 @@ public struct AddWinsSet: DotStore {
 
     /// The index of a tag's entry, or where it would be inserted.
     private func position(of tag: Tag) -> Int {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].tag < tag { low = middle + 1 } else { high = middle }
-        }
-        return low
+        entries.partitionIndex { !($0.tag < tag) }
     }
 }
 

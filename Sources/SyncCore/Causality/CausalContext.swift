@@ -149,13 +149,7 @@ public struct CausalContext: Hashable, Sendable {
 
     /// The index of `dot` in the loose dots, or where it would be inserted.
     private func position(of dot: Dot) -> Int {
-        var low = 0
-        var high = loose.count
-        while low < high {
-            let middle = (low + high) / 2
-            if loose[middle] < dot { low = middle + 1 } else { high = middle }
-        }
-        return low
+        loose.partitionIndex { !($0 < dot) }
     }
 }
 

@@ -191,13 +191,7 @@ public struct CausalForm: Hashable, Sendable {
     }
 
     private func position(of key: Key) -> Int {
-        var low = 0
-        var high = fields.count
-        while low < high {
-            let middle = (low + high) / 2
-            if fields[middle].key < key { low = middle + 1 } else { high = middle }
-        }
-        return low
+        fields.partitionIndex { !($0.key < key) }
     }
 }
 

@@ -83,12 +83,6 @@ public enum ConflictPolicy: String, Hashable, Sendable, CaseIterable {
         return siblings.filter { $0.dot != standing.dot }.sorted { $0.rank > $1.rank }
     }
 
-    /// Whether a write by an author who had seen `seen` is rejected with `conflict`: under `first`,
-    /// if there is a sibling that the author has not seen.
-    public func refuses<S: Concurrent>(_ siblings: [S], seen: Seen) -> Bool {
-        self == .first && !siblings.allSatisfy { seen.covers($0.dot) }
-    }
-
     /// The fate of the siblings when an author who had seen `seen` writes.
     ///
     /// Under `latest`, `trueWins` and `falseWins`, siblings that were not current are removed too;

@@ -181,12 +181,6 @@ struct DotFunction<Entry: Dotted>: DotStore {
     }
 
     private func position(of dot: Dot) -> Int {
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].dot < dot { low = middle + 1 } else { high = middle }
-        }
-        return low
+        entries.partitionIndex { !($0.dot < dot) }
     }
 }

@@ -64,13 +64,7 @@ public struct VersionVector: Hashable, Sendable {
 
     /// The index of the entry of `replica`, or where it would be inserted.
     private func position(of replica: ReplicaID) -> Int {
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].replica < replica { low = middle + 1 } else { high = middle }
-        }
-        return low
+        entries.partitionIndex { !($0.replica < replica) }
     }
 }
 

@@ -159,13 +159,7 @@ struct ChangeLog {
     private func lastIndex(inChunkOf index: Int) -> Int {
         let chunk = entries[index].chunk
         if entries[entries.count - 1].chunk === chunk { return entries.count - 1 }
-        var low = index
-        var high = entries.count - 1
-        while low + 1 < high {
-            let middle = low + (high - low) / 2
-            if entries[middle].chunk === chunk { low = middle } else { high = middle }
-        }
-        return low
+        return entries[index...].partitionIndex { $0.chunk !== chunk } - 1
     }
 }
 
@@ -219,12 +213,7 @@ struct FieldNumbers: Sendable, Hashable {
 
     private func contains(_ number: Int32) -> Bool {
         if let single { return single == number }
-        var low = 0
-        var high = numbers.count
-        while low < high {
-            let middle = low + (high - low) / 2
-            if numbers[middle] < number { low = middle + 1 } else { high = middle }
-        }
-        return low < numbers.count && numbers[low] == number
+        let place = numbers.partitionIndex { $0 >= number }
+        return place < numbers.count && numbers[place] == number
     }
 }

@@ -102,9 +102,6 @@ extension Engine {
             + (readOnly > 0 ? "; \(readOnly) forms take no edits, see the log" : "")
     }
 
-    /// The number of connections. A daemon without any may exit.
-    public var connectionCount: Int { connections.count }
-
     func serverStatus(_ call: PendingCall) {
         // The shell reads files for this answer.
         spend(Account.contendedUnits, call.connection.account)

@@ -101,24 +101,6 @@ extension FormDefinition {
     }
 }
 
-extension [Int] {
-    /// Whether the ascending array contains the element.
-    func contains(sorted element: Int) -> Bool {
-        firstPlace(ofSorted: element) != nil
-    }
-
-    /// The index of the element in the ascending array, by binary search.
-    func firstPlace(ofSorted element: Int) -> Int? {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = low + (high - low) / 2
-            if self[middle] < element { low = middle + 1 } else { high = middle }
-        }
-        return low < count && self[low] == element ? low : nil
-    }
-}
-
 extension WireError {
     /// A value or edit that a control does not accept.
     init(invalid error: InvalidValue, form: String) {

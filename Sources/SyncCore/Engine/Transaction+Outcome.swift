@@ -37,7 +37,7 @@ extension Transaction {
 
         /// What is told of a field; `nil` for one that was not touched.
         func text(of index: Int) -> [UInt8]? {
-            touched.firstPlace(ofSorted: index).map { changes[$0].text }
+            touched.index(ofSorted: index).map { changes[$0].text }
         }
     }
 }

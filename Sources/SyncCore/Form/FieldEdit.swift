@@ -147,19 +147,6 @@ extension FormDefinition {
     }
 }
 
-extension [Int] {
-    /// The index of the first element that satisfies a condition that all later ones satisfy too,
-    /// by binary search.
-    fileprivate func firstPlace(where isThere: (Int) -> Bool) -> Int? {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if isThere(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low < count ? low : nil
-    }
-}
-
 // MARK: - Numbers and toggles
 
 extension FormDefinition {
@@ -233,11 +220,12 @@ extension FormDefinition {
         case (.first, _), (.next, nil): place = first
         case (.last, _), (.previous, nil): place = last
         case (.next, let present?):
-            let next = enabled.firstPlace { $0 > present }.map { enabled[$0] }
+            let after = enabled.partitionIndex { $0 > present }
+            let next = after < enabled.count ? enabled[after] : nil
             place =
                 next ?? (wraps || options[present].isDisabled ? (wraps ? first : last) : present)
         case (.previous, let present?):
-            let before = enabled.firstPlace { $0 >= present } ?? enabled.count
+            let before = enabled.partitionIndex { $0 >= present }
             let previous = before > 0 ? enabled[before - 1] : nil
             place =
                 previous

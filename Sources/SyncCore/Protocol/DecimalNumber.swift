@@ -16,8 +16,6 @@ public struct DecimalNumber: Sendable {
 
     /// The largest absolute value of the power of ten.
     public static let exponentMax = 15
-    /// The most significant digits of a number that is not an integer.
-    public static let digitsMax = 15
     /// The most significant digits in text. The shortest text of a double has no more.
     public static let digitsReadMax = 17
 

@@ -47,9 +47,6 @@ public enum ErrorKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether the daemon closes the connection after the answer.
-    public var closesConnection: Bool { self == .frameTooLarge || self == .unsupportedProtocol }
-
     /// The kind for a code if the peer's `data.kind` is missing or unknown.
     public init(code: Int) {
         self = Self.allCases.first { $0.code == code } ?? .internal

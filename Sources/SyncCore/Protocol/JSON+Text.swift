@@ -4,7 +4,7 @@ extension JSON {
     /// Parses one JSON text of UTF-8 bytes, as strictly as the protocol requires (see
     /// `JSONTape.scan`).
     ///
-    /// For a number that `DecimalNumber` cannot represent, the error has `isOutOfBounds`.
+    /// For a number that `DecimalNumber` cannot represent, the reason is `numberOutOfBounds`.
     public init(
         parsing bytes: UnsafeRawBufferPointer, depthMax: Int = JSON.depthMax
     ) throws(JSONError) {

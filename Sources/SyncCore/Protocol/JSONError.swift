@@ -1,7 +1,7 @@
 /// Why a text is not JSON, or why a JSON value cannot be represented, and where.
 ///
-/// The scanner and the conversion to values share this type. `isOutOfBounds` distinguishes what the
-/// protocol answers with `invalidValue` from what it answers with `parse`.
+/// The scanner and the conversion to values share this type. The protocol answers
+/// `numberOutOfBounds` with `invalidValue`, everything else with `parse`.
 public struct JSONError: Error, Hashable, Sendable {
     /// The violated rule.
     public enum Reason: UInt8, Hashable, Sendable {
@@ -43,9 +43,6 @@ public struct JSONError: Error, Hashable, Sendable {
         self.offset = offset
         self.reason = reason
     }
-
-    /// Whether the text is valid JSON and only a number cannot be represented.
-    public var isOutOfBounds: Bool { reason == .numberOutOfBounds }
 }
 
 extension JSONError: CustomStringConvertible {

@@ -28,9 +28,6 @@ public enum ANSI {
     /// Bracketed paste (2004).
     public static let enablePaste = sequence("?2004h")
     public static let disablePaste = sequence("?2004l")
-    /// Focus reports (1004).
-    public static let enableFocus = sequence("?1004h")
-    public static let disableFocus = sequence("?1004l")
     /// Asks for the type of the terminal (DA1). Every terminal answers this, so its answer ends the
     /// wait for other answers.
     public static let askAttributes = sequence("c")

@@ -142,7 +142,6 @@ struct LiveModel {
     var pressed: (field: String, until: UInt64)?
     /// Conflicts that were resolved or dismissed, by field: up to this revision.
     var settled: [String: Revision] = [:]
-    var unfolded: Set<Int> = []
     var folded: Set<Int> = []
     var message: Message?
     var scroll = ScrollState()

@@ -69,19 +69,16 @@ struct ConflictPolicyTests {
         #expect(values(over.last.collapsed) == [3])
     }
 
-    @Test("first: the smallest stamp stands, and a stale writer is refused")
+    @Test("first: the smallest timestamp is current, and a store knows a stale writer")
     func first() {
         let policy = ConflictPolicy.first
         let two = register(policy, [("v1", []), ("v2", [])]).register
         #expect(policy.standing(two.siblings)?.payload.value == "v1")
         let one = register(policy, [("v1", [])]).register
-        #expect(policy.refuses(one.siblings, seen: .context(CausalContext())))
-        #expect(!policy.refuses(one.siblings, seen: .context(CausalContext(dots: [dotA(1)]))))
-        #expect(!policy.refuses(one.siblings, seen: .present), "over what is there now")
-        #expect(!policy.refuses(Register().siblings, seen: .context(CausalContext())))
-        for other in ConflictPolicy.allCases where other != .first {
-            #expect(!other.refuses(one.siblings, seen: .context(CausalContext())))
-        }
+        #expect(!one.isCurrent(for: .context(CausalContext())))
+        #expect(one.isCurrent(for: .context(CausalContext(dots: [dotA(1)]))))
+        #expect(one.isCurrent(for: .present), "an edit without a token")
+        #expect(Register().isCurrent(for: .context(CausalContext())))
     }
 
     @Test("a toggle's policy stands by its state, in whatever order the siblings came")

@@ -77,7 +77,7 @@ struct FormAccessTests {
     func names() throws {
         let form = try form(
             fields: #"{"id": "eu-west_1a", "type": "toggle"}, {"id": "flavor", "type": "toggle"}"#)
-        #expect(form.controls[0].environmentName == "PICKER_EU_WEST_1A")
+        #expect(Control.environmentKey(of: form.controls[0].id) == "EU_WEST_1A")
         #expect(form.idsSimilar(to: "flavour") == ["flavor"])
         #expect(form.idsSimilar(to: "falvor") == ["flavor"])
         #expect(form.idsSimilar(to: "temperature") == [])

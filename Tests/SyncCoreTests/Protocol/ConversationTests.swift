@@ -221,6 +221,5 @@ struct ServerMessageTests {
             ]))
     func codes(_ kind: ErrorKind, _ code: Int) {
         #expect(kind.code == code)
-        #expect(kind.closesConnection == [.frameTooLarge, .unsupportedProtocol].contains(kind))
     }
 }

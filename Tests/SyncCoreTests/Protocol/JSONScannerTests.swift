@@ -184,7 +184,7 @@ struct JSONScannerTests {
                 _ = try JSON(parsing: text)
                 Issue.record("\(text) should not be held")
             } catch {
-                #expect(error.isOutOfBounds)
+                #expect(error.reason == .numberOutOfBounds)
             }
         }
     }

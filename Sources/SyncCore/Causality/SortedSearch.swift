@@ -1,0 +1,27 @@
+extension RandomAccessCollection where Index == Int {
+    /// The index of the first element that satisfies a condition, by binary search; the end index
+    /// if none does. All elements after one that satisfies the condition must satisfy it too.
+    ///
+    /// Always inlined, because hot paths search in arrays of a few elements.
+    @inline(__always)
+    func partitionIndex(where belongsAfter: (Element) -> Bool) -> Int {
+        var low = startIndex
+        var high = endIndex
+        while low < high {
+            let middle = low + (high - low) / 2
+            if belongsAfter(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+extension [Int] {
+    /// Whether the ascending array contains the element.
+    func contains(sorted element: Int) -> Bool { index(ofSorted: element) != nil }
+
+    /// The index of the element in the ascending array; `nil` if it is not there.
+    func index(ofSorted element: Int) -> Int? {
+        let place = partitionIndex { $0 >= element }
+        return place < count && self[place] == element ? place : nil
+    }
+}
