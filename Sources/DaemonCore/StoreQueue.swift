@@ -34,12 +34,7 @@ final class StoreQueue {
             let afterWrites: UInt64
         }
 
-        private struct Line {
-            var reads: [Read] = []
-            var head = 0
-        }
-
-        private var lines: [UInt32: Line] = [:]
+        private var lines: [UInt32: Queue<Read>] = [:]
         /// The uids with fetches; the next one is first.
         private var order: [UInt32] = []
 
@@ -47,7 +42,7 @@ final class StoreQueue {
 
         mutating func append(_ read: Read, of uid: UInt32) {
             if lines[uid] == nil { order.append(uid) }
-            lines[uid, default: Line()].reads.append(read)
+            lines[uid, default: Queue()].append(read)
         }
 
         /// The first fetch of the first uid, if enough writes have started; then that uid becomes
@@ -56,20 +51,12 @@ final class StoreQueue {
         mutating func take(afterWrites writes: UInt64) -> Job? {
             for place in order.indices {
                 let uid = order[place]
-                guard var line = lines[uid], line.reads[line.head].afterWrites <= writes else {
-                    continue
-                }
-                let read = line.reads[line.head]
-                line.head += 1
+                guard let read = lines[uid]?.first, read.afterWrites <= writes else { continue }
+                _ = lines[uid]?.takeFirst()
                 order.remove(at: place)
-                if line.head == line.reads.count {
+                if lines[uid]?.isEmpty == true {
                     lines[uid] = nil
                 } else {
-                    if line.head > 256 {
-                        line.reads.removeFirst(line.head)
-                        line.head = 0
-                    }
-                    lines[uid] = line
                     order.append(uid)
                 }
                 return read.job

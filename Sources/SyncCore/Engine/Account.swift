@@ -79,14 +79,14 @@ final class Account {
     /// Audiences whose members must be marked as ready.
     var audiences: [Audience] = []
     /// Subscriptions whose filters must be matched against new field names of their forms.
-    var staleFilters = WaitingLine<Subscription>()
+    var staleFilters = Queue<Subscription>()
     /// Store reads that wait for a turn, and the number of those in progress.
-    var fetchesWaiting = WaitingLine<(id: FetchID, query: StoreQuery)>()
+    var fetchesWaiting = Queue<(id: FetchID, query: StoreQuery)>()
     var fetchesUnderWay = 0
     /// Connections that have output.
-    var ready = WaitingLine<Connection>()
+    var ready = Queue<Connection>()
     /// Connections with a request that waits for its turn, in order.
-    private var waiting = WaitingLine<Connection>()
+    private var waiting = Queue<Connection>()
 
     init(uid: UInt32) {
         self.uid = uid
@@ -111,9 +111,9 @@ final class Account {
     /// Releases the connections in the queues, which hold references to the account. Called when
     /// the engine ends.
     func releaseConnections() {
-        ready = WaitingLine()
-        waiting = WaitingLine()
-        staleFilters = WaitingLine()
+        ready = Queue()
+        waiting = Queue()
+        staleFilters = Queue()
         audiences = []
     }
 
@@ -122,41 +122,6 @@ final class Account {
         let next = waiting.takeFirst()
         next?.isAwaitingTurn = false
         return next
-    }
-}
-
-/// A first-in, first-out queue.
-struct WaitingLine<Element> {
-    private var elements: [Element] = []
-    private var head = 0
-    private static var keptMax: Int { 128 }
-
-    var isEmpty: Bool { head == elements.count }
-
-    var count: Int { elements.count - head }
-
-    mutating func append(_ element: Element) { elements.append(element) }
-
-    /// Removes up to `wanted` elements from the front, one by one.
-    mutating func take(_ wanted: Int, _ body: (Element) -> Void) {
-        let end = min(head + wanted, elements.count)
-        for place in head..<end { body(elements[place]) }
-        head = end
-        if head == elements.count {
-            // Most turns need capacity for a few elements. Capacity for thousands is released.
-            elements.removeAll(keepingCapacity: elements.capacity <= Self.keptMax)
-            head = 0
-        } else if head > 1024, head > elements.count / 2 {
-            elements.removeFirst(head)
-            head = 0
-        }
-    }
-
-    /// Removes the first element.
-    mutating func takeFirst() -> Element? {
-        var first: Element?
-        take(1) { first = $0 }
-        return first
     }
 }
 

@@ -11,27 +11,23 @@ struct Catalog {
     }
 
     private var entries: [Entry] = []
-    private var head = 0
     private var bytes = 0
     /// The oldest entry; `next` if there is none.
     private(set) var first: UInt64 = 1
     /// The number of the next entry.
-    var next: UInt64 { first + UInt64(entries.count - head) }
+    var next: UInt64 { first + UInt64(entries.count) }
 
     /// Appends a frame for the readers of the form, and drops the oldest entries beyond `bytesMax`.
     mutating func append(_ frame: [UInt8], readers: FormReaders, bytesMax: Int) {
         entries.append(Entry(chunk: FrameChunk(frame), readers: readers))
         bytes += frame.count
-        while bytes > bytesMax, entries.count - head > 1 {
-            bytes -= entries[head].chunk.count
-            head += 1
-            first += 1
+        var dropped = 0
+        while bytes > bytesMax, entries.count - dropped > 1 {
+            bytes -= entries[dropped].chunk.count
+            dropped += 1
         }
-        // Dropped entries stay in memory until then, and a few entries can be most of the bytes.
-        if head > 0 {
-            entries.removeFirst(head)
-            head = 0
-        }
+        entries.removeFirst(dropped)
+        first += UInt64(dropped)
     }
 
     /// Adds the entries after `cursor` that a watcher may read to `output`, up to about `bytesMax`
@@ -42,7 +38,7 @@ struct Catalog {
     ) {
         precondition(cursor >= first, "a cursor off the end is not read")
         while cursor < next, output.byteCount < bytesMax {
-            let entry = entries[head + Int(cursor - first)]
+            let entry = entries[Int(cursor - first)]
             if mayRead(entry.readers) { output.append(entry.chunk, 0..<entry.chunk.count) }
             cursor += 1
         }

@@ -169,13 +169,12 @@ extension Connection {
 struct Inbox {
     /// Calls that come before `arrived`; the next one is last.
     private var calls: [Connection.Work] = []
-    /// Later requests, oldest first. Those before `arrivedHead` have been removed.
-    private var arrived: [Connection.Work] = []
-    private var arrivedHead = 0
+    /// Later requests, oldest first.
+    private var arrived = Queue<Connection.Work>()
     /// Bytes of the queued frames.
     private(set) var bytes = 0
 
-    var isEmpty: Bool { calls.isEmpty && arrivedHead == arrived.count }
+    var isEmpty: Bool { calls.isEmpty && arrived.isEmpty }
 
     /// The queued calls, next first.
     var nextCalls: [Connection.Work] { calls.reversed() }
@@ -191,13 +190,7 @@ struct Inbox {
 
     mutating func takeFirst() -> Connection.Work? {
         if let call = calls.popLast() { return call }
-        guard arrivedHead < arrived.count else { return nil }
-        let work = arrived[arrivedHead]
-        arrivedHead += 1
-        if arrivedHead == arrived.count || arrivedHead > 1024 {
-            arrived.removeFirst(arrivedHead)
-            arrivedHead = 0
-        }
+        guard let work = arrived.takeFirst() else { return nil }
         if case .frame(let text) = work { bytes -= text.count }
         return work
     }

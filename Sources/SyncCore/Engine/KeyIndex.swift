@@ -60,8 +60,7 @@ struct KeyIndex {
     /// Bytes of the answers in `recent`.
     private(set) var recentBytes = 0
     /// Keys of `recent`, oldest first.
-    private var recentOrder: [ID] = []
-    private var recentHead = 0
+    private var recentOrder = Queue<ID>()
     /// The keys used since `currentSince` (milliseconds), and those before.
     private var current = KeyFilter()
     private var previous = KeyFilter()
@@ -130,15 +129,11 @@ struct KeyIndex {
     /// Drops the oldest answers that are in the store until the limits are met.
     private mutating func trim() {
         // An answer whose batch is pending stays, because the store does not have it yet.
-        while recentOrder.count - recentHead > Self.recentMax || recentBytes > Self.recentBytesMax,
-            recentHead < recentOrder.count, recent[recentOrder[recentHead]]?.pending == nil
+        while recentOrder.count > Self.recentMax || recentBytes > Self.recentBytesMax,
+            let oldest = recentOrder.first, recent[oldest]?.pending == nil
         {
-            forgetAnswer(recentOrder[recentHead])
-            recentHead += 1
-        }
-        if recentHead > Self.recentMax {
-            recentOrder.removeFirst(recentHead)
-            recentHead = 0
+            forgetAnswer(oldest)
+            _ = recentOrder.takeFirst()
         }
     }
 
