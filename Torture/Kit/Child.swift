@@ -1,4 +1,4 @@
-/// Processes that a row starts, each ended with its object: nothing is left behind.
+/// Processes that a row starts. Each ends with its object.
 
 public import Glibc
 
@@ -8,10 +8,10 @@ public final class Child {
     public let pid: pid_t
     private var ended: Int32?
 
-    /// Starts `words[0]`, found by its path.
+    /// Starts `words[0]`, which is a path.
     ///
     /// - Parameters:
-    ///   - descriptors: become 3 and upwards, told by LISTEN_FDS as systemd does it.
+    ///   - descriptors: become 3 and upwards, with LISTEN_FDS as systemd sets it.
     public init(
         _ words: [String], environment: [String: String] = [:], output: String = "/dev/null",
         errors: String = "/dev/null", descriptors: [Int32] = []
@@ -36,7 +36,7 @@ public final class Child {
         for (index, descriptor) in descriptors.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, descriptor, 3 + Int32(index))
         }
-        // Signals as a shell would have them, whatever the thread that starts it has blocked.
+        // Default signals, whatever the thread that starts it has blocked.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -91,8 +91,8 @@ public final class Child {
         }
     }
 
-    /// What it wrote to a file, run to its end: for a command whose output is looked at, standard
-    /// error too unless that goes to a file of its own.
+    /// Runs a command to its end and returns its output, which goes through a file; with standard
+    /// error, unless that has a file of its own.
     public static func output(
         _ words: [String], environment: [String: String] = [:], errors: String? = nil,
         scratch: String

@@ -1,18 +1,18 @@
-/// Writers and watchers of one daemon, who come back after whatever became of it, and what must
-/// hold of the daemon that they find.
+/// Writers and watchers of one daemon, which reconnect after each failure, and what must be true of
+/// the daemon that they find.
 
 import Glibc
 import SyncCore
 
 /// A crowd around one `DaemonUnderTest`.
 public final class Crowd {
-    /// Those who edit.
+    /// The clients that edit.
     public let writers: [Writer]
-    /// Those who follow.
+    /// The clients that watch.
     public let watchers: [Watcher]
-    /// What was wrong.
+    /// Errors found.
     public var findings = Findings()
-    /// What daemons held, to be judged once every edit was answered.
+    /// What daemons contained, to be checked when every edit was answered.
     private var sights: [Sight] = []
 
     private struct Sight {
@@ -22,7 +22,7 @@ public final class Crowd {
         let notes: [Int64]
     }
 
-    /// So many writers with so many edits under way each, and so many watchers.
+    /// This many writers with this many pending edits each, and this many watchers.
     public init(
         writers: Int, depth: Int, watchers: Int, tally: WatchTally, prefix: String
     ) {
@@ -40,7 +40,8 @@ public final class Crowd {
     /// Answers `unavailable`.
     public var unavailable: Int { writers.reduce(0) { $0 + $1.unavailable } }
 
-    /// Connects whoever has no connection; whether there was a daemon for all of them.
+    /// Connects all clients without a connection; returns whether there was a daemon for all of
+    /// them.
     @discardableResult
     public func connect(to daemon: DaemonUnderTest) -> Bool {
         for watcher in watchers where watcher.peer == nil {
@@ -54,13 +55,13 @@ public final class Crowd {
         return true
     }
 
-    /// Serves everybody once.
+    /// Serves all clients once.
     public func turn(milliseconds: Int32 = 5) {
         serve(everybody, milliseconds: milliseconds)
         for writer in writers { writer.pump() }
     }
 
-    /// Serves everybody for a while, or until the daemon has ended.
+    /// Serves all clients for a while, or until the daemon has ended.
     public func work(seconds: Double, on daemon: DaemonUnderTest) {
         let deadline = monotonicNanoseconds() + UInt64(seconds * 1e9)
         while monotonicNanoseconds() < deadline, daemon.process?.poll() == nil {
@@ -68,7 +69,7 @@ public final class Crowd {
         }
     }
 
-    /// Serves until something holds.
+    /// Serves all clients until a condition is true.
     public func work(
         until what: String, on daemon: DaemonUnderTest, seconds: Double = 60,
         _ condition: () -> Bool
@@ -84,17 +85,17 @@ public final class Crowd {
         }
     }
 
-    /// The daemon is gone: what it said before is still read, then everybody is without one.
+    /// The daemon is gone: what it sent is still read, then all clients are without a connection.
     public func bereave() {
         for client in everybody { client.received() }
         for writer in writers { writer.connect(nil) }
         for watcher in watchers { watcher.connect(nil) }
     }
 
-    /// Each daemon held the edits up to its revision and none else, and of those the last one's
-    /// note; known once every edit was answered. Edits sent together need not be done in their
-    /// order: each is refused or done for itself, so one that was refused as a store came back is
-    /// done after those behind it.
+    /// Each daemon contained exactly the edits up to its revision, with the note of the last one.
+    /// This is known only when every edit was answered. Edits that are sent together need not be
+    /// executed in order: each is rejected or executed by itself, so one that was rejected while a
+    /// store came back is executed after those behind it.
     private func judgeSights() {
         for (index, writer) in writers.enumerated() {
             let done = writer.revisions.enumerated().filter { $0.element > 0 }
@@ -112,8 +113,8 @@ public final class Crowd {
         sights = []
     }
 
-    /// Looks at what a daemon holds after it was started again: nothing that was answered or shown
-    /// may be missing, nothing may be there twice, and what was written together stands together.
+    /// Checks what a daemon contains after a restart: nothing that was answered or shown may be
+    /// missing or doubled, and what was written together must be together.
     public func examine(_ peer: Peer, _ when: @autoclosure () -> String) throws {
         let now = try TortureForm.read(writers: writers.count, by: peer)
         for (index, writer) in writers.enumerated() {
@@ -139,8 +140,8 @@ public final class Crowd {
         }
     }
 
-    /// Lets everybody finish, until every edit is answered and every watcher has seen the last; then
-    /// does something while nothing is under way, by a connection of its own.
+    /// Waits until every edit is answered and every watcher has seen the last one; then does
+    /// something while nothing is pending, with a connection of its own.
     public func pause<Result>(
         on daemon: DaemonUnderTest, _ body: (Peer, TortureForm.Reading) throws -> Result
     ) throws -> Result {
@@ -157,7 +158,7 @@ public final class Crowd {
         return try body(peer, now)
     }
 
-    /// Lets everybody finish and checks that all is exact.
+    /// Waits until all is answered and checks that it is exact.
     public func settle(on daemon: DaemonUnderTest, _ when: @autoclosure () -> String) throws {
         try pause(on: daemon) { peer, now in try judge(peer, now, when()) }
     }
@@ -175,7 +176,7 @@ public final class Crowd {
 }
 
 extension Array {
-    /// The first index whose element is beyond, of elements of which no later one is not.
+    /// The index of the first element that satisfies a condition that all later ones satisfy too.
     fileprivate func partitioningIndex(_ isBeyond: (Element) -> Bool) -> Int {
         var low = 0
         var high = count

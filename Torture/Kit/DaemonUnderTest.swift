@@ -1,12 +1,12 @@
-/// A real pickersyncd over a state directory that outlives it.
+/// A real pickersyncd with a state directory that exists longer than the process.
 
 import Glibc
 import PickerClient
 import SyncCore
 
-/// One place for a daemon, started and ended as often as wanted.
+/// The files of a daemon that is started and ended repeatedly.
 public final class DaemonUnderTest {
-    /// Socket, store and log lie here.
+    /// Contains socket, store and log.
     public let folder: String
     /// The state directory.
     public let state: String
@@ -16,13 +16,13 @@ public final class DaemonUnderTest {
     public var arguments: [String]
     /// More environment.
     public var environment: [String: String] = [:]
-    /// A listening socket that outlives the daemon, as a socket unit has one.
+    /// A listening socket that exists longer than the daemon, as with a socket unit.
     public var listening: [Int32] = []
     private let executable: String
     /// The process, while there is one.
     public private(set) var process: Child?
 
-    /// A place below `folder`; nothing is started.
+    /// Files in `folder`; nothing is started.
     public init(_ run: Run, folder: String, state: String? = nil, arguments: [String] = []) throws {
         try Folder.make(folder)
         self.folder = folder
@@ -41,14 +41,14 @@ public final class DaemonUnderTest {
         return text.split(separator: "\n").suffix(3).joined(separator: " | ")
     }
 
-    /// Starts it and does not wait.
+    /// Starts the daemon and does not wait.
     public func start() throws {
         process = try Child(
             [executable, "--socket", socket, "--state-directory", state] + arguments,
             environment: environment, errors: log, descriptors: listening)
     }
 
-    /// Waits until it takes a connection, which is given; `nil` where it ended before.
+    /// Waits for a connection and returns it; `nil` if the daemon ended before.
     public func connection(seconds: Double = 20) throws -> Peer? {
         let deadline = monotonicNanoseconds() + UInt64(seconds * 1e9)
         while monotonicNanoseconds() < deadline {
@@ -59,7 +59,7 @@ public final class DaemonUnderTest {
         throw Trouble("the daemon does not accept: \(said)")
     }
 
-    /// Starts it and waits until it answers; the connection by which it did is given.
+    /// Starts the daemon and waits until it answers; returns the connection.
     @discardableResult
     public func startAndWait() throws -> Peer {
         try start()
@@ -72,14 +72,14 @@ public final class DaemonUnderTest {
         return peer
     }
 
-    /// Kills it as a power cut would, and waits.
+    /// Kills the daemon with SIGKILL, and waits.
     public func kill() {
         process?.signal(SIGKILL)
         process?.wait()
         process = nil
     }
 
-    /// Ends it in order; the exit status.
+    /// Stops the daemon cleanly; returns the exit status.
     @discardableResult
     public func stop() -> Int32 {
         process?.signal(SIGTERM)

@@ -1,19 +1,20 @@
-/// What a disk holds after a loss of power, worked out from a record of what was asked of it.
+/// The contents of a disk after a power cut, computed from recorded system calls.
 ///
-/// Pessimistic, as POSIX allows: what was written since the last sync of its file may be there, not
-/// there, or there in part (sectors of 512 bytes); a name that was made, moved or removed since the
-/// last sync of the folder may or may not be; syncing a file says nothing of its name.
+/// The model is pessimistic, as POSIX allows. Data written since the last sync of its file may be
+/// there, missing, or there in part (sectors of 512 bytes). A name that was created, renamed or
+/// removed since the last sync of the folder may be in either state. A sync of a file does not
+/// include its name.
 
 public import TestKit
 
-/// One line of the record that faults.c writes.
+/// One line of the record from faults.c.
 public struct DiskCall {
-    /// `O`pen, `W`rite, `T`runcate, `S`ync, `F`ailed sync, `X` sync left out, `C`lose, `R`ename,
-    /// `U`nlink, `N` for bytes that left by a socket.
+    /// `O`pen, `W`rite, `T`runcate, `S`ync, `F`ailed sync, `X` skipped sync, `C`lose, `R`ename,
+    /// `U`nlink, `N` for bytes sent on a socket.
     public let kind: UInt8
     /// The descriptor.
     public let descriptor: Int
-    /// Where in the file, or its new length, or whether it was cut at opening.
+    /// The offset in the file, its new length, or whether it was truncated by open.
     public let position: Int
     /// Bytes written, or a path.
     public let first: ArraySlice<UInt8>
@@ -46,7 +47,7 @@ public struct DiskCall {
     var secondPath: String { String(decoding: second, as: UTF8.self) }
 }
 
-/// The files of one folder, what of them is certain and what is not.
+/// The files of one folder, with their certain and uncertain contents.
 public struct DiskModel {
     private enum Change {
         case write(Int, ArraySlice<UInt8>)
@@ -76,7 +77,7 @@ public struct DiskModel {
     /// An empty folder.
     public init(folder: String) { self.folder = folder }
 
-    /// Does one call.
+    /// Applies one call.
     public mutating func apply(_ call: DiskCall, _ random: inout SplitMix64) {
         switch call.kind {
         case UInt8(ascii: "O"): open(call)
@@ -85,7 +86,7 @@ public struct DiskModel {
         case UInt8(ascii: "T"): change(call.descriptor, .cut(call.position))
         case UInt8(ascii: "S"): sync(call.descriptor)
         case UInt8(ascii: "F"):
-            // The kernel takes the pages for clean: what is not there by now never will be.
+            // The kernel marks the pages as clean: what is not on disk by now never will be.
             guard case .file(let id) = opened[call.descriptor] else { return }
             files[id].certain = Self.torn(files[id], &random)
             files[id].pending = []
@@ -159,7 +160,7 @@ public struct DiskModel {
         }
     }
 
-    /// Some of what is pending, in sectors.
+    /// Some of the pending data, in sectors.
     private static func torn(_ file: File, _ random: inout SplitMix64) -> [UInt8] {
         let sector = 512
         var bytes = file.certain
@@ -187,9 +188,9 @@ public struct DiskModel {
         return bytes
     }
 
-    /// Writes what a machine may find when the power is back.
+    /// Writes a possible state after the power cut.
     ///
-    /// - Parameter tearing: some of what was not synced is there; otherwise none of it.
+    /// - Parameter tearing: some of the data that was not synced is there; otherwise none of it.
     public func write(
         to target: String, tearing: Bool, _ random: inout SplitMix64
     ) throws {

@@ -1,4 +1,4 @@
-/// The test's side of Torture/Faults/faults.c: builds it, and tells it what is to fail.
+/// Controls Torture/Faults/faults.c: builds it, and tells it which calls must fail.
 
 import Glibc
 
@@ -10,7 +10,7 @@ public final class FaultShim {
         case clockShift, bootShift
     }
 
-    /// Where in a call the process is killed.
+    /// The point in a call at which the process is killed.
     public enum KillPoint: UInt64, CaseIterable, Sendable {
         case before, after, middle
     }
@@ -22,7 +22,7 @@ public final class FaultShim {
 
     /// A shim with its files in `folder`.
     public init(folder: String, library: String) throws {
-        // The loader leaves out what it does not find, and nothing would ever fail.
+        // The loader ignores a missing library, and then nothing would ever fail.
         guard access(library, R_OK) == 0 else { throw Trouble("\(library) is not there") }
         self.folder = folder
         self.library = library
@@ -46,27 +46,26 @@ public final class FaultShim {
         set { words[word.rawValue] = newValue }
     }
 
-    /// Milliseconds by which the wall clock is ahead.
+    /// The offset of the wall clock in milliseconds.
     public var clockShift: Int64 {
         get { Int64(bitPattern: self[.clockShift]) }
         set { self[.clockShift] = UInt64(bitPattern: newValue) }
     }
 
-    /// A day that goes by in no time: milliseconds by which the wall clock and the boot clock are
-    /// ahead.
+    /// Lets time pass: moves the wall clock and the boot clock forward.
     public func pass(_ milliseconds: Int64) {
         clockShift = milliseconds
         self[.bootShift] = UInt64(bitPattern: milliseconds)
     }
 
-    /// All is well again.
+    /// No call fails any more.
     public func heal() {
         self[.killAt] = 0
         self[.syncFails] = 0
         self[.writeErrno] = 0
     }
 
-    /// What a daemon over `directory` is started with.
+    /// The environment of a daemon with the store in `directory`.
     public func environment(directory: String, trace: String? = nil) -> [String: String] {
         var variables = [
             "LD_PRELOAD": library, "TORTURE_DIRECTORY": directory,

@@ -1,16 +1,16 @@
-/// SQLite's own opinion of a store's file.
+/// SQLite's check of a store's file.
 
 internal import CSQLite
 
 /// Looks through a database.
 public enum Integrity {
-    /// What `PRAGMA integrity_check` finds wrong with a file and its write-ahead log; `nil` where
-    /// nothing is. Opening plays the log in, so give it a copy or a file that is thrown away.
+    /// The errors that `PRAGMA integrity_check` finds in a file and its write-ahead log; `nil` if
+    /// there are none. Opening applies the log to the file, so pass a copy.
     public static func check(_ file: String) -> String? {
         first("PRAGMA integrity_check(3)", file).flatMap { $0 == "ok" ? nil : $0 }
     }
 
-    /// The first column of the first row; an error in words where there is none.
+    /// The first column of the first row, or else the error.
     public static func first(_ sql: String, _ file: String) -> String? {
         var handle: OpaquePointer?
         let code = sqlite3_open_v2(file, &handle, SQLITE_OPEN_READWRITE, nil)

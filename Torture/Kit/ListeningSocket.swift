@@ -1,4 +1,4 @@
-/// A listening socket that outlives the daemons that are given it, as a socket unit's does.
+/// A listening socket that exists longer than the daemons that inherit it, as with a socket unit.
 
 import Glibc
 

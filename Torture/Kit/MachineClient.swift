@@ -1,5 +1,5 @@
-/// A client as the library makes one: `ClientMachine` on a socket, which comes back by itself. What
-/// its owner is told is checked, not what the wire carried.
+/// A client like the library's: `ClientMachine` on a socket, which reconnects by itself. The events
+/// for its owner are checked, not the frames.
 
 import PickerClient
 import SyncCore
@@ -8,11 +8,11 @@ import SyncCore
 public final class MachineClient {
     /// A name for findings.
     public let name: String
-    /// The newest revision that its owner was told of.
+    /// The newest revision in an event.
     public private(set) var revision: Int64 = 0
-    /// Revisions that its owner was told of after the first snapshot.
+    /// The number of revisions in events after the first snapshot.
     public private(set) var changes = 0
-    /// Times that it went on where it had come to.
+    /// How often it resumed a subscription.
     public private(set) var resumed = 0
     /// Goodbyes.
     public private(set) var goodbyes = 0
@@ -20,7 +20,7 @@ public final class MachineClient {
     public private(set) var acknowledged: Int64 = 0
     /// Edits that were begun.
     public private(set) var begun: Int64 = 0
-    /// What its owner should not have been told.
+    /// Wrong events.
     public private(set) var findings = Findings()
     private let counter: String?
     private let path: String
@@ -45,7 +45,7 @@ public final class MachineClient {
     public var descriptor: Int32? { socket?.number }
     /// Whether bytes wait.
     public var wantsToWrite: Bool { !unsent.isEmpty }
-    /// Whether the edit before was answered.
+    /// Whether the previous edit was answered.
     public var isSettled: Bool { begun == acknowledged }
 
     /// Adds one to its counter.
@@ -59,7 +59,7 @@ public final class MachineClient {
                     changes: [Change(field: counter, .increment(DecimalNumber(1)))])))
     }
 
-    /// Connects where it is time, sends and takes.
+    /// Connects if it is time, sends and receives.
     public func turn() {
         let now = monotonicNanoseconds()
         if let due = machine.connectDeadline, due <= now {
@@ -74,7 +74,7 @@ public final class MachineClient {
         flush()
     }
 
-    /// Takes what came.
+    /// Receives what has arrived.
     public func received() {
         guard let taken = socket?.receive() else { return }
         let now = monotonicNanoseconds()

@@ -1,5 +1,5 @@
-/// A connection spoken by hand, so that a client's own cleverness hides nothing: frames out, frames
-/// in, each looked at as it came.
+/// A raw connection, so that a client cannot hide errors: frames out, frames in, each checked as it
+/// arrives.
 
 import Glibc
 import PickerClient
@@ -12,7 +12,7 @@ public final class Peer {
     private var unsent: [UInt8] = []
     private var received: [[UInt8]] = []
     private var lastID: Int64 = 0
-    /// The other side is gone.
+    /// The other side has closed the connection.
     public private(set) var isClosed = false
 
     /// Connects at once; `nil` where nobody listens.
@@ -35,7 +35,7 @@ public final class Peer {
         return lastID
     }
 
-    /// Puts a request behind what is to be sent.
+    /// Queues a request.
     public func send(_ method: String, _ params: JSON, id: Int64) {
         var text = Array(#"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":"#.utf8)
         params.encode(into: &text)
@@ -43,10 +43,10 @@ public final class Peer {
         unsent += Frame.encode(text: text)
     }
 
-    /// Puts bytes behind what is to be sent.
+    /// Queues bytes.
     public func send(raw bytes: [UInt8]) { unsent += bytes }
 
-    /// Sends what can be.
+    /// Sends as much as possible.
     public func flush() {
         var rest = unsent[...]
         while !rest.isEmpty, !isClosed {
@@ -56,7 +56,7 @@ public final class Peer {
                 unsent = Array(rest)
                 return
             case .closed:
-                // What was said last is still to be read.
+                // The last bytes from the other side can still be read.
                 unsent = []
                 return
             }
@@ -64,7 +64,7 @@ public final class Peer {
         unsent = []
     }
 
-    /// Takes what has come; the frames, as JSON text.
+    /// Receives frames; returns their JSON text.
     public func takeFrames() -> [[UInt8]] {
         while !isClosed {
             switch socket.receive() {
@@ -79,9 +79,10 @@ public final class Peer {
         return received
     }
 
-    /// Asks and waits: the whole answer, `result` or `error`; `nil` where the connection went.
+    /// Sends a request and waits for its response with `result` or `error`; `nil` if the connection
+    /// ended.
     ///
-    /// Notifications that come meanwhile are left aside: for connections that follow nothing.
+    /// Notifications in between are ignored: for connections that watch nothing.
     public func ask(
         _ method: String, _ params: JSON, seconds: Double = 30
     ) throws -> JSON? {
@@ -102,7 +103,7 @@ public final class Peer {
         throw Trouble("no answer to \(method) in \(seconds) s")
     }
 
-    /// Asks, waits and takes the result; an error is trouble.
+    /// Sends a request and returns its result; an error throws.
     @discardableResult
     public func result(_ method: String, _ params: JSON) throws -> JSON {
         guard let answer = try ask(method, params) else {
@@ -119,11 +120,11 @@ public final class Peer {
 public protocol Served: AnyObject {
     /// Its connection, while there is one.
     var peer: Peer? { get }
-    /// Something came, or the connection went: `peer` says.
+    /// Data has arrived, or the connection has ended: `peer` tells which.
     func received()
 }
 
-/// Serves what has come for clients: one poll(2).
+/// Serves clients with input: one poll(2).
 public func serve(_ clients: [any Served], milliseconds: Int32) {
     var entries: [pollfd] = []
     var owners: [any Served] = []

@@ -1,61 +1,61 @@
-/// A promise of docs/RELIABILITY.md under torture: what it is, how it is tried, what came of it.
+/// A promise of docs/RELIABILITY.md under torture: what it is, how it is tested, and the result.
 ///
-/// A row prints one line: number, promise, figure, bar, seed, verdict. It never says `pass` for
-/// less than its whole bar: a run that was shortened and found nothing wrong says `part`.
+/// A row prints one line: number, promise, figure, bar, seed, verdict. It prints `pass` only for
+/// its whole bar; a shortened run without errors is `part`.
 
-/// One promise and how it is tried.
+/// One promise and its test.
 public protocol Row: Sendable {
-    /// Its place in the table of docs/RELIABILITY.md; several rows may try one promise.
+    /// Its number in docs/RELIABILITY.md. Several rows may test one promise.
     var number: Int { get }
     /// The promise in a few words.
     var promise: String { get }
-    /// What must hold, as in the table.
+    /// What must be true, as in the table.
     var bar: String { get }
-    /// Seconds that the whole of it takes on two cores, about.
+    /// The approximate duration of the whole test on two cores.
     var seconds: Double { get }
-    /// Whether the clock judges it, so that it has the machine for itself.
+    /// Whether it measures time, so that it must run alone.
     var isTimed: Bool { get }
-    /// Whether it judges what other rows of the run saw, and so comes last.
+    /// Whether it checks what other rows of the run saw, so that it must be last.
     var comesLast: Bool { get }
-    /// Tries it. Throws where it could not be tried at all.
+    /// Runs the test. Throws if it could not run at all.
     func run(_ run: Run) throws -> Outcome
 }
 
 extension Row {
-    /// Most rows judge what happened, however long it took.
+    /// Most rows do not measure time.
     public var isTimed: Bool { false }
 
-    /// Most rows stand for themselves.
+    /// Most rows do not depend on others.
     public var comesLast: Bool { false }
 }
 
-/// What came of a row.
+/// The result of a row.
 public struct Outcome: Sendable {
     /// How it ended.
     public enum Verdict: String, Sendable {
         case pass
         case fail = "FAIL"
-        /// Nothing was wrong in what was tried, which was less than the bar asks for.
+        /// No errors, but less was tested than the bar requires.
         case part
-        /// This machine cannot try it; the figure says why.
+        /// This machine cannot run the test; the figure says why.
         case skip
     }
 
-    /// What was counted and measured, in one line.
+    /// Counts and measurements in one line.
     public var figure: String
     /// How it ended.
     public var verdict: Verdict
-    /// What was wrong, a line each; the first few are enough to begin with.
+    /// The first errors, one per line.
     public var findings: [String]
 
-    /// `fail` where there are findings; otherwise `pass` for the whole, `part` for less.
+    /// `fail` with findings; otherwise `pass` for the whole test, `part` for less.
     public init(_ figure: String, isWhole: Bool, findings: [String]) {
         self.figure = figure
         self.findings = findings
         verdict = findings.isEmpty ? (isWhole ? .pass : .part) : .fail
     }
 
-    /// This machine cannot try it.
+    /// This machine cannot run the test.
     public init(skipped reason: String) {
         figure = reason
         findings = []
@@ -63,7 +63,7 @@ public struct Outcome: Sendable {
     }
 }
 
-/// Why a row could not be tried.
+/// Why a row could not run.
 public struct Trouble: Error, CustomStringConvertible {
     /// One line.
     public let description: String
@@ -72,7 +72,7 @@ public struct Trouble: Error, CustomStringConvertible {
     public init(_ description: String) { self.description = description }
 }
 
-/// What went wrong, counted, of which the first are kept word for word.
+/// Errors: their number, and the text of the first ones.
 public struct Findings: Sendable {
     private static let linesMax = 20
     /// The first of them.
@@ -95,7 +95,7 @@ public struct Findings: Sendable {
         lines += others.lines.prefix(max(0, Self.linesMax - lines.count))
     }
 
-    /// Adds one unless `holds`.
+    /// Adds an error unless `holds`.
     public mutating func require(_ holds: Bool, _ line: @autoclosure () -> String) {
         if !holds { add(line()) }
     }

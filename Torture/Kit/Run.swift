@@ -1,27 +1,27 @@
-/// What a row is given: executables, a place on a real disk, a seed, and how much of it is wanted.
+/// The parameters of a row: executables, a folder on a real disk, a seed, and how much to test.
 
 import Glibc
 public import TestKit
 
 /// One run of one row.
 public final class Run {
-    /// Where `pickersyncd` and `pickerctl` lie.
+    /// The folder of `pickersyncd` and `pickerctl`.
     public let executables: String
     /// The folder Torture/ of the sources.
     public let sources: String
-    /// A folder of this row's own on a real file system, short enough for socket paths.
+    /// A folder for this row on a real file system, short enough for socket paths.
     public let folder: String
-    /// Where randomness comes from; printed with the row.
+    /// The seed of the random generator, printed with the row.
     public let seed: UInt64
     /// The randomness itself.
     public var random: SplitMix64
-    /// How much of the whole is wanted: 1 for all of it.
+    /// The part of the whole test to run: 1 for all of it.
     public let share: Double
-    /// What all watchers of all rows saw together (promise 7).
+    /// What all watchers of all rows saw (promise 7).
     public let tally: WatchTally
-    /// Whether what the clock says is judged: not where other work shares the machine.
+    /// Whether times are checked, which is only possible if nothing else runs on the machine.
     public let isTimed: Bool
-    /// Whether progress is told on standard error.
+    /// Whether progress is printed to standard error.
     public let isTalkative: Bool
     private let started = monotonicNanoseconds()
 
@@ -45,18 +45,18 @@ public final class Run {
 
     deinit { Folder.remove(folder) }
 
-    /// So many of `whole` as the share asks for, at least one.
+    /// The part of `whole`, at least one.
     public func count(_ whole: Int) -> Int {
         share >= 1 ? whole : max(1, Int(Double(whole) * share))
     }
 
-    /// Whether nothing was left out.
+    /// Whether the whole test runs.
     public var isWhole: Bool { share >= 1 }
 
     /// Seconds since it began.
     public var elapsed: Double { Double(monotonicNanoseconds() - started) / 1e9 }
 
-    /// Tells how far it is.
+    /// Prints progress.
     public func say(_ line: @autoclosure () -> String) {
         guard isTalkative else { return }
         Console.error("  \(line())")
@@ -72,14 +72,14 @@ public func monotonicNanoseconds() -> UInt64 {
 
 /// Files and folders by name.
 public enum Folder {
-    /// Makes one; one that is there already is no error.
+    /// Creates a folder; an existing one is not an error.
     public static func make(_ path: String) throws {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw Trouble("mkdir \(path): \(errno)")
         }
     }
 
-    /// The names in a folder, sorted; none where it is not there.
+    /// The names in a folder, sorted; empty if it does not exist.
     public static func names(_ path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
@@ -114,7 +114,7 @@ public enum Folder {
         }
     }
 
-    /// Writes a file anew.
+    /// Writes a file, replacing its contents.
     public static func write(_ path: String, _ bytes: some Collection<UInt8>) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Trouble("open \(path): \(errno)") }
@@ -130,7 +130,7 @@ public enum Folder {
         }
     }
 
-    /// Copies the files of a folder, not its folders.
+    /// Copies the files of a folder, without subfolders.
     public static func copy(_ from: String, to: String) throws {
         try make(to)
         for name in names(from) {
@@ -138,7 +138,7 @@ public enum Folder {
         }
     }
 
-    /// A file's size in bytes; 0 where there is none.
+    /// A file's size in bytes; 0 if it does not exist.
     public static func size(_ path: String) -> Int {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : 0

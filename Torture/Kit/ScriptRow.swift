@@ -1,14 +1,15 @@
 /// A row in any language: an executable `Torture/Scripts/NN-name`.
 ///
-/// It is given TORTURE_BIN (where pickersyncd and pickerctl lie), TORTURE_FOLDER (a folder of its
-/// own), TORTURE_SEED, TORTURE_SHARE (1 for the whole, less for a part) and TORTURE_TIMED (0 where
-/// nothing is judged by the clock), and prints three lines: the promise, the bar and the seconds of
-/// a whole run when called with `--about`, and a fourth, `timed`, where the clock judges it; without
-/// it, the figure, then the verdict (pass, part, skip or FAIL), then findings, a line each.
+/// Its environment has TORTURE_BIN (the folder of pickersyncd and pickerctl), TORTURE_FOLDER (a
+/// folder for this row), TORTURE_SEED, TORTURE_SHARE (1 for the whole test, less for a part) and
+/// TORTURE_TIMED (0 if times must not be checked). With `--about` it prints three lines, the
+/// promise, the bar and the seconds of a whole run, and a fourth line `timed` if it measures time.
+/// Without it, it prints the figure, the verdict (pass, part, skip or FAIL), and findings, one per
+/// line.
 
 import Glibc
 
-/// One such script.
+/// A script.
 struct ScriptRow: Row {
     let number: Int
     let promise: String
@@ -16,13 +17,13 @@ struct ScriptRow: Row {
     let seconds: Double
     let isTimed: Bool
     private let path: String
-    /// Why it cannot be run; `nil` where it told what it is about.
+    /// Why it cannot run; `nil` if `--about` worked.
     private let defect: String?
 
-    /// The script at a path; `nil` for a file whose name has no number, which is no row.
+    /// The script at a path; `nil` if its name has no number, because then it is not a row.
     ///
-    /// One that does not tell what it is about is a row that fails: a line that is missing from the
-    /// table would be missed by nobody.
+    /// A script whose `--about` fails becomes a row that fails, because nobody would notice a
+    /// missing line.
     init?(_ path: String, scratch: String) {
         let name = path.split(separator: "/").last ?? ""
         guard let number = Int(name.prefix { $0.isNumber }) else { return nil }
@@ -59,7 +60,8 @@ struct ScriptRow: Row {
                 "TORTURE_SEED": String(run.seed), "TORTURE_SHARE": String(run.share),
                 "TORTURE_TIMED": run.isTimed ? "1" : "0",
                 "TORTURE_SOURCES": run.sources,
-                // Daemons of other users find no home; what a row builds has its caches there.
+                // Daemons of other users have no home folder; builds of a row keep their caches
+                // here.
                 "TORTURE_HOME": getenv("HOME").map { String(cString: $0) } ?? "/",
             ].merging(Self.searchPath) { $1 }, errors: run.folder + "/errors", scratch: run.folder)
         let lines = text.split(separator: "\n").map(String.init)

@@ -4,19 +4,19 @@ import Glibc
 
 /// What the command line says.
 public struct Options: Sendable {
-    /// Where the executables lie.
+    /// The folder of the executables.
     public var executables = ""
     /// Rows by number; all where empty.
     public var rows: [Int] = []
-    /// Seconds for each row; `nil` for the whole of it.
+    /// Seconds for each row; `nil` for the whole test.
     public var seconds: Double?
-    /// The seed; drawn where not given.
+    /// The seed; random by default.
     public var seed: UInt64
-    /// Where folders are made: on a disk, not in memory.
+    /// The folder for scratch data: on a disk, not in memory.
     public var scratch = "/var/tmp"
     /// The folder Torture/ of the sources.
     public var sources = "Torture"
-    /// Print what there is, and run nothing.
+    /// Print the rows without running them.
     public var lists = false
 
     /// Reads a command line.
@@ -36,7 +36,7 @@ public struct Options: Sendable {
 
     private mutating func set(_ word: String, _ value: String) throws(UsageError) {
         switch word {
-        // Rows have folders of their own, from which they look for it.
+        // Rows change the folder, so the path must be absolute.
         case "--bin":
             guard let path = realpath(value, nil) else { throw UsageError("--bin \(value)") }
             defer { free(path) }
@@ -63,7 +63,7 @@ public struct Options: Sendable {
     func wants(_ number: Int) -> Bool { rows.isEmpty || rows.contains(number) }
 }
 
-/// A command line that makes no sense.
+/// An invalid command line.
 public struct UsageError: Error, CustomStringConvertible {
     /// One line.
     public let description: String
@@ -71,8 +71,8 @@ public struct UsageError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// Runs rows and prints a line for each: those that the clock judges by themselves, the others two
-/// at a time, because most of them wait for the disk.
+/// Runs rows and prints a line for each: rows that measure time one by one, the others two at a
+/// time, because most of them wait for the disk.
 public struct Table: Sendable {
     private static let lanes = 2
     private let options: Options
@@ -80,7 +80,7 @@ public struct Table: Sendable {
     /// The table that the options ask for.
     public init(_ options: Options) { self.options = options }
 
-    /// Runs and prints; whether nothing was wrong.
+    /// Runs the rows and prints the table; returns whether there were no errors.
     public func print() async -> Bool {
         let rows = AllRows.inOrder(sources: options.sources).filter { options.wants($0.number) }
         let last = rows.filter(\.comesLast)
@@ -109,12 +109,12 @@ public struct Table: Sendable {
         return isGood
     }
 
-    /// What came of a row.
+    /// The result of a row.
     private struct Tried: Sendable {
         var row: any Row
         var outcome: Outcome
         var seconds: Int
-        /// What its own watchers saw.
+        /// What its watchers saw.
         var seen = WatchCounts()
     }
 
@@ -122,7 +122,7 @@ public struct Table: Sendable {
         let start = monotonicNanoseconds()
         let tally = WatchTally(others ?? WatchCounts())
         var outcome = outcome(of: row, tally)
-        // Row 7 judges all of them; it is not always among those that were asked for.
+        // Row 7 checks the watchers of all rows, but it may not be among the requested rows.
         if tally.counts.findings.count > 0, outcome.verdict != .fail {
             outcome.verdict = .fail
             outcome.findings.append(

@@ -1,5 +1,5 @@
-/// The form of most rows: each writer has a counter and a note, written together, so that what was
-/// lost, doubled or torn apart can be read off them.
+/// The form of most rows: each writer has a counter and a note, which are written together, so that
+/// lost, doubled or torn edits can be detected.
 
 public import SyncCore
 
@@ -8,10 +8,10 @@ public enum TortureForm {
     /// Its name.
     public static let name = "torture"
 
-    /// What it holds at a revision: by writer, its count and its note.
+    /// The contents at a revision: each writer's counter and note.
     public typealias Reading = (revision: Int64, counts: [Int64], notes: [Int64])
 
-    /// Its definition for so many writers.
+    /// A definition for this many writers.
     public static func definition(writers: Int) -> JSON {
         var fields: [JSON] = []
         for writer in 0..<writers {
@@ -32,12 +32,12 @@ public enum TortureForm {
     /// The note of a writer.
     public static func note(_ writer: Int) -> String { "note-\(writer)" }
 
-    /// Makes the form.
+    /// Creates the form.
     public static func apply(writers: Int, by peer: Peer) throws {
         try peer.result("form.apply", ["definition": definition(writers: writers)])
     }
 
-    /// What the form holds: of each writer the counter, and the number in its note.
+    /// The contents of the form: each writer's counter, and the number in its note.
     public static func read(writers: Int, by peer: Peer) throws -> Reading {
         let state = try peer.result("state.get", ["form": .string(name)])
         var counts: [Int64] = []

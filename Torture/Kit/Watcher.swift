@@ -1,19 +1,19 @@
-/// A client that follows the form and holds the daemon to the contract of the stream (PROTOCOL.md,
-/// What you can rely on): no gap, no repeat, no step back, over crashes and restarts too.
+/// A client that watches the form and checks the guarantees for notifications (PROTOCOL.md, What
+/// you can rely on): no gap, no repetition, no step back, also across crashes and restarts.
 
 import SyncCore
 
 /// What watchers saw, counted.
 public struct WatchCounts: Sendable {
-    /// Revisions that were looked at.
+    /// The number of checked revisions.
     public var revisions = 0
-    /// Changes that said that they stand for several revisions.
+    /// The number of changes with several merged revisions.
     public var coalesced = 0
-    /// Subscriptions that went on where they had come to.
+    /// The number of resumed subscriptions.
     public var resumed = 0
-    /// Subscriptions that began anew though something had been seen.
+    /// The number of subscriptions that got a snapshot although something had been seen.
     public var restarted = 0
-    /// What broke the contract.
+    /// Violations.
     public var findings = Findings()
 
     /// Nothing yet.
@@ -29,7 +29,7 @@ public struct WatchCounts: Sendable {
     }
 }
 
-/// Where the watchers of a run put what they see.
+/// The sum of what the watchers of a run saw.
 public final class WatchTally {
     /// So far.
     public var counts: WatchCounts
@@ -42,17 +42,16 @@ public final class WatchTally {
 public final class Watcher: Served {
     /// A name for findings.
     public let name: String
-    /// Whether the daemon must always go on where this watcher had come to: so it must after a
-    /// kill with `durability = commit`, as long as the log was not renamed for a rebuild or
-    /// restore.
+    /// Whether the daemon must always resume this watcher: after a kill with `durability = commit`
+    /// it must, as long as the log was not renamed for a rebuild or restore.
     public var mustResume = true
-    /// The newest revision that it was shown.
+    /// The newest revision that it has seen.
     public private(set) var revision: Int64 = 0
-    /// The line of revisions that it follows.
+    /// The log that it watches.
     public private(set) var log: String?
     /// Its connection, while there is one.
     public private(set) var peer: Peer?
-    /// The sum of all counters that notifications showed.
+    /// The counters in notifications.
     public private(set) var counts: [String: Int64] = [:]
     /// Whether the daemon has said goodbye on this connection.
     public private(set) var hasGoodbye = false
@@ -68,10 +67,10 @@ public final class Watcher: Served {
         self.form = form
     }
 
-    /// Whether it was answered and may be told of changes.
+    /// Whether the subscription was answered.
     public var isFollowing: Bool { peer != nil && isSubscribed }
 
-    /// Goes on by a new connection, from where it had come to.
+    /// Continues with a new connection from the last revision.
     public func connect(_ peer: Peer?) {
         self.peer = peer
         isSubscribed = false
@@ -86,7 +85,7 @@ public final class Watcher: Served {
         peer.flush()
     }
 
-    /// Takes what came.
+    /// Receives what has arrived.
     public func received() {
         guard let peer else { return }
         for frame in peer.takeFrames() { take(frame) }
@@ -152,7 +151,7 @@ public final class Watcher: Served {
                 let value = change["value"]?.integerValue
             else { continue }
             let before = counts[field] ?? 0
-            // One edit adds one: a jump is an edit that was lost on the way, or came twice.
+            // One edit adds one: a jump means a lost or doubled edit.
             tally.counts.findings.require(
                 value == before + 1 || (from != nil && value > before),
                 "\(name): \(field) went from \(before) to \(value) at revision \(revision)")

@@ -1,5 +1,5 @@
-/// A client that edits and takes no answer for granted: what was not answered is sent again under
-/// the idempotency key that it had, in the order that it had.
+/// A client that edits, and that sends unanswered edits again with the same idempotency key in the
+/// same order.
 
 import SyncCore
 
@@ -10,13 +10,13 @@ public final class Writer: Served {
         let params: JSON
     }
 
-    /// Which counter and note are its own.
+    /// The number of its counter and note.
     public let index: Int
-    /// Edits that it may have under way.
+    /// The most pending edits.
     public var depth: Int
-    /// Whether it begins new edits.
+    /// Whether it starts new edits.
     public var isOpen = true
-    /// Edits begun, and edits that were answered with a result.
+    /// Edits started, and edits answered with a result.
     public private(set) var begun: Int64 = 0
     /// Edits that were answered with a result.
     public private(set) var acknowledged: Int64 = 0
@@ -25,17 +25,18 @@ public final class Writer: Served {
     /// Answers `unavailable`.
     public private(set) var unavailable = 0
     /// The revision of each edit that was answered with a result, by the edit's number less 1; 0
-    /// where it was not.
+    /// for others.
     public private(set) var revisions: [Int64] = []
-    /// Answers that a later retry contradicted, refusals that nobody expected.
+    /// Answers that a later retry contradicted, and unexpected rejections.
     public private(set) var findings = Findings()
-    /// Whether an answer that came is to be taken as lost: the edit is sent again.
+    /// Whether an answer is treated as lost, so that the edit is sent again.
     public var loses: (() -> Bool)?
-    /// Answers that were taken as lost.
+    /// The number of answers treated as lost.
     public private(set) var lost = 0
     /// Its connection, while there is one.
     public private(set) var peer: Peer?
-    /// Nothing is sent before this moment: a daemon that cannot write is not asked in a tight loop.
+    /// Nothing is sent before this time, so that a daemon that cannot write is not called in a
+    /// tight loop.
     private var pausedUntil: UInt64 = 0
     private let prefix: String
     private var waiting: [Edit] = []
@@ -49,10 +50,10 @@ public final class Writer: Served {
         self.prefix = prefix
     }
 
-    /// Whether every edit begun was answered.
+    /// Whether every started edit was answered.
     public var isSettled: Bool { waiting.isEmpty && underWay.isEmpty }
 
-    /// Goes on by a new connection: first what was not answered, then new edits.
+    /// Continues with a new connection: first unanswered edits, then new ones.
     public func connect(_ peer: Peer?) {
         let unanswered = order.compactMap { underWay[$0] } + waiting
         underWay = [:]
@@ -62,7 +63,7 @@ public final class Writer: Served {
         if peer != nil { pump() }
     }
 
-    /// Sends what waits and begins new edits, as far as the depth allows.
+    /// Sends waiting edits and starts new ones, up to the depth.
     public func pump() {
         guard let peer, monotonicNanoseconds() >= pausedUntil else { return }
         while underWay.count < depth {
@@ -113,7 +114,7 @@ public final class Writer: Served {
         }
     }
 
-    /// An edit that is sent again under its key is answered as it was.
+    /// An edit that is sent again with its key gets the same answer.
     private func note(_ answered: Int64, of edit: Edit) {
         let index = Int(edit.number) - 1
         while revisions.count <= index { revisions.append(0) }
@@ -146,7 +147,7 @@ public final class Writer: Served {
         } else {
             findings.add("writer \(index), edit \(edit.number): \(message.encodedText)")
         }
-        // In its old place: the note of a later edit must not be followed by an earlier one's.
+        // In its old place: a note must not be followed by an earlier one.
         let place = waiting.firstIndex { $0.number > edit.number } ?? waiting.count
         waiting.insert(edit, at: place)
     }

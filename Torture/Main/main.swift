@@ -2,9 +2,9 @@
 //
 //     torture --bin FOLDER [--rows 1,8] [--seconds N] [--seed N] [--scratch FOLDER] [--list]
 //
-//     torture --costly-requests: what row 26 asks for, a JSON text a line
+//     torture --costly-requests: the requests of row 26, one JSON text per line
 //
-// Exit status: 0 where nothing was wrong, 1 where something was, 64 usage.
+// Exit status: 0 without errors, 1 with errors, 64 for a wrong command line.
 
 import CostlyRequests
 import Glibc

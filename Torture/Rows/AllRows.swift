@@ -1,16 +1,17 @@
-/// The rows that there are. A new one is a file in this folder and a line here, or an executable in
+/// All rows. A new row is a file in this folder and a line here, or an executable in
 /// Torture/Scripts.
 
 /// The table's rows.
 public enum AllRows {
     /// Rows in Swift.
     static let compiled: [any Row] = [
-        CrashRow(), PowerCutRow(), SimulationRow(), StoriesRow(), FullDiskRow(), SyncFailureRow(), RetryRow(),
+        CrashRow(), PowerCutRow(), SimulationRow(), StoriesRow(), FullDiskRow(), SyncFailureRow(),
+        RetryRow(),
         MetadataRow(),
         RestartRow(), DayRow(), ClockRow(), WatchRow(),
     ]
 
-    /// All of them by number; those of one number in the order in which they stand here.
+    /// All rows by number; rows with the same number in the order of this file.
     public static func inOrder(sources: String) -> [any Row] {
         let all = compiled + ScriptRow.all(in: sources + "/Scripts")
         return all.enumerated().sorted {

@@ -1,5 +1,5 @@
-/// The wall clock jumps, by minutes and by decades, while edits and retries are under way and over
-/// restarts: counters are exact, revisions go on, a plain set wins over what stood.
+/// The wall clock jumps by minutes and by decades, while edits and retries are pending and across
+/// restarts: counters are exact, revisions continue, and a plain set wins over the earlier value.
 
 import Glibc
 
@@ -9,7 +9,7 @@ struct ClockRow: Row {
     let bar = "edits, retries and watchers go on as if nothing had happened"
     let seconds = 20.0
 
-    /// Minutes by which the clock is then off.
+    /// The offsets of the clock in minutes.
     private static let minutes: [Int64] = [
         60, -120, 1_440, -1_440, 0, 525_600, -525_600, 5_256_000, 0, -31_536_000, 0, 5, -5, 0,
     ]

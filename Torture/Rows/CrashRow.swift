@@ -1,9 +1,9 @@
-/// Promise 1: what was answered is durable, whenever the daemon is killed.
+/// Promise 1: answered edits are durable, whenever the daemon is killed.
 ///
-/// Eight writers and four watchers work; the daemon is killed with SIGKILL at a random moment, or
-/// at the n-th write, truncation, sync, rename or removal of its store: before it, after it, or in
-/// the middle of a write. After each kill SQLite looks at a copy of the files, and the next daemon
-/// must hold all that was answered and shown, once.
+/// Eight writers and four watchers work. The daemon is killed with SIGKILL at a random time, or
+/// before, after or during the n-th write, truncation, sync, rename or removal of its store. After
+/// each kill SQLite checks a copy of the files, and the next daemon must contain everything that
+/// was answered or shown, once.
 
 import Glibc
 import TestKit
@@ -42,12 +42,12 @@ struct CrashRow: Row {
         var atCalls = 0
         var edits: Int64 = 0
         var checks = 0
-        /// The call to be killed at next: each of the first ones is tried.
+        /// The next call to be killed at: each of the first ones is tested.
         var call: UInt64 = 0
         var findings = Findings()
     }
 
-    /// Kills the daemons of one store so many times.
+    /// Kills the daemons of one store this many times.
     private func store(_ run: Run, _ library: String, _ kills: Int, _ total: inout Total) throws {
         let folder = "\(run.folder)/store-\(total.kills)"
         let daemon = try DaemonUnderTest(run, folder: folder)
@@ -64,7 +64,7 @@ struct CrashRow: Row {
                 try daemon.start()
             }
             try live(crowd, daemon, atCall: atCall && number > 0, run)
-            // It ended by itself where the call came before the time was over.
+            // It was killed at its call if that came before the time was over.
             let wasAtCall = atCall && number > 0 && daemon.process?.poll() == -SIGKILL
             daemon.kill()
             shim.heal()
@@ -88,13 +88,13 @@ struct CrashRow: Row {
 
     private func arm(_ shim: FaultShim, _ run: Run, _ total: inout Total) {
         total.call += 1
-        // Each of the first calls in turn; later some that lie in commits and checkpoints.
+        // Each of the first calls in turn; later random ones, which are in commits and checkpoints.
         let call = total.call <= 400 ? total.call : UInt64.random(in: 1...4_000, using: &run.random)
         shim[.killHow] = UInt64.random(in: 0...2, using: &run.random)
         shim[.killAt] = call
     }
 
-    /// Everybody works until the daemon is killed, by its own call or at a random moment.
+    /// All clients work until the daemon is killed, at its call or at a random time.
     private func live(
         _ crowd: Crowd, _ daemon: DaemonUnderTest, atCall: Bool, _ run: Run
     ) throws {
@@ -102,7 +102,7 @@ struct CrashRow: Row {
         do {
             try crowd.examine(peer, "started")
         } catch {
-            // Killed while it answered: nothing was learnt.
+            // Killed while it answered, so nothing is known.
             if daemon.process?.poll() != nil { return }
             usleep(20_000)
             if daemon.process?.poll() != nil { return }
@@ -113,12 +113,12 @@ struct CrashRow: Row {
         crowd.work(seconds: seconds, on: daemon)
     }
 
-    /// What SQLite finds wrong with a copy of the files.
+    /// The errors that SQLite finds in a copy of the files.
     private func damage(_ folder: String, _ state: String) throws -> String? {
         let copy = folder + "/copy"
         defer { Folder.remove(copy) }
         try Folder.copy(state, to: copy)
-        // Declared to be the store, and not yet moved to its place.
+        // A file that is declared to be the store but not renamed yet.
         let names = Folder.names(copy)
         let name = names.contains("pickersync.db.new") ? "pickersync.db.new" : "pickersync.db"
         guard names.contains(name) else { return nil }

@@ -1,5 +1,5 @@
-/// Promise 14: a day's traffic in minutes. The clocks go as fast as the day does, so that
-/// what is kept for hours expires; memory, descriptors and the store stay as they were.
+/// Promise 14: a day's traffic in minutes. The clocks run as fast as the day, so that data that is
+/// kept for hours expires. Memory, descriptors and the store must not grow.
 
 import Glibc
 import SyncCore
@@ -13,13 +13,13 @@ struct DayRow: Row {
     private static let edits = 1_700_000
     private static let connects = 86_000
     private static let writers = 16
-    /// Looks at memory and store.
+    /// The number of measurements of memory and store.
     private static let samples = 200.0
 
     func run(_ run: Run) throws -> Outcome {
         let library = try FaultShim.build(
             source: run.sources + "/Faults/faults.c", into: run.folder)
-        // Of what is kept by age, keys are kept for an hour here: the day has room for 24 of them.
+        // Keys are kept for one hour here, which happens 24 times in the day.
         let daemon = try DaemonUnderTest(
             run, folder: run.folder + "/d", arguments: ["--limit", "keyHours=1"])
         let shim = try FaultShim(folder: run.folder, library: library)
@@ -48,7 +48,7 @@ struct DayRow: Row {
                 connects += 1
             }
             if samples.count < Int(share * Self.samples) {
-                // At rest: what is under way when one looks comes and goes by megabytes.
+                // Measured at rest, because pending work changes it by megabytes.
                 let resident = try crowd.pause(on: daemon) { _, _ in process.resident }
                 samples.append(
                     Sample(
@@ -80,7 +80,7 @@ struct DayRow: Row {
         try peer.result("ping", [:])
     }
 
-    /// The descriptors once those of visitors have been given back.
+    /// The number of descriptors when those of visitors are closed.
     private func settled(_ process: Child, _ before: Int) throws -> Int {
         for _ in 0..<400 where process.descriptors != before { usleep(5_000) }
         return process.descriptors
@@ -110,7 +110,7 @@ struct DayRow: Row {
             isWhole: run.isWhole, findings: findings.lines)
     }
 
-    /// By how much memory grew from the end of the warm-up to the end of the day: least squares, in
+    /// The growth of memory from the end of the warm-up to the end of the day: least squares, in
     /// KiB.
     private func slope(_ samples: [Sample]) -> Double {
         guard samples.count > 2, let first = samples.first, let last = samples.last else {

@@ -1,9 +1,9 @@
-/// Promise 6: no room, or a file system that has become read-only.
+/// Promise 6: a full disk, or a file system that becomes read-only.
 ///
-/// A small file system in memory is filled to its last byte while writers and watchers work. Where
-/// this machine does not let us mount, the calls of the daemon fail as they would there (faults.c),
-/// and the figure says so. That a file system becomes read-only under open files is always done so:
-/// mount(2) refuses it while they are open, a failing disk does not ask.
+/// A small file system in memory is filled to its last byte while writers and watchers work. If
+/// this machine does not allow mounts, the daemon's system calls fail in the same way (faults.c),
+/// and the figure says so. A file system that becomes read-only under open files is always
+/// simulated, because mount(2) refuses it.
 
 import Glibc
 import SyncCore
@@ -39,14 +39,14 @@ struct FullDiskRow: Row {
         _ kind: Disk.Trouble, _ disk: Disk, _ run: Run, _ folder: String,
         _ findings: inout Findings
     ) throws -> String {
-        // A history that the disk has room for: what is to fill it is not the store.
+        // A history that fits on the disk: something else must fill it.
         let daemon = try DaemonUnderTest(
             run, folder: folder, state: disk.state,
             arguments: ["--limit", "historyRevisionsMax=500"])
         daemon.environment = disk.environment
         let crowd = Crowd(
             writers: Self.writers, depth: 4, watchers: 2, tally: run.tally, prefix: "\(kind)")
-        // A store that was written anew begins new lines of revisions.
+        // A rebuilt store starts new logs.
         for watcher in crowd.watchers { watcher.mustResume = false }
         try TortureForm.apply(writers: Self.writers, by: daemon.startAndWait())
         crowd.connect(to: daemon)
@@ -70,7 +70,7 @@ struct FullDiskRow: Row {
                 crowd.acknowledged == before, "\(kind): an edit was answered without room")
             for writer in crowd.writers { writer.isOpen = false }
             cpu = max(cpu, try idleShare(daemon, seconds: run.isWhole ? 4 : 1.5))
-            // Killed while there is no room: what was acknowledged is there all the same.
+            // Killed while the disk is full: what was acknowledged must still be there.
             if !round.isMultiple(of: 2) {
                 daemon.kill()
                 crowd.bereave()
@@ -105,7 +105,7 @@ struct FullDiskRow: Row {
 
     private func tenths(_ number: Double) -> Double { (number * 10).rounded() / 10 }
 
-    /// Reads while nothing can be written; how many answers came.
+    /// Reads while nothing can be written; returns the number of answers.
     private func read(
         _ crowd: Crowd, _ daemon: DaemonUnderTest, _ findings: inout Findings, _ when: String
     ) throws -> Int {
@@ -120,7 +120,7 @@ struct FullDiskRow: Row {
     private func doctor(
         _ run: Run, _ daemon: DaemonUnderTest, _ folder: String, _ findings: inout Findings
     ) throws {
-        // Between two attempts to write the store anew it says so instead.
+        // Between two attempts to rebuild the store, the daemon reports that instead.
         for _ in 0..<20 {
             let (status, text) = try Child.output(
                 [run.executables + "/pickerctl", "doctor", "--socket", daemon.socket],
@@ -131,10 +131,10 @@ struct FullDiskRow: Row {
         findings.add("pickerctl doctor does not say that the store cannot be written")
     }
 
-    /// The share of a core that a daemon takes while nobody asks for anything.
+    /// The share of a core that an idle daemon uses.
     private func idleShare(_ daemon: DaemonUnderTest, seconds: Double) throws -> Double {
         guard let process = daemon.process else { throw Trouble("no daemon") }
-        // What was under way is refused first.
+        // Pending edits are rejected first.
         usleep(300_000)
         let before = process.processorSeconds
         usleep(UInt32(seconds * 1e6))
@@ -142,11 +142,11 @@ struct FullDiskRow: Row {
     }
 }
 
-/// A small file system that can be filled, and whose files can refuse to be written.
+/// A small file system that can be filled, and whose files can become read-only.
 private final class Disk {
     enum Trouble: String, CaseIterable { case full, readOnly = "read-only" }
 
-    /// Whether it is a file system of its own.
+    /// Whether it is a mounted file system.
     let isReal: Bool
     /// The state directory.
     let state: String
@@ -159,7 +159,7 @@ private final class Disk {
         place = folder + "/disk"
         state = place + "/state"
         try Folder.make(place)
-        // Room for a second store beside one, which the way out of a write that failed takes.
+        // Space for a second store, which a rebuild needs.
         isReal = mount("torture", place, "tmpfs", 0, "size=64m,mode=0700") == 0
         shim = try FaultShim(folder: folder, library: library)
         environment = shim.environment(directory: state)

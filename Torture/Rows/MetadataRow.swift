@@ -18,14 +18,14 @@ struct MetadataRow: Row {
         let peer = try daemon.startAndWait()
         try TortureForm.apply(writers: 1, by: peer)
         let sets = run.count(Self.sets)
-        // So many first, to have the field in the state that is to stay.
+        // A first part of them, so that the field has reached its final size.
         let first = max(1, sets / 100)
         try processes(run, daemon, 0..<first)
         let before = try size(daemon, peer)
         try processes(run, daemon, first..<sets)
         let after = try size(daemon, peer)
         findings.require(after.entries == 1, "\(after.entries) replica entries: \(after.token)")
-        // A counter of more digits is all that may be added.
+        // Only the digits of a counter may grow.
         findings.require(
             after.bytes <= before.bytes + 8,
             "a field took \(before.bytes), then \(after.bytes) bytes")
@@ -39,7 +39,7 @@ struct MetadataRow: Row {
             isWhole: run.isWhole, findings: findings.lines)
     }
 
-    /// `pickerctl set`, some at a time.
+    /// `pickerctl set`, several at a time.
     private func processes(_ run: Run, _ daemon: DaemonUnderTest, _ numbers: Range<Int>) throws {
         var running: [Child] = []
         for number in numbers {

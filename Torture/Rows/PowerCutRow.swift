@@ -1,10 +1,10 @@
 /// Promise 1 on a disk that loses what was not synced.
 ///
-/// A real daemon's calls to its disk, and the answers that it sent, are recorded in one order. Then
-/// the power is cut at every sync of the record: what was not synced is dropped, or is there in
-/// part and torn; a daemon started on what is left must hold all that was answered or shown before
-/// the cut. One sync of the record fails, so that the writing anew of the store is cut too. A
-/// daemon whose syncs do nothing must be caught by the same.
+/// A real daemon's system calls and its answers are recorded in order. Then the power is cut at
+/// every sync of the record: data that was not synced is dropped, or is there in part. A daemon
+/// started on the rest must contain everything that was answered or shown before the cut. One sync
+/// of the record fails, so that a rebuild of the store is cut too. The test must detect a daemon
+/// whose syncs do nothing.
 
 import Glibc
 import SyncCore
@@ -37,11 +37,11 @@ struct PowerCutRow: Row {
             isWhole: run.isWhole, findings: cuts.findings.lines)
     }
 
-    /// What a daemon asked of its disk and told its clients.
+    /// A daemon's system calls and answers.
     struct Record {
         let calls: [DiskCall]
         let state: String
-        /// Edits that each writer began.
+        /// The number of edits that each writer started.
         let begun: [Int64]
     }
 
@@ -55,7 +55,7 @@ struct PowerCutRow: Row {
             writers: Self.writers, depth: 2, watchers: 1, tally: run.tally, prefix: "record")
         for watcher in crowd.watchers { watcher.mustResume = false }
         try TortureForm.apply(writers: Self.writers, by: daemon.startAndWait())
-        // Only now: a store that was never whole would be caught by anything.
+        // Only now, because a store that was never complete would be detected too easily.
         shim[.noSync] = withoutSync ? 1 : 0
         crowd.connect(to: daemon)
         let wanted = run.isWhole ? Self.syncs : 120
@@ -77,7 +77,7 @@ struct PowerCutRow: Row {
     private struct Cuts {
         let run: Run
         let record: Record
-        /// Every so manieth sync is cut at.
+        /// Every n-th sync is cut at.
         let step: Int
         var count = 0
         var syncs = 0
@@ -92,7 +92,7 @@ struct PowerCutRow: Row {
 
         var answers: Int { told.messages }
 
-        /// Cuts before each call of a kind, until so many findings.
+        /// Cuts before each call of a kind, until there are this many findings.
         mutating func all(at kind: UInt8, until findingsMax: Int = 40) throws {
             var model = DiskModel(folder: record.state)
             for call in record.calls {
@@ -119,14 +119,14 @@ struct PowerCutRow: Row {
             try daemon.start()
             let place = "cut at sync \(syncs)\(tearing ? ", torn" : "")"
             guard let peer = try daemon.connection() else {
-                // Before the store was made there is nothing to start from but nothing to lose.
+                // Before the store exists, there is nothing to start from and nothing to lose.
                 findings.add("\(place): it does not start: \(daemon.said)")
                 return
             }
             try examine(peer, place)
             daemon.kill()
             let store = state + "/pickersync.db"
-            // A new store takes its name with the first write, before anybody is told anything.
+            // A new store gets its name with the first write, before any client is answered.
             if told.revision == 0, access(store, F_OK) != 0 { return }
             if let damage = Integrity.check(store) { findings.add("\(place): \(damage)") }
         }
@@ -155,7 +155,7 @@ struct PowerCutRow: Row {
         }
     }
 
-    /// What clients had been told by a moment of the record.
+    /// What clients knew at a point of the record.
     private struct Told {
         var revision: Int64 = 0
         var counts: [String: Int64] = [:]
@@ -163,7 +163,7 @@ struct PowerCutRow: Row {
         private var decoders: [Int: FrameDecoder] = [:]
 
         mutating func take(_ call: DiskCall) {
-            // 2 is the log.
+            // Descriptor 2 is the log.
             guard call.descriptor > 2 else { return }
             var decoder = decoders[call.descriptor] ?? FrameDecoder(frameBytesMax: 64 << 20)
             for frame in decoder.feed(Array(call.first)).frames {

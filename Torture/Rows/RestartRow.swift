@@ -1,7 +1,6 @@
-/// Promise 12: two hundred clients of the library, a daemon that is stopped and started again a
-/// hundred times under their work, as `systemctl restart` does it: half of the times its socket
-/// stays, as a socket unit's does. Every client comes back by itself, and its owner is told of
-/// every revision once.
+/// Promise 12: two hundred clients of the library, and a daemon that is stopped and started a
+/// hundred times while they work, like `systemctl restart`. Half of the times its socket remains,
+/// as with a socket unit. Every client reconnects by itself and gets every revision once.
 
 import Glibc
 import SyncCore
@@ -53,7 +52,7 @@ struct RestartRow: Row {
                 seed: run.seed &+ UInt64(number))
         }
         let party = Party(clients)
-        // Whoever has seen nothing yet has nowhere to go on from.
+        // A client that has seen nothing cannot resume.
         let begun = monotonicNanoseconds() + 60_000_000_000
         while !clients.allSatisfy(\.hasBegun), monotonicNanoseconds() < begun {
             party.work(seconds: 0.1)
@@ -120,7 +119,7 @@ struct RestartRow: Row {
     }
 }
 
-/// Clients of the library, served by one thread; the editors among them edit now and then.
+/// Clients of the library, served by one thread. The editors among them edit now and then.
 private final class Party {
     let clients: [MachineClient]
     var isOpen = true
@@ -134,7 +133,7 @@ private final class Party {
         repeat {
             let now = monotonicNanoseconds()
             if isOpen, now >= nextEdit {
-                // 250 a second, each told to everybody.
+                // 250 edits per second, each sent to all clients.
                 nextEdit = now + 4_000_000
                 clients[editor % 40].edit()
                 editor += 1

@@ -1,5 +1,5 @@
-/// Promise 8: three answers in ten are lost, the edits are sent again under their keys, on the same
-/// connection or on another, also after the daemon was killed: every counter is exact.
+/// Promise 8: three of ten answers are lost and the edits are sent again with their keys, on the
+/// same connection or another one, also after a kill: every counter is exact.
 
 import Glibc
 
@@ -13,7 +13,7 @@ struct RetryRow: Row {
     private static let edits = 300_000
 
     func run(_ run: Run) throws -> Outcome {
-        // One user's keys of a whole run are more than a user may have kept by default.
+        // One user's keys of a whole run exceed the default limit.
         let daemon = try DaemonUnderTest(
             run, folder: run.folder + "/d", arguments: ["--limit", "keysPerUserMax=1000000"])
         let crowd = Crowd(
@@ -30,7 +30,7 @@ struct RetryRow: Row {
             let chunk = min(wanted, crowd.acknowledged + max(200, wanted / 60))
             try crowd.work(until: "\(chunk) edits", on: daemon) { crowd.acknowledged >= chunk }
             for writer in crowd.writers where Bool.random(using: &run.random) {
-                // Its answers are on their way, and nobody takes them.
+                // Its answers are lost.
                 writer.connect(nil)
                 cuts += 1
             }

@@ -1,5 +1,6 @@
-/// Promise 6: a sync that fails means unknown. EIO at one sync after the other, under work, at the
-/// start and at the stop; nothing is answered that is not there, and all goes on by itself.
+/// Promise 6: the result of a failed sync is unknown. EIO at one sync after another, under work, at
+/// the start and at the stop: nothing is answered that is not there, and the daemon recovers by
+/// itself.
 
 import Glibc
 
@@ -27,7 +28,7 @@ struct SyncFailureRow: Row {
         var slowest = 0.0
         for round in 0..<run.count(200) {
             crowd.connect(to: daemon)
-            // Every other one while the store is being written anew after the one before it.
+            // Every second one during the rebuild after the one before it.
             let next = UInt64.random(in: 1...(round.isMultiple(of: 2) ? 30 : 6), using: &run.random)
             shim[.syncFails] = shim[.syncs] + next
             let mark = shim[.syncFails]
@@ -58,7 +59,7 @@ struct SyncFailureRow: Row {
             isWhole: run.isWhole, findings: findings.lines)
     }
 
-    /// A sync that fails on the way in or out: whatever the daemon makes of it, the next one has
+    /// A sync that fails at start or stop: whatever the daemon does, the next one must have
     /// everything.
     private func startsAndStops(
         _ crowd: Crowd, _ daemon: DaemonUnderTest, _ shim: FaultShim, _ run: Run,

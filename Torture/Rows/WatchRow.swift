@@ -1,5 +1,5 @@
-/// Promise 7: what all watchers of this run's rows saw. Where no other row ran, it lets writers and
-/// watchers work over kills itself.
+/// Promise 7: what all watchers of this run's rows saw. If no other row ran, it lets writers and
+/// watchers work across kills itself.
 
 struct WatchRow: Row {
     let number = 7

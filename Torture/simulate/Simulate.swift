@@ -1,5 +1,5 @@
-// The long search: lives of five stores, of a daemon with its clients, and of five daemons that are
-// joined, by the million.
+// The long search: runs of five stores, of a daemon with its clients, and of five joined daemons,
+// by the million.
 //
 //     simulate causality FIRST COUNT
 //     simulate engine FIRST COUNT
@@ -8,8 +8,8 @@
 //     simulate commands FIRST COUNT
 //     simulate faults FIRST COUNT
 //
-// Prints a line with what was run; a life that fails is shrunk and told, and the exit status is 1.
-// `faults` puts each known bug in and looks for it in so many lives at most.
+// Prints a line with what was run. A failing run is shrunk and printed, and the exit status is 1.
+// `faults` puts in each known bug and searches for it in at most COUNT runs.
 
 import Glibc
 import Simulation
@@ -55,7 +55,7 @@ struct Simulate {
         exit(missed.isEmpty ? 0 : 1)
     }
 
-    /// Runs all seeds, a few pieces at a time, and stops at the first failure.
+    /// Runs all seeds, a few batches at a time, and stops at the first failure.
     private static func run(
         _ search: Search, _ seeds: Range<UInt64>
     ) async -> (steps: Int, failure: String?) {
@@ -87,7 +87,7 @@ private struct Outcome: Sendable {
 private enum Search: String, Sendable {
     case causality, engine, fleet, stories, commands
 
-    /// What is searched, in the plural.
+    /// The name of what is searched, in the plural.
     var life: String {
         switch self {
         case .causality: "schedules of five stores"
@@ -98,7 +98,7 @@ private enum Search: String, Sendable {
         }
     }
 
-    /// How many lives one piece of work has: a second's work at most.
+    /// The number of runs in a batch: at most a second's work.
     var pieceSize: UInt64 {
         switch self {
         case .causality: 500
@@ -108,7 +108,7 @@ private enum Search: String, Sendable {
         }
     }
 
-    /// Where the daemon and the commands are: beside this program.
+    /// The folder of the daemon and the commands: that of this program.
     private static var executables: String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
