@@ -300,9 +300,9 @@ public struct Batch: Sendable {
 public struct StoreImage: Sendable, Hashable {
     public var forms: [FormRow]
     public var fields: [FieldRow]
-    /// Ascending by form and revision. Empty at start, because the engine reads revisions on demand.
-    /// In a rebuild: revisions that were published but are in no file; the store copies the others
-    /// as far as it can read them.
+    /// Ascending by form and revision. Empty at start, because the engine reads revisions on
+    /// demand. In a rebuild: revisions that were published but are in no file; the store copies the
+    /// others as far as it can read them.
     public var revisions: [RevisionRow]
     /// At start: idempotency keys that have not expired, without results. Empty in a rebuild: the
     /// store copies the keys that it can read, except `failedKeys`.

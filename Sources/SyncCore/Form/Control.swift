@@ -81,9 +81,6 @@ extension Control {
         "form", "field", "value", "was", "user", "revision", "coalesced",
     ]
 
-    /// The name of the environment variable that carries it: `PICKER_EU_WEST`.
-    public var environmentName: String { "PICKER_" + Self.environmentKey(of: id) }
-
     /// An id in the name of an environment variable: upper case, with `_` for `-`.
     public static func environmentKey(of id: String) -> String {
         String(
