@@ -29,7 +29,7 @@ zshfunctions = $(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 zshcompletions = $(DESTDIR)$(PREFIX)/share/zsh/$(zshfunctions)
 fishcompletions = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 release = $(BUILD)/release
-# Every release build says this, as other flags would build everything anew. Exclusive access is
+# Every release build says this, as other flags would rebuild everything. Exclusive access is
 # checked at run time where tests run, in debug builds, and in the fuzzers; in a release those checks
 # were 4,500 of the 48,600 instructions of a set. Not in Package.swift, as SwiftPM refuses a
 # dependency by version that has unsafe flags.
@@ -143,7 +143,7 @@ check-cost: test-dependencies ## instructions and allocations of the hot paths, 
 	@scripts/check-cost $(release)/HotPaths
 
 .PHONY: renew-cost
-renew-cost: test-dependencies ## writes Benchmarks/cost.tsv anew
+renew-cost: test-dependencies ## updates Benchmarks/cost.tsv
 	$(BUILD_RELEASE) --product HotPaths
 	@scripts/check-cost $(release)/HotPaths --renew
 
@@ -256,7 +256,7 @@ check-package: deb tarball ## lintian, and what is in them against make install
 machine-dependencies:
 	@scripts/dependencies machine
 
-# The short version; a machine that cannot do it says so, and that is no failure.
+# The short version; a machine that cannot do it reports that, which does not fail.
 .PHONY: check-systemd
 check-systemd: deb machine-dependencies ## the package and the pages in a clean Debian with systemd
 	@BUILD=$(BUILD) scripts/test-systemd || [ $$? -eq 77 ]

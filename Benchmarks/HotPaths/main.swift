@@ -6,9 +6,9 @@ import TerminalUI
 //
 //     HotPaths PATH COUNT
 //
-// runs one of `paths` so many times. What one run of it costs is the difference of two counts,
+// runs one of `paths` this many times. What one run of it costs is the difference of two counts,
 // divided by that of their sizes: the start of the process and the making of the form fall out.
-// Always holds: the same arguments do the same work, to the instruction.
+// Invariant: the same arguments do the same work, to the instruction.
 
 /// One engine with a form of one text field, and connections that take all that they are given.
 final class Bench {
@@ -138,7 +138,7 @@ final class Bench {
     }
 }
 
-/// Decodes one request so many times.
+/// Decodes one request this many times.
 func decode(_ count: Int) {
     var decoder = MessageDecoder()
     let text = Array(Bench.set(0).utf8)
@@ -149,7 +149,7 @@ func decode(_ count: Int) {
     }
 }
 
-/// Encodes one notification so many times.
+/// Encodes one notification this many times.
 func encode(_ count: Int) {
     let author = WireAuthor(
         user: "root", uid: 0, client: nil, tty: nil, connection: 3, replica: "3f9a8b7c6d5e.1")
@@ -167,7 +167,7 @@ func encode(_ count: Int) {
     }
 }
 
-/// Brings a terminal from one screen to the next so many times, of which one number changes.
+/// Brings a terminal from one screen to the next this many times; in it one number changes.
 func frame(_ count: Int) {
     var encoder = FrameEncoder(options: .init(depth: .palette256, isSynchronized: true))
     var screen = CellBuffer(columns: 80, lines: 24)

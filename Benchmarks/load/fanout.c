@@ -1,6 +1,6 @@
 /* One writer, many subscribers: events delivered a second, or, paced, how long the last one waits.
  *
- * Always holds: the slowest subscriber is at most `window` events behind the writer, so that no
+ * Invariant: the slowest subscriber is at most `window` events behind the writer, so that no
  * server may drop or fold any; at the end each subscriber has seen each event once and in order.
  */
 #define _GNU_SOURCE

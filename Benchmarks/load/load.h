@@ -1,6 +1,6 @@
 /* The load generator: one process that plays the writer and all subscribers of one server.
  *
- * Always holds: what is counted was checked. Each event carries a sequence number and has a length
+ * Invariant: what is counted was checked. Each event carries a sequence number and has a length
  * that is known; one that is missing, doubled or out of order ends the run with status 1. Nothing is
  * printed but one line of JSON at the end.
  */

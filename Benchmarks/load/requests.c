@@ -1,6 +1,6 @@
 /* Request loops: so many connections with so many requests under way in each.
  *
- * Always holds: an answer belongs to the oldest request of its connection, since every server here
+ * Invariant: an answer belongs to the oldest request of its connection, since every server here
  * answers in order; `parse` fails on an answer that is an error; nothing is under way at the end,
  * so that the next run on the same server finds nobody's changes but its own.
  */

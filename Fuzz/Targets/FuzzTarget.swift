@@ -1,6 +1,6 @@
 // What is fuzzed: each target is a function of bytes that must neither trap nor break a law.
 //
-// Always holds: the same bytes do the same thing, so that a kept failure replays in `make test`; a
+// Invariant: the same bytes do the same thing, so that a kept failure replays in `make test`; a
 // law that is broken is a trap, which libFuzzer keeps and a test reports.
 
 /// A target, by the name of its folder in `Fuzz/Corpus` and `Fuzz/FailCases`.

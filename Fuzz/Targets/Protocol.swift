@@ -31,11 +31,11 @@ func fuzzJSON(_ bytes: [UInt8]) {
     guard let value = try? JSON(parsing: bytes) else { return }
     let written = value.encoded
     guard let again = try? JSON(parsing: written) else {
-        return law(false, "what was written is no JSON")
+        return law(false, "what was written is not JSON")
     }
     law(again == value && again.encoded == written, "what was written reads otherwise")
     guard let pretty = try? JSON(parsing: value.prettyText) else {
-        return law(false, "what was written for people is no JSON")
+        return law(false, "what was written for people is not JSON")
     }
     law(pretty == value, "what was written for people reads otherwise")
 }
@@ -56,7 +56,7 @@ func fuzzRequests(_ bytes: [UInt8]) {
         var writer = JSONWriter()
         request.encode(id: call.id, into: &writer)
         guard case .single(let again) = decoder.decode(writer.bytes) else {
-            return law(false, "a request that was said again is no request")
+            return law(false, "a request that was said again is not a request")
         }
         law(again.id == call.id, "its id changed")
         law(again.content == .success(request), "it is another request")

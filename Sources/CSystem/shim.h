@@ -1,6 +1,6 @@
 // The few system calls that Swift cannot import by itself, because they are variadic in C.
 //
-// Always holds: no feature-test macro is defined here (see CUV/shim.h). Every helper returns 0 or a
+// Invariant: no feature-test macro is defined here (see CUV/shim.h). Every helper returns 0 or a
 // negated errno.
 #pragma once
 
@@ -16,7 +16,7 @@ static inline int csystem_forbid_dumps(void) {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : -errno;
 }
 
-/// Lets go of the pages of programs and libraries that are as they are on the disk: madvise(2),
+/// Frees the unmodified pages of programs and libraries: madvise(2),
 /// MADV_DONTNEED. What is used again comes back from the page cache.
 ///
 /// Only of mappings without a page of our own (proc(5), smaps): what the linker relocated is one.

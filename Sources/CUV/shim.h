@@ -1,6 +1,6 @@
 // libuv and the few C facts that Swift cannot import by itself.
 //
-// Always holds: no feature-test macro is defined here. `_GNU_SOURCE` in a module header changes
+// Invariant: no feature-test macro is defined here. `_GNU_SOURCE` in a module header changes
 // glibc's own types and makes this module disagree with Swift's Glibc, so what needs it is declared
 // under a name of our own. Every helper returns 0 (or a count, or a descriptor) or a negated errno.
 #pragma once

@@ -189,8 +189,8 @@ struct SocketPlace: ~Copyable {
 
     // MARK: Who holds the lock
 
-    /// Our pid, for the message of the next daemon (that it holds is the lock's doing, not the
-    /// number's), and the state directory, for clients that find nobody: another one would bring up
+    /// Writes our pid, for the error message of another daemon (only the lock itself says that we
+    /// run), and the state directory, for clients that find no daemon: another directory would open
     /// another store on this socket.
     private static func writeHolder(_ path: String, _ stateDirectory: String?) {
         let descriptor = Glibc.open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC)

@@ -28,7 +28,7 @@ public enum FileReading {
         guard fstat(descriptor, &status) == 0 else { throw failure(reason(errno)) }
         let kind = status.st_mode & S_IFMT
         guard isDescriptor || kind == S_IFREG || kind == S_IFDIR else {
-            throw failure("it is no regular file")
+            throw failure("it is not a regular file")
         }
         var bytes: [UInt8] = []
         while true {

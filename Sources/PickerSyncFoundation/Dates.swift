@@ -101,7 +101,7 @@ extension Timestamp {
     public var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }
 }
 
-/// A `Date` is no value of a form: two people in two zones would mean two days.
+/// A `Date` cannot be a value of a form: in two time zones it would be two days.
 @available(
     *, unavailable,
     message: """

@@ -129,8 +129,8 @@ final class Database {
             }, this)
     }
 
-    /// Moves the write-ahead log to the file and syncs the file (SQLITE_CHECKPOINT_PASSIVE; there
-    /// are no other readers, so it moves everything).
+    /// Moves the write-ahead log to the file and syncs the file (SQLITE_CHECKPOINT_PASSIVE; nobody
+    /// else reads the file, so it moves everything).
     func checkpoint() throws(StoreError) {
         var inLog: Int32 = 0
         var moved: Int32 = 0

@@ -87,7 +87,7 @@ extension Store {
             // In the same transaction as the epoch.
             try database.transaction { () throws(StoreError) in
                 try meta.write(to: database)
-                try nameLogsAnew(in: database)
+                try renameLogs(in: database)
             }
             try lock.write(RunMark(generation: meta.generation, closed: false))
             store.unsettled = nil
@@ -101,7 +101,7 @@ extension Store {
 
     /// Ends every log together with the epoch: if a daemon is killed before its engine has created
     /// new logs, the next one must not find the old ones.
-    private static func nameLogsAnew(in database: Database) throws(StoreError) {
+    private static func renameLogs(in database: Database) throws(StoreError) {
         var keys: [Int64] = []
         let forms = try database.prepare("SELECT key FROM form ORDER BY key")
         while try forms.step() { keys.append(forms.integer(0)) }

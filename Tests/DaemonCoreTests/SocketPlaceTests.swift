@@ -62,7 +62,7 @@ struct SocketPlaceTests {
         #expect(bindFailure(folder("sock")) == nil)
     }
 
-    @Test("what is no socket is never removed")
+    @Test("what is not a socket is never removed")
     func otherFiles() throws {
         let folder = try TemporaryFolder()
         try folder.write("file", "precious")

@@ -316,7 +316,7 @@ private let largeByteCount = 4 << 20
         }
     }
 
-    @Test("a descriptor that is no stream is refused and closed")
+    @Test("a descriptor that is not a stream is refused and closed")
     func notAStream() throws {
         try withTestLoop { loop in
             // O_PATH, open(2), which Swift does not import: a descriptor that is good for no I/O.

@@ -321,7 +321,7 @@ import Testing
         }
     }
 
-    @Test("what is no socket has no peer")
+    @Test("what is not a socket has no peer")
     func noPeer() {
         let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
         #expect(throws: SystemError(errno: ENOTSOCK, operation: "getsockopt SO_PEERCRED")) {

@@ -5,7 +5,7 @@ import Testing
 @testable import FormFile
 
 @Suite("Form files, end to end") struct BrokenFormTests {
-    @Test("a file that is no YAML of ours is refused with the place", arguments: FormFolder.broken)
+    @Test("a file that is not YAML of ours is refused with the place", arguments: FormFolder.broken)
     func syntax(_ file: URL) throws {
         let expectation = try #require(try Expectation(file), "the first line says nothing")
         let name = file.lastPathComponent

@@ -90,7 +90,7 @@ import Testing
         #expect(issues.first?.position?.line == 1)
     }
 
-    @Test("a form file that is not there, or is no YAML, is a failure with the file's name")
+    @Test("a form file that is not there, or is not YAML, is a failure with the file's name")
     func unreadable() {
         guard case .failure(let missing) = FormFile.load(path: "/nonexistent/f.yaml") else {
             Issue.record("a file that is not there was loaded")
@@ -98,7 +98,7 @@ import Testing
         }
         #expect(missing.description == "/nonexistent/f.yaml: no such file")
         guard case .failure(let broken) = FormFile.load(Array("a: [".utf8), name: "f.yaml") else {
-            Issue.record("a file that is no YAML was loaded")
+            Issue.record("a file that is not YAML was loaded")
             return
         }
         #expect(broken.description.hasPrefix("f.yaml:1:5: "))

@@ -32,7 +32,7 @@ import Testing
     func unreadable() {
         #expect(message("/nonexistent/x") == "/nonexistent/x: no such file")
         #expect(message("/") == "/: it is a directory")
-        #expect(message("/dev/zero") == "/dev/zero: it is no regular file")
+        #expect(message("/dev/zero") == "/dev/zero: it is not a regular file")
         #expect(message("/etc/\0passwd") == "/etc/\\u{0}passwd: a path with a NUL in it")
     }
 
@@ -46,7 +46,7 @@ import Testing
                 let error = #expect(throws: FileIssues.self) {
                     try FileReading.bytes(ofFile: path, alsoDescriptors: alsoDescriptors)
                 }
-                #expect(error?.issues.first?.message == "it is no regular file")
+                #expect(error?.issues.first?.message == "it is not a regular file")
             }
         }
         var ends: [Int32] = [-1, -1]

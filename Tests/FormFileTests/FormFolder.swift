@@ -7,7 +7,7 @@ import TestKit
 /// The form files that the tests read.
 ///
 /// A file of `Forms/broken` opens with what it is for: `# KIND at LINE:COLUMN PATH: FRAGMENT`. KIND
-/// is who refuses it: `syntax` is no YAML that we take; `structure` is refused by the JSON Schema
+/// is who refuses it: `syntax` is not YAML that we accept; `structure` is refused by the JSON Schema
 /// and by the model; `meaning` is refused by the model alone. LINE, COLUMN and PATH are those of
 /// the first issue, and FRAGMENT is part of its message.
 enum FormFolder {

@@ -20,7 +20,7 @@ import Testing
         "(?(?=.*b)x|.)*+", "(?:(?=(.*))\\1)?(?:(?=.*).)*+",
     ]
 
-    @Test("it ends within its steps, and what was not decided is no match", arguments: costly)
+    @Test("it ends within its steps, and an undecided match is not a match", arguments: costly)
     func bounded(pattern: String) throws {
         let expression = try RegularExpression(pattern)
         for text in ["", "a", Self.text, Self.text + "c", Self.text + "é"] {

@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "what is no pattern is refused with the place of the mistake",
+        "what is not a pattern is refused with the place of the mistake",
         arguments: [
             "(a": 2, "[z-a]": 3, "*a": 0, "\\C": 2, "a(?<n>b)\\k<m>": -1,
             "((((a{1000}){1000}){1000}){1000})": -1, "(*NOSUCH)a": -1, "\\": 1,

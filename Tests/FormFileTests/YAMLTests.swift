@@ -146,7 +146,7 @@ private func decimal(_ significand: Int128, _ exponent: Int) -> JSON {
         #expect(tree["g"] == ["<<": 1])
     }
 
-    @Test("merging what is no mapping is refused where it stands")
+    @Test("merging what is not a mapping is refused where it stands")
     func unmergeable() {
         #expect(
             issues("a: {<<: 1}") == [
@@ -237,7 +237,7 @@ private func decimal(_ significand: Int128, _ exponent: Int) -> JSON {
         #expect(try value("# nothing\n") == JSON.null)
     }
 
-    @Test("a text that is no UTF-8 is named for what it is")
+    @Test("a text that is not UTF-8 is named for what it is")
     func encodings() {
         #expect(issues([0xEF, 0xBB, 0xBF, 0x61])[0].hasPrefix("1:1: the file begins with a byte"))
         #expect(issues([0xFF, 0xFE, 0x61, 0])[0].hasPrefix("1:1: the file is UTF-16"))

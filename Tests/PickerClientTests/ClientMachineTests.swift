@@ -35,7 +35,7 @@ private struct Story {
                 case .success(let request) = call.content
             else {
                 Issue.record(
-                    "the machine sent what is no request: \(String(decoding: frame, as: UTF8.self))"
+                    "the machine sent what is not a request: \(String(decoding: frame, as: UTF8.self))"
                 )
                 continue
             }
@@ -147,7 +147,7 @@ private let set = Request.stateSet(
         #expect(story.sent().map(\.request.method) == [.formList, .stateSet])
     }
 
-    @Test("a new epoch of the same store is no other replica: changes go on")
+    @Test("a new epoch of the same store is the same replica: changes continue")
     func newEpoch() {
         var story = Story(keepsChanges: true)
         story.connect()
@@ -329,7 +329,7 @@ private let set = Request.stateSet(
         #expect(story.machine.context(of: "f") == "r.1:8")
     }
 
-    @Test("a log without continuation begins anew, and says what was known")
+    @Test("a log without continuation begins again, and says what was known")
     func newLog() {
         var story = Story()
         story.machine.subscribe(StateSubscribe(form: "f"))

@@ -104,7 +104,7 @@ struct DeclarationIssueTests {
         #expect(told.first?.expected.contains(".id(") == true)
     }
 
-    @Test("an id that is made of a label is no reserved one, and no other one's variable")
+    @Test("an id that is made of a label is not a reserved one, and no other one's variable")
     func madeIDs() throws {
         struct Made: SharedForm {
             @Shared var ok = true

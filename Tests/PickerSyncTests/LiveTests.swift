@@ -197,7 +197,7 @@ struct LiveTests {
         #expect(kinds.count == 3, "the apply, one pick, one increment: \(kinds)")
     }
 
-    @Test("who opens a form by `ifMissing` follows what is there; by `always` it is declared anew")
+    @Test("who opens a form by `ifMissing` follows what is there; by `always` it is declared again")
     func applying() async throws {
         let first = IceCream()
         _ = try await programs.client().open(first, applying: .ifMissing)

@@ -109,7 +109,7 @@ struct ExitStatusTests {
         #expect(quota.err.contains("ask for a higher limit"), "\(quota.err)")
     }
 
-    @Test("what listens there and is no daemon is told as that")
+    @Test("what listens there and is not a daemon is told as that")
     func noDaemon() throws {
         let bench = try Bench(starting: false)
         let fake = try FakeDaemon(bench.socket) { _ in "HTTP/1.1 400 Bad Request" }

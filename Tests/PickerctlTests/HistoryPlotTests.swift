@@ -77,7 +77,7 @@ struct HistoryPlotTests {
         #expect(drawn.count { $0.unicodeScalars.contains { (0x2801...0x28FF) ~= $0.value } } == 1)
     }
 
-    @Test("names are rows in the order of the options; what is no option any more is one too")
+    @Test("names are rows in the order of the options; a removed option is one too")
     func names() throws {
         let course = try Self.course(
             #"{"id": "p", "type": "picker", "options": ["a", {"tag": 2, "label": "Two"}, "c"]}"#,

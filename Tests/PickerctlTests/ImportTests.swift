@@ -184,7 +184,7 @@ struct ImportTests {
     }
 
     @Test(
-        "what is no XML of that kind is refused with its place",
+        "what is not XML of that kind is refused with its place",
         arguments: [
             ("<a><b></a>", "1:10: </a> ends <b>"),
             ("<a>&bomb;</a>", "1:4: &bomb; is not a known reference"),
@@ -221,7 +221,7 @@ struct ImportTests {
     func gvariant(text: String, value: JSON) { #expect(GVariantText.value(text) == value) }
 
     @Test(
-        "what is no GVariant that a control holds is none",
+        "an unsupported GVariant is not a value",
         arguments: ["(1, 2)", "{'a': 1}", "'open", "just words here", "nothing", "", "[1", "1 2"])
     func noGVariant(text: String) { #expect(GVariantText.value(text) == nil) }
 }

@@ -13,7 +13,7 @@ struct BackupTests {
         return store
     }
 
-    /// The whole of a copy, in pieces of so many bytes.
+    /// The whole of a copy, in pieces of this many bytes.
     private func read(_ store: Store, piece: Int) throws -> [UInt8] {
         guard case .backup(let number, let bytes) = store.answer(.backup) else {
             throw CocoaError(.fileReadUnknown)
@@ -90,7 +90,7 @@ struct BackupTests {
         #expect(try scratch.bytes(backup).count > 0)
     }
 
-    @Test("what is no sound store of ours is not restored, and what was there stays")
+    @Test("what is not a sound store of ours is not restored, and what was there stays")
     func refusedRestore() throws {
         let scratch = try Scratch()
         let store = try filled(scratch)

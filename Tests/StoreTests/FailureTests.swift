@@ -76,7 +76,7 @@ struct FailureTests {
     }
 
     @Test(
-        "after a failed fsync nothing is committed, until the state is written anew",
+        "after a failed fsync nothing is committed, until the state is rebuilt",
         arguments: [EIO, ENOSPC])
     func failedSync(_ number: Int32) throws {
         let scratch = try Scratch()

@@ -167,7 +167,7 @@ struct KeptHistoryTests {
         try store.close()
     }
 
-    @Test("what is kept outlives a restart and a store written anew, and goes with age and form")
+    @Test("what is kept outlives a restart and a rebuilt store, and goes with age and form")
     func lives() throws {
         var store = try flooded()
         try store.put(.appendRevision(.sample(1, form: 2, uid: 1)))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Writing the store anew")
+@Suite("Rebuilding the store")
 struct RebuildTests {
     private func filled(_ scratch: Scratch) throws -> Store {
         let store = try scratch.open().store

@@ -34,7 +34,7 @@ final class Scratch {
         try handle.write(contentsOf: Data(bytes))
     }
 
-    /// Writes a file anew.
+    /// Replaces a file.
     func write(_ file: String, _ bytes: [UInt8], mode: Int = 0o600) throws {
         try Data(bytes).write(to: URL(fileURLWithPath: file))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)

@@ -97,7 +97,7 @@ struct SealerTests {
     }
 
     @Test(
-        "what is no key is refused with its size, and never replaced",
+        "what is not a key is refused with its size, and never replaced",
         arguments: [0, 1, 31, 33, 63, 64, 65, 66, 67, 5_000])
     func malformed(size: Int) throws {
         let scratch = try Scratch()
@@ -155,7 +155,7 @@ struct SealerTests {
         }
     }
 
-    @Test("a half-written key of a crash is no key, and is made again")
+    @Test("a half-written key of a crash is not a key, and is made again")
     func halfWritten() throws {
         let scratch = try Scratch()
         try scratch.write(scratch.path + "/key.new", [1, 2, 3])

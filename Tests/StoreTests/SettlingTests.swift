@@ -93,7 +93,7 @@ struct SettlingTests {
         try store.close()
     }
 
-    @Test("a new store that cannot take its name refuses the commit, and is written anew")
+    @Test("a new store that cannot take its name refuses the commit, and is rebuilt")
     func cannotSettle() throws {
         let scratch = try Scratch()
         let store = try scratch.open(later).store

@@ -1,6 +1,6 @@
 // What a story is made of, all from one seed.
 //
-// Always holds: a step is a verb and 64 random bits and makes sense in any state, so that steps can
+// Invariant: a step is a verb and 64 random bits and makes sense in any state, so that steps can
 // be left out of a plan and the rest still means something; the same plan gives the same story.
 
 import SeededRandom

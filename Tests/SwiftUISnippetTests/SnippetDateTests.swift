@@ -47,7 +47,7 @@ struct DateConversionTests {
         #expect(days.contains(today))
     }
 
-    @Test("a year that no form can hold is no civil date")
+    @Test("a year that no form can hold is not a civil date")
     func years() {
         #expect(CivilDate(.distantPast, in: berlin) != nil)
         #expect(CivilDate(Date(timeIntervalSince1970: -70_000_000_000), in: berlin) == nil)

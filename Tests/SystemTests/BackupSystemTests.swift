@@ -15,7 +15,7 @@ struct BackupSystemTests {
         return (outcome.status, outcome.out)
     }
 
-    @Test("a backup taken under work is put back whole, and clients begin anew with it")
+    @Test("a backup taken under work is put back whole, and clients begin again with it")
     func roundTrip() throws {
         let folder = try TemporaryFolder()
         let daemon = try DaemonProcess(folder).ready()

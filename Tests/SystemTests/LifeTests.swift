@@ -248,7 +248,7 @@ struct LifeTests {
         for (option, status) in [("--config", 78), ("--form", 65)] as [(String, Int32)] {
             let daemon = try DaemonProcess(folder, more: more + [option, folder("pipe")])
             #expect(try daemon.wait() == status, "\(option)")
-            #expect(daemon.said.contains("pipe: it is no regular file"), "\(daemon.said)")
+            #expect(daemon.said.contains("pipe: it is not a regular file"), "\(daemon.said)")
         }
     }
 

@@ -200,7 +200,7 @@ struct UserTests {
         var strace: pid_t = 0
         #expect(posix_spawn(&strace, words[0], nil, nil, &argv, nil) == 0)
         defer {
-            // The kernel lets go of who is traced when the tracer ends.
+            // The kernel detaches the traced process when the tracer ends.
             kill(strace, SIGKILL)
             waitpid(strace, nil, 0)
         }

@@ -233,7 +233,7 @@ def refusals(me, other):
 
 
 def broken(daemon):
-    """What is no request."""
+    """An invalid request."""
     raw = Connection(daemon.socket)
     for text, kind in [(b"{", "parse"), (b"[]", "invalidRequest"), (b"\xff", "parse"),
                        (b'{"jsonrpc":"2.0","id":1,"method":5}', "invalidRequest")]:

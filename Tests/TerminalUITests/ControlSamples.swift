@@ -185,7 +185,7 @@ func secureSample(isSet: Bool, typed: String?) -> Sample {
     }
 }
 
-// Computed, since a control is no Sendable value.
+// Computed, since a control is not a Sendable value.
 var samples: [(String, Sample)] {
     [
         ("picker-inline", flavorSample(.inline)),

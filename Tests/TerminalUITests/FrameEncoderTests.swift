@@ -93,7 +93,7 @@ import Testing
         return String(decoding: encoder.encode(buffer, cursor: cursor), as: UTF8.self)
     }
 
-    @Test("a frame that changes nothing is no bytes")
+    @Test("a frame without changes has no bytes")
     func nothing() {
         #expect(encoded { _ in } == "")
         #expect(encoded({ _ in }, cursor: Point(x: 3, y: 3)) == "")

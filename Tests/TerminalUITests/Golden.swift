@@ -4,7 +4,7 @@ import Testing
 
 @testable import TerminalUI
 
-/// Screens as text files, compared with what is drawn now. `RECORD_GOLDENS=1` writes them anew:
+/// Screens as text files, compared with what is drawn now. `RECORD_GOLDENS=1` writes them again:
 /// look at the difference before you keep it.
 enum Golden {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()

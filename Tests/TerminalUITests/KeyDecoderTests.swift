@@ -149,7 +149,7 @@ private func mouse(_ kind: MouseEvent.Kind, _ x: Int, _ y: Int, _ modifiers: Key
         #expect(decoder.decode(Array("[A".utf8)) == [key(.up)])
     }
 
-    @Test("bytes that are no UTF-8 are dropped and what follows is read")
+    @Test("bytes that are not UTF-8 are dropped and what follows is read")
     func invalidText() {
         for bad: [UInt8] in [
             [0xFF], [0xC3], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xC0, 0x80], [0xC2, 0x9B],

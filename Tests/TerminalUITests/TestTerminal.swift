@@ -90,7 +90,7 @@ struct TestTerminal {
 
     private mutating func escape() {
         guard bytes.popFirst() == UInt8(ascii: "[") else {
-            unknown.append("an escape that is no control sequence")
+            unknown.append("an escape that is not a control sequence")
             return
         }
         var text = ""

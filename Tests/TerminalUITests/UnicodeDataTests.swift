@@ -140,7 +140,7 @@ struct UnicodeDataTests {
     }
 
     /// What the standard library, whose tables are of a later Unicode than Debian's, has otherwise:
-    /// U+2701 is no pictograph there, so that a joiner does not join two of them.
+    /// U+2701 is not a pictograph there, so that a joiner does not join two of them.
     private static func isLater(_ line: String) -> Bool {
         line.contains("÷ 2701 × 200D × 2701 ÷")
     }

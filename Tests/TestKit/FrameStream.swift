@@ -32,7 +32,7 @@ public final class FrameStream {
     }
 
     /// Sends bytes, all of them or, where it does not wait, what the kernel takes at once. A peer
-    /// that has gone is no error here.
+    /// that has gone is not an error here.
     public func send(_ bytes: [UInt8], waits: Bool = true) {
         let flags = Int32(MSG_NOSIGNAL) | (waits ? 0 : Int32(MSG_DONTWAIT))
         var sent = 0

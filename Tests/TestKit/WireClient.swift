@@ -8,7 +8,7 @@ public typealias Object = [String: Any]
 /// One connection.
 ///
 /// Unchecked, since one thread at a time uses it: a thread that connects it as another user ends
-/// before the test goes on with it.
+/// before the test continues.
 public final class WireClient: @unchecked Sendable {
     private let stream: FrameStream
     private var nextID = 1
@@ -20,7 +20,7 @@ public final class WireClient: @unchecked Sendable {
 
     // MARK: Bytes
 
-    /// Sends bytes as they are; a peer that has gone is no error here.
+    /// Sends bytes as they are; a peer that has gone is not an error here.
     public func send(raw bytes: [UInt8]) { stream.send(bytes) }
 
     /// Sends what the kernel takes at once.

@@ -13,7 +13,7 @@ struct WatchRow: Row {
         let tally = run.tally.counts
         return Outcome(
             "\(tally.revisions) revisions looked at, \(tally.resumed) subscriptions went on, "
-                + "\(tally.restarted) began anew after a rebuild, \(tally.coalesced) coalesced: "
+                + "\(tally.restarted) began again after a rebuild, \(tally.coalesced) coalesced: "
                 + "\(tally.findings.count) gaps, repeats or steps back",
             isWhole: tally.revisions >= 100_000, findings: tally.findings.lines)
     }

@@ -1,6 +1,6 @@
 // Freed memory without what stood in it.
 //
-// Always holds: once `cwipe_begin` was called, no block that is given back to the allocator keeps
+// Invariant: once `cwipe_begin` was called, no block that is given back to the allocator keeps
 // its bytes, whoever gave it back: Swift's strings and arrays, libuv, SQLite. So a secret that has
 // been dealt with is in no picture of the memory, however many copies it had on its way.
 #pragma once

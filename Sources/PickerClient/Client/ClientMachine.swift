@@ -94,7 +94,7 @@ public struct ClientMachine: Sendable {
     var events: [ClientEvent] = []
     var sent: [(id: Int64, purpose: Purpose)] = []
     var waiting: [Waiting] = []
-    /// The store whose daemon answered `hello` last. A new epoch of it is no other store.
+    /// The store whose daemon answered `hello` last. A new epoch is the same store.
     var store: String?
     /// Whether changes wait until the new daemon has said which replica it is.
     var awaitsReplica = false

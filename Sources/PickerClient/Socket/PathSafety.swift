@@ -42,7 +42,7 @@ public struct UnsafeFolder: Error, Hashable, Sendable {
         case .link(let uid): "it is a symbolic link of uid \(uid)"
         case .writable(let mode): "others may write it (mode \(String(mode, radix: 8)))"
         case .sticky: "everybody may put folders into it"
-        case .noFolder: "it is no folder"
+        case .noFolder: "it is not a folder"
         case .tooManyLinks: "too many symbolic links"
         }
     }
@@ -85,7 +85,7 @@ enum PathSafety {
         return nil
     }
 
-    /// Why a folder is not a user's own: as above, and it belongs to that user and is no link.
+    /// Why a folder is not a user's own: as above, and it belongs to that user and is not a link.
     ///
     /// - Parameter isPrivate: nobody else may write it, its group neither.
     static func problem(

@@ -111,7 +111,7 @@ public struct UserDaemonPlace: Hashable, Sendable {
         var ignored = "XDG_RUNTIME_DIR is not set"
         var found: String?
         if let variable, !variable.hasPrefix("/") {
-            ignored = "XDG_RUNTIME_DIR is no absolute path"
+            ignored = "XDG_RUNTIME_DIR is not an absolute path"
         } else if let variable, let problem = probe.problem(variable, false) {
             ignored = "XDG_RUNTIME_DIR is not used: \(problem.path): \(problem.words)"
         } else {

@@ -10,7 +10,7 @@ protocol FieldIdentity: AnyObject, Sendable {
     var id: String? { get }
     /// The control's default, where one was declared.
     var declaredDefault: JSON? { get }
-    /// Whether it is no property but a value that never changes.
+    /// Whether it is a constant value and not a property.
     var isConstant: Bool { get }
     /// Takes the property's name for an id, unless it was given one.
     func take(name: String)

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Events on their way to one reader.
 ///
-/// What always holds: at most `changesWaitingMax` events wait beside those that say that something
+/// Invariant: at most `changesWaitingMax` events wait beside those that say that something
 /// was lost or ended; a change that finds no room is folded into the last one that waits.
 final class EventQueue: Sendable {
     private struct State {

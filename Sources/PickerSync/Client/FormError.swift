@@ -13,7 +13,7 @@ public enum FormError: Error, Sendable {
     case mismatch(form: String, field: String, shown: JSON?)
     /// No daemon can be reached.
     case unreachable(reason: String)
-    /// The peer is no daemon that this library understands.
+    /// The peer is not a daemon that this library understands.
     case incompatible(reason: String)
     /// No answer came in time; the fate says what became of the request.
     case timedOut(RequestFate)
@@ -36,7 +36,7 @@ extension FormError: CustomStringConvertible {
         case .refused(let error): error.description
         case .mismatch(let form, let field, nil): "\(form) has no control \(field)"
         case .mismatch(let form, let field, .some(let shown)):
-            "\(form): \(field) shows \(shown.encodedText), which is no value of the property"
+            "\(form): \(field) shows \(shown.encodedText), which is not a value of the property"
         case .unreachable(let reason): reason
         case .incompatible(let reason): "the daemon is not understood: \(reason)"
         case .timedOut(let fate): "no answer in time; \(fate)"

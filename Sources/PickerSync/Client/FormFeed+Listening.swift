@@ -53,7 +53,7 @@ extension FormFeed {
 
     // MARK: Subscription
 
-    /// The subscription began, or began anew where the log had no continuation.
+    /// The subscription began, or began with a snapshot because the log had no continuation.
     func began(_ result: SubscribeResult) {
         let fields = result.fields ?? []
         var isFirst = false

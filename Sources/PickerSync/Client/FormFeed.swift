@@ -1,7 +1,7 @@
 // One form that a client follows, whoever in the program has it open: what it shows, what is on its
 // way, who listens.
 //
-// What always holds:
+// Invariant:
 // - a field is taken only when it is newer (docs/PROTOCOL.md, What you can rely on);
 // - a write carries the token of the moment when this program last read that field; one that was
 //   never read goes over what is there;

@@ -5,7 +5,7 @@
 //                                          |  --apply--> sent to the daemon that answers
 //                                          +  --discard--> gone
 //
-// What always holds: no kept edit reaches another store before the program says so; sent to its own
+// Invariant: no kept edit reaches another store before the program says so; sent to its own
 // store it has its idempotency key, so that it is done once.
 
 internal import PickerClient

@@ -1,7 +1,7 @@
 // Calls that wait for an answer, and how one stops waiting: its task is cancelled, or its deadline
 // passes.
 //
-// What always holds: a call ends once, by its answer or by giving up, whichever comes first; giving
+// Invariant: a call ends once, by its answer or by giving up, whichever comes first; giving
 // up is decided where the requests are handed out, so that it is known whether one was sent.
 
 internal import PickerClient

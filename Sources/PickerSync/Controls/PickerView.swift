@@ -1,5 +1,5 @@
 // The picker view of UIKit's kind: components and rows come from a data source, selections go to a
-// delegate, and reload asks anew.
+// delegate, and reload asks again.
 
 internal import SyncCore
 internal import Synchronization
@@ -132,7 +132,7 @@ public final class PickerView: PrimitiveView, Sendable {
         attachment?.write(id, .value(.object(JSONObject([(part.id, .string(part.tags[row]))]))))
     }
 
-    /// Asks the data source for everything anew and gives it to everybody.
+    /// Asks the data source for everything again and gives it to all clients.
     ///
     /// - Throws: ``FormError`` where the new definition breaks a rule or is refused.
     public func reloadAllComponents() async throws(FormError) {
@@ -141,8 +141,8 @@ public final class PickerView: PrimitiveView, Sendable {
         try await attachment.redeclare()
     }
 
-    /// Asks the data source for a component's rows anew and gives them to everybody. A selection
-    /// that is no row any more is kept and shown as such.
+    /// Asks the data source for a component's rows again and gives them to all clients. A selection
+    /// that is not a row any more is kept and shown as such.
     public func reloadComponent(_ component: Int) async throws(FormError) {
         try await reloadAllComponents()
     }

@@ -166,7 +166,7 @@ extension Stepper where Value == Int {
 
 /// What a stepper without a number does.
 private struct StepperActions: Sendable {
-    /// So many steps of one change are taken one by one; nobody steps further by hand.
+    /// The most steps of one change that are taken one by one; nobody steps further by hand.
     static let stepsMax = 100
 
     let onIncrement: (@Sendable () -> Void)?

@@ -99,7 +99,7 @@ struct FormDeclaration: Sendable {
     let notes: [String]
     let styles: [String: [@Sendable (inout StyleEnvironment) -> Void]]
     let attachments: [@Sendable (FormAttachment) -> Void]
-    /// Makes the definition anew, since a data source may say something else by now.
+    /// Makes the definition again, because a data source may have changed.
     let redeclare: @Sendable () throws(FormIssues) -> JSON
 
     init(_ form: some SharedForm) throws(FormIssues) {

@@ -119,7 +119,7 @@ struct LabelParts {
     func template(_ form: inout FormLowering) -> JSON? {
         if texts.isEmpty, strangers.isEmpty { return nil }
         if texts.count != 1 || !strangers.isEmpty {
-            form.issue("the label of a value is no text", expected: "one text")
+            form.issue("the label of a value is not a text", expected: "one text")
         }
         return texts.first.map { .string($0.template) }
     }

@@ -7,7 +7,7 @@ public protocol NumberValue: SharedValue, Comparable {
     /// The number that a decimal stands for; `nil` where the type does not hold it.
     init?(decimal: DecimalNumber)
 
-    /// The decimal that is meant; `nil` for infinities, what is no number and what 15 digits do not
+    /// The decimal value; `nil` for infinities, what is not a number and what 15 digits do not
     /// hold.
     var decimal: DecimalNumber? { get }
 }

@@ -4,7 +4,7 @@
 // signed ones zigzag first; strings and JSON are their UTF-8 bytes after a length; lists are their
 // elements after a count.
 //
-// Always holds: decoding what was encoded gives an equal value; any other bytes give that or a
+// Invariant: decoding what was encoded gives an equal value; any other bytes give that or a
 // `CausalityDecodeError`, never a trap, and take memory in proportion to their own length.
 
 /// What has a binary form of its own.

@@ -1,4 +1,4 @@
-// Why bytes are no causal state.
+// Why bytes are not valid causal state.
 
 /// Why a decoder refused bytes; each case names the byte, counted from 0.
 public enum CausalityDecodeError: Error, Hashable, Sendable {

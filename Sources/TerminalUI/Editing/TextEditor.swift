@@ -82,7 +82,7 @@ extension TextEditor {
         return taken == clean ? .edited : .refused
     }
 
-    /// How many clusters it takes to cover so many bytes.
+    /// How many clusters it takes to cover this many bytes.
     private static func clusters(upTo bytes: Int, in clusters: [Character]) -> Int {
         var (count, covered) = (0, 0)
         while covered < bytes, count < clusters.count {

@@ -139,7 +139,7 @@ extension FormDefinition {
                 PrimitiveButtonStyleConfiguration(control, button, phase: .idle, state: state))
         case .label: break
         }
-        // A range without an end is no track.
+        // A range without an end has no track.
         return LabelView(label: control.label == nil ? nil : label, text: text, state: state)
     }
 }

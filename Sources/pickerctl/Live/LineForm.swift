@@ -227,7 +227,7 @@ struct LineForm {
                 return collect(field, [], line, &commands)
             }
             guard let action = LineAnswer.action(line, index, model) else {
-                return refuse("\"\(line)\" is no answer; expected \(expectation(index))")
+                return refuse("\"\(line)\" is not an answer; expected \(expectation(index))")
             }
             apply(action, field, &commands)
         }

@@ -85,7 +85,7 @@ struct LineFormTests {
     @Test("a person is asked again; out of a pipe a wrong answer ends it")
     func wrong() throws {
         let person = try answered(["9", "vanilla"])
-        #expect(person.lines.contains { $0.hasPrefix("No: \"9\" is no answer") })
+        #expect(person.lines.contains { $0.hasPrefix("No: \"9\" is not an answer") })
         #expect(person.edits == [.value("vanilla")])
         let pipe = try answered(["9"], isPerson: false)
         #expect(pipe.form.failure != nil)

@@ -63,7 +63,7 @@ struct LiveFuzzTests {
                 step(&bench, &random, fields)
                 let size = bench.model.size
                 let canvas = bench.model.draw()
-                // What was kept of the frame before is what would be drawn anew.
+                // What was kept of the frame before is what would be drawn again.
                 var fresh = bench.model
                 fresh.drawn = DrawnParts()
                 let whole = fresh.draw()

@@ -39,7 +39,7 @@ struct LiveKeptTests {
         #expect(bench.edits.isEmpty)
     }
 
-    @Test("a number that is refused is a draft, and Enter goes on with it")
+    @Test("a rejected number is a draft, and Enter continues with it")
     func numbers() throws {
         var bench = try LiveBench(form)
         bench.focus("speed")
@@ -53,7 +53,7 @@ struct LiveKeptTests {
         bench.press(.enter, .backspace, .enter)
         #expect(bench.edits.map(\.action) == [.value(70)])
         #expect(!bench.screen().contains("unsaved"))
-        // What was only looked at is no draft.
+        // What was only looked at is not a draft.
         bench.answer()
         bench.press(.enter)
         bench.feed(.client(.formChanged(deletion)))

@@ -10,7 +10,7 @@ struct LiveScreenTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "Goldens")
 
-    /// `RECORD_GOLDENS=1` writes them anew: look at the difference before you keep it.
+    /// `RECORD_GOLDENS=1` writes them again: look at the difference before you keep it.
     private func check(_ name: String, _ screen: String) throws {
         let file = Self.folder.appending(path: name + ".txt")
         if ProcessInfo.processInfo.environment["RECORD_GOLDENS"] == "1" {

@@ -210,7 +210,7 @@ struct CausalOracle {
         return part(told, of: knowledge)
     }
 
-    /// Notes the removal of a whole field, which is no write, and gives what a delta of it says.
+    /// Notes the removal of a whole field, which is not a write, and gives what a delta of it says.
     func remove(_ field: CausalField, _ knowledge: inout CausalKnowledge) -> CausalKnowledge {
         var told = EventSet()
         var after = knowledge

@@ -1,6 +1,6 @@
 // What befalls five stores, all from one seed.
 //
-// Always holds: a step is a verb and 64 random bits and makes sense in any state, so that steps can
+// Invariant: a step is a verb and 64 random bits and makes sense in any state, so that steps can
 // be left out of a schedule and the rest still means something.
 
 import SeededRandom
@@ -11,7 +11,7 @@ package enum CausalFault: CaseIterable, Sendable {
     case skippedJoin
     /// A restored store goes on in its old epoch.
     case reusedDot
-    /// A replica's running sum starts anew with each increment.
+    /// A replica's running sum starts again with each increment.
     case lostIncrement
     /// A stamp from a clock that is ahead is altered when it arrives.
     case alteredStamp

@@ -207,7 +207,7 @@ package final class CausalWorld {
     private func restart(_ index: Int) {
         copies[index].clock = HybridLogicalClock(after: copies[index].form.greatestStamp)
         copies[index].skew = Int64(random.below(20_000)) - 10_000
-        tell("\(name(index)) starts anew, its clock off by \(copies[index].skew) ms")
+        tell("\(name(index)) starts again, its clock off by \(copies[index].skew) ms")
         takeEpoch(index)
     }
 

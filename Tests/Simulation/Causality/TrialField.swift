@@ -113,7 +113,7 @@ package struct TrialEdit: Sendable {
                 DecimalNumber(Int64(number)), author: Self.author, dot: dot, stamp: stamp,
                 seen: seen, policy: field.policy)
         } else if losingIncrements {
-            // The fault: the replica's running sum starts anew.
+            // The fault: the replica's running sum starts again.
             let others = counter.increments.filter { $0.dot.replica != dot.replica }
             let own = EpochCounter.Increments(
                 dot: dot, epoch: base?.dot, sum: DecimalNumber(Int64(amount)))

@@ -1,7 +1,7 @@
 // What a form must read, worked out a second time: by explicit sets of the writes that each writer
 // had seen, and by nothing of the engine's clocks, tokens or stores.
 //
-// Always holds: an `OracleForm` is a value; one is kept for every revision, so that any answer can
+// Invariant: an `OracleForm` is a value; one is kept for every revision, so that any answer can
 // be held against the revision that it speaks of.
 
 import SyncCore

@@ -59,7 +59,7 @@ final class SimulatedClient {
     var sights: [Int: [Glimpse]] = [:]
     /// Retention may drop what `since` asks for.
     var mayForget = false
-    /// The log may change under a client's feet: the store was written anew.
+    /// The log may change under a client's feet: the store was rebuilt.
     var logMayChange: () -> Bool = { false }
     private var decoder = ServerMessageDecoder()
 

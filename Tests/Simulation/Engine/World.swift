@@ -1,6 +1,6 @@
 // A daemon, its store, its clients and what befalls them, all from one seed.
 //
-// Always holds: a step is a verb and 64 random bits and makes sense in any state, so that steps can
+// Invariant: a step is a verb and 64 random bits and makes sense in any state, so that steps can
 // be left out of a plan and the rest still means something; the same plan gives the same story.
 
 import EngineTestKit
@@ -146,7 +146,7 @@ final class World {
 
     /// A batch is durable: what it tells may be seen from now on.
     private func learn(_ batch: Batch) {
-        // Edits that waited for their turn go on within the step in which a store was written anew.
+        // Edits that waited for their turn continue in the step in which a store was rebuilt.
         oracle.epochs = Int(host.replica.epoch)
         for operation in batch.operations {
             switch operation {

@@ -1,6 +1,6 @@
 // One daemon of the fleet: its engine, its store, and what the oracle says that the store knows.
 //
-// Always holds: `form` is what the store durably has, `knowledge` what that means; both move when a
+// Invariant: `form` is what the store durably has, `knowledge` what that means; both move when a
 // batch is durable, before the engine is told so, and so before anybody can be answered.
 
 import EngineTestKit

@@ -1,6 +1,6 @@
 // What befalls five daemons and their clients, all from one seed.
 //
-// Always holds: a step is a verb and 64 random bits and makes sense in any state, so that steps can
+// Invariant: a step is a verb and 64 random bits and makes sense in any state, so that steps can
 // be left out of a plan and the rest still means something.
 
 import EngineTestKit

@@ -164,7 +164,7 @@ struct CommandMaker {
         } else {
             var maker = RequestMaker(random: random, model: model)
             var value = maker.value(of: one)
-            // What has no text is given as text that is no value.
+            // What has no text is given as text that is not a value.
             while !one.isWritable(value) { value = maker.value(of: one) }
             random = maker.random
             change["value"] = value

@@ -60,7 +60,7 @@ import Testing
         #expect([all, few, chosen, behind, later] == [5, 3, 5, 5, 5])
     }
 
-    @Test("a log that begins anew gives nothing of the line before it")
+    @Test("a log that begins again gives nothing of the line before it")
     func restart() {
         var log = ChangeLog(next: 1)
         append(1, to: &log)

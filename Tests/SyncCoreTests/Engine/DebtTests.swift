@@ -22,7 +22,7 @@ import Testing
         return (host, other)
     }
 
-    /// Goes on with requests of uid 7 alone.
+    /// Continues with only the requests of uid 7.
     private final class WorkClock {
         var requests: UInt64 = 0
         var nanoseconds: UInt64 = 0
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("an account is let go of once it has no connection and owes nothing")
+    @Test("an account without connections and debts is released")
     func forgotten() throws {
         let (host, _) = try host(milliseconds: 400)
         let attacker = host.connect(uid: 7, user: "mallory")

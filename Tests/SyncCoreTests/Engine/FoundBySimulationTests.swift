@@ -51,7 +51,7 @@ private struct Story {
     }
 }
 
-@Test("a transaction that sets a field twice is no conflict with itself")
+@Test("a transaction that sets a field twice is not a conflict with itself")
 func transactionSeesItself() throws {
     let story = try Story()
     let answer = story.set(
@@ -176,7 +176,7 @@ func undoAllTheWay() throws {
     #expect(answer[0].contains(#"{"month":"jan","year":"26"}"#), "\(answer)")
 }
 
-@Test("an idempotency key outlives a store that was written anew", arguments: Durability.allCases)
+@Test("an idempotency key outlives a rebuilt store", arguments: Durability.allCases)
 func keysOutliveRebuild(durability: Durability) throws {
     let story = try Story(durability: durability)
     let (host, root) = (story.host, story.root)
@@ -194,7 +194,7 @@ func keysOutliveRebuild(durability: Durability) throws {
     host.settle()
     for key in ["early", "late"] { story.set(root, increment, #","idempotencyKey":"\#(key)""#) }
     #expect(story.value("count") == "2")
-    // Below `commit` nothing was written since the store was written anew.
+    // Below `commit` nothing was written since the store was rebuilt.
     if durability == .commit { host.pass(milliseconds: 20_000) }
     try host.crash()
     let again = host.connect(uid: 0, user: "root")

@@ -54,14 +54,14 @@ struct KeptHistoryTests {
     @Test(
         "six hundred edits of another leave my undo and my history", arguments: [false, true],
         [Durability.commit, .memory])
-    func flooded(isStartedAnew: Bool, durability: Durability) throws {
+    func flooded(isRestarted: Bool, durability: Durability) throws {
         let host = try host(durability)
         var alice = host.connect(uid: 1000, user: "alice")
         add(host, alice, 5)
         add(host, alice, 7)
         flood(host, host.connect(uid: 1001, user: "mallory"))
         #expect((host.store.revisions[1] ?? [:]).count == 50)
-        if isStartedAnew {
+        if isRestarted {
             try crash(host, durability)
             alice = host.connect(uid: 1000, user: "alice")
         }
@@ -71,8 +71,8 @@ struct KeptHistoryTests {
         #expect(undo(host, alice).contains(#""value":5,"#))
         #expect(undo(host, alice).contains(#""value":0,"#))
         #expect(undo(host, alice).contains("nothing to undo"))
-        // What is kept beyond the newest is no way to go on from.
-        guard isStartedAnew else { return }
+        // A client cannot resume from what is kept beyond the newest.
+        guard isRestarted else { return }
         let since = #"{"form":"f","since":{"log":"\#(try log(host))","revision":2}}"#
         #expect(ask(host, alice, "state.subscribe", since).contains(#""resumed":false"#))
     }

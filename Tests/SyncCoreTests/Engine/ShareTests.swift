@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "an engine that is given up lets go of the connections that wait for a turn",
+        "a released engine releases the connections that wait for a turn",
         arguments: [false, true])
     func end(areGone: Bool) throws {
         weak var connection: Connection?
@@ -92,7 +92,7 @@ import Testing
         #expect(before + done + rest == 16_000)
     }
 
-    @Test("reads of who is alone are no queue at the store that somebody who comes must wait for")
+    @Test("the reads of a single user do not make others wait for the store")
     func loneFetches() throws {
         let host = try host()
         host.engine.stopwatch = { 0 }

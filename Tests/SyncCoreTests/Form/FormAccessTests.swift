@@ -50,7 +50,7 @@ struct FormAccessTests {
     }
 
     @Test(
-        "other texts are no principals",
+        "other texts are not principals",
         arguments: [
             "", "me", "user:", "group:", "uid:", "uid:x", "uid:+1", "uid:-1", "uid:4294967296",
             "Owner",

@@ -177,7 +177,7 @@ struct ServerMessageTests {
     }
 
     @Test(
-        "refuses what is no message of a daemon",
+        "refuses what is not a message of a daemon",
         arguments: [
             "", "1", "{}", #"{"id":1,"result":0}"#, #"{"jsonrpc":"2.0","id":1}"#,
             #"{"jsonrpc":"2.0","result":1}"#,

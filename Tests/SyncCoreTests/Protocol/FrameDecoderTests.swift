@@ -77,7 +77,7 @@ struct FrameDecoderTests {
         #expect(decoder.gatheredBytes == 1 && !decoder.isBetweenFrames)
     }
 
-    @Test("stops when asked to, and goes on with the rest")
+    @Test("stops when asked to, and continues with the rest")
     func stops() {
         var decoder = FrameDecoder()
         var frames: [[UInt8]] = []

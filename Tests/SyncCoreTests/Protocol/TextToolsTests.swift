@@ -131,7 +131,7 @@ struct TextToolsTests {
     }
 
     @Test(
-        "what is no moment in UTC is refused",
+        "what is not a moment in UTC is refused",
         arguments: [
             "", "2026-11-21", "2026-11-21T10:18:51", "2026-11-21T10:18:51+01:00",
             "2026-13-01T00:00:00Z",

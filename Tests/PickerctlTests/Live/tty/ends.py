@@ -280,7 +280,7 @@ def accessible():
         t.sees("Errors per minute: 0")
         t.sees("Maintenance mode: off")
         t.press("maybe", "Enter")
-        t.sees("No: \"maybe\" is no answer")
+        t.sees("No: \"maybe\" is not an answer")
         t.press("", "Enter")
         t.sees("Window opens")
         t.press("2026-11-21T23:07", "Enter")

@@ -169,7 +169,7 @@ def daemon_lost_with_text_under_the_hand():
         a.loses("the daemon is away")
 
 
-def deleted_and_made_anew():
+def deleted_and_created_again():
     with Pair() as (form, a, b):
         a.press("End", "Up", "Enter", "typed")
         form.must("form", "delete", "t", "-y")
@@ -179,10 +179,10 @@ def deleted_and_made_anew():
         # Other forms that come and go are none of theirs.
         form.apply("form: other\nfields: [{id: x, type: toggle}]")
         form.must("form", "delete", "other", "-y")
-        form.apply(FORM.replace("title: Together", "title: Anew"))
+        form.apply(FORM.replace("title: Together", "title: Again"))
         for t in (a, b):
             t.loses("this form was deleted")
-            t.sees("Anew")
+            t.sees("Again")
         a.sees("unsaved: typed")
         b.press("2")
         form.becomes("flavor", "vanilla")
@@ -283,5 +283,5 @@ def many_people():
 
 
 run(concurrent_picks, marks_in_colour, ghosts, held_value_stands_still, conflict,
-    daemon_lost_with_text_under_the_hand, deleted_and_made_anew, redefined_under_the_hand,
+    daemon_lost_with_text_under_the_hand, deleted_and_created_again, redefined_under_the_hand,
     resize_storm, many_people)

@@ -157,7 +157,7 @@ class Connection:
         return self._notifications.popleft()
 
     async def _piece(self, soon: float, until: float) -> None:
-        """Receives until a moment that is no deadline of the caller."""
+        """Receives until a time that is not the caller's deadline."""
         try:
             await self._io.within(soon, self._receive(soon))
         except Expired:

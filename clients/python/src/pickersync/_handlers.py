@@ -99,6 +99,6 @@ class Handlers:
 
 
 def presses_of(value: JSON) -> Optional[int]:
-    """How often a button was pressed; None where it is no button's value."""
+    """How often a button was pressed; None if it is not a button's value."""
     presses = value.get("presses") if isinstance(value, dict) and len(value) == 1 else None
     return presses if type(presses) is int else None

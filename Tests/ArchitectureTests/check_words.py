@@ -1,0 +1,68 @@
+"""Comments, test names and pages are in plain technical English.
+
+    check_words.py ROOT
+
+Prints each phrase that readers had to read twice, as FILE:LINE: phrase; exit status 1 if any.
+Code itself is not checked, only comments, strings with several words, and pages.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(sys.argv[1])
+# A phrase and what to write instead.
+PHRASES = {
+    r"always holds?\b": "invariant",
+    r"\blet(?:s|ting)? go of\b": "release, close, forget",
+    r"\banew\b": "again, new",
+    r"\bdoings\b": "activity",
+    r"\b(?:goes|go|went|going) on with\b": "continues with",
+    r"(?<!there )\b(?:is|are|was|were) no (?!longer|more|different|better|worse)[a-z]": "is not a",
+    r"\bwho(?:ever)? (?:\w+ ){1,12}is served at once\b": "name the client",
+    r"\bso many (?:bytes|times|steps)\b": "this many",
+    r"\bas many (?:as )?there are\b": "all",
+}
+PAGES = (".md", ".mdoc")
+SOURCES = (".swift", ".c", ".h", ".py", ".sh", "")
+LEFT_OUT = ("Fuzz/Corpus", "Fuzz/FailCases", "Tests/ArchitectureTests/check_words.py", "LICENSE",
+            "Tests/TerminalUITests/Goldens", "packaging/order/")
+PATTERNS = [(re.compile(phrase, re.I), instead) for phrase, instead in PHRASES.items()]
+COMMENT = re.compile(r"^\s*(?:///?|#|/?\*)\s?(.*)$|\s//\s(.*)$")
+STRING = re.compile(r'"((?:[^"\\]|\\.)*\s(?:[^"\\]|\\.)*)"')
+
+
+def texts(path, line):
+    if path.suffix in PAGES:
+        return [line]
+    comment = COMMENT.match(line)
+    if comment:
+        return [comment[1] or comment[2] or ""]
+    return STRING.findall(line)
+
+
+def main():
+    names = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True,
+        check=True).stdout.split("\n")
+    found = 0
+    for name in sorted(filter(None, names)):
+        path = ROOT / name
+        if name.startswith(LEFT_OUT) or path.suffix not in PAGES + SOURCES or not path.is_file():
+            continue
+        try:
+            lines = path.read_text(encoding="utf-8").split("\n")
+        except UnicodeDecodeError:
+            continue
+        for number, line in enumerate(lines, 1):
+            for text in texts(path, line):
+                for pattern, instead in PATTERNS:
+                    for match in pattern.finditer(text):
+                        found += 1
+                        print(f"{name}:{number}: \"{match[0]}\"; better: {instead}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
