@@ -61,7 +61,7 @@ struct RunMarkTests {
         try restored.store.close()
     }
 
-    @Test("a new store that is killed before the lock file says so is not a restore", arguments: 1...3)
+    @Test("a new store that is killed before its lock file is not a restore", arguments: 1...3)
     func newStore(kills: Int) throws {
         let scratch = try Scratch()
         // Killed before it had a name.

@@ -141,7 +141,7 @@ struct LiveSharedTests {
     }
 
     @Test(
-        "a form that was deleted says so, keeps what was typed, and opens again when it is created again"
+        "a deleted form says so, keeps what was typed, and opens again when it is created again"
     )
     func deleted() throws {
         var bench = try LiveBench(form)

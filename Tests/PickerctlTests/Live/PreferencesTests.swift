@@ -120,7 +120,8 @@ struct PreferencesTests {
     }
 
     @Test(
-        "what no terminal sends is not a key", arguments: ["", "f0", "f25", "shift-1", "ctrl-é", "x1"])
+        "what no terminal sends is not a key",
+        arguments: ["", "f0", "f25", "shift-1", "ctrl-é", "x1"])
     func unsent(name: String) { #expect(KeyMap.key(named: name) == nil) }
 
     @Test("the background chooses among the two themes, and one that was asked for stays")
