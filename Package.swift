@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What every Swift target of the house is compiled with.
+/// The settings of every Swift target.
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
@@ -9,7 +9,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Rooms that touch memory that Swift does not manage say so at each place.
+/// Modules with memory that Swift does not manage mark each such place.
 let strictMemory: [SwiftSetting] = strict + [.strictMemorySafety()]
 
 /// ArgumentParser brings FoundationEssentials, whose own libraries a static link must name.
@@ -17,8 +17,8 @@ let parserLibraries = [
     "-l_FoundationCollections", "-l_FoundationCShims", "-lswiftSynchronization",
 ]
 
-/// What a start touches lies side by side (scripts/order-symbols), and what is relocated is listed
-/// in a hundredth of the room (glibc 2.36).
+/// The functions that a start uses are placed together (scripts/order-symbols), and relocations are
+/// stored in a compact format (glibc 2.36).
 func ordered(_ program: String) -> [String] {
     let order = "\(Context.packageDirectory)/packaging/order/\(program)"
     let flags = [

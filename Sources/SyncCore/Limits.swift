@@ -26,15 +26,16 @@ public struct Limits: Sendable, Hashable {
     public var changeLogBytesMax = 4 << 20
     /// Revisions of one form that the store keeps for `since`, history and undo.
     public var historyRevisionsMax = 10_000
-    /// The most bytes of these revisions. Large texts are dropped sooner than small edits.
+    /// Bytes of the revisions of one form that the store keeps. Large texts are dropped sooner than
+    /// small edits.
     public var historyBytesMax = 64 << 20
     /// The most bytes of revisions of all forms that one uid created. The form with most of them
     /// drops its oldest.
     public var historyBytesPerUserMax = 1 << 30
-    /// Revisions of each user that the store keeps of a form in addition, so that a user with many
-    /// edits does not remove another's revisions from history and undo.
+    /// Revisions of each user that the store keeps of a form beyond the newest, so that a user with
+    /// many edits does not remove another's revisions from history and undo.
     public var historyRevisionsPerUser = 100
-    /// The most days that the store keeps them.
+    /// Days that the store keeps revisions.
     public var historyDaysMax = 7
     /// Forms in the daemon.
     public var formsMax = 1_000
@@ -64,7 +65,7 @@ public struct Limits: Sendable, Hashable {
     /// The most stored idempotency keys of one uid: nearly three edits per second with their own
     /// keys, day and night. Each takes about half a kilobyte of the store and two bytes of memory.
     public var keysPerUserMax = 250_000
-    /// The most bytes of their answers in the store.
+    /// Bytes of the stored answers under the idempotency keys of one uid.
     public var keyBytesPerUserMax = 256 << 20
     /// Transactions of a form that can be undone. Beyond that, the user with most of them loses the
     /// oldest.
@@ -97,51 +98,51 @@ extension Limits {
     /// All limits in display order.
     public static let all: [LimitDescription] = [
         .init(
-            "maxFrame", "bytes", "one message; a longer one ends the connection", 4096...(64 << 20),
+            "maxFrame", "bytes", "size of one message", 4096...(64 << 20),
             \.maxFrame),
         .init(
-            "connectionsMax", "connections", "descriptors and memory of the daemon", 1...1_000_000,
+            "connectionsMax", "connections", "descriptors and memory", 1...1_000_000,
             \.connectionsMax),
         .init(
-            "connectionsPerUserMax", "connections", "no user takes every place", 1...1_000_000,
+            "connectionsPerUserMax", "connections", "fairness between users", 1...1_000_000,
             \.connectionsPerUserMax),
         .init(
             "subscriptionsPerUserMax", "subscriptions", "work for each change", 1...1_000_000,
             \.subscriptionsPerUserMax),
         .init(
-            "answerBytesMax", "bytes", "answers that a client does not take", 4096...(64 << 20),
+            "answerBytesMax", "bytes", "answers that nobody reads", 4096...(64 << 20),
             \.answerBytesMax),
         .init(
-            "inboxBytesMax", "bytes", "requests that wait behind a commit", 4096...(64 << 20),
+            "inboxBytesMax", "bytes", "requests that wait for a commit", 4096...(64 << 20),
             \.inboxBytesMax),
         .init(
-            "unfinishedBytesPerUserMax", "bytes", "frames held open half sent",
+            "unfinishedBytesPerUserMax", "bytes", "incomplete messages",
             4096...(1 << 40), \.unfinishedBytesPerUserMax),
         .init(
-            "heldBytesPerUserMax", "bytes", "requests and answers that wait, a user",
+            "heldBytesPerUserMax", "bytes", "requests and answers in memory",
             65_536...(1 << 40), \.heldBytesPerUserMax),
         .init(
-            "retainedBytesMax", "bytes", "changes that stalled writes hold",
+            "retainedBytesMax", "bytes", "memory of stalled writes",
             65_536...(1 << 40), \.retainedBytesMax),
         .init(
-            "changeLogBytesMax", "bytes", "changes kept in memory, a form", 4096...(1 << 30),
+            "changeLogBytesMax", "bytes", "changes in memory, per form", 4096...(1 << 30),
             \.changeLogBytesMax),
         .init(
-            "historyRevisionsMax", "revisions", "size of the store, a form", 1...10_000_000,
+            "historyRevisionsMax", "revisions", "size of the store, per form", 1...10_000_000,
             \.historyRevisionsMax),
         .init(
-            "historyBytesMax", "bytes", "size of the store, a form", 65_536...(1 << 40),
+            "historyBytesMax", "bytes", "size of the store, per form", 65_536...(1 << 40),
             \.historyBytesMax),
         .init(
-            "historyBytesPerUserMax", "bytes", "size of the store, a user's forms",
+            "historyBytesPerUserMax", "bytes", "size of the store, per user",
             65_536...(1 << 40), \.historyBytesPerUserMax),
         .init(
-            "historyRevisionsPerUser", "revisions", "no user pushes another out", 0...10_000,
+            "historyRevisionsPerUser", "revisions", "fairness between users", 0...10_000,
             \.historyRevisionsPerUser),
         .init("historyDaysMax", "days", "age of the history", 1...36_500, \.historyDaysMax),
         .init("formsMax", "forms", "memory of the daemon", 1...1_000_000, \.formsMax),
         .init(
-            "formsPerUserMax", "forms", "no user takes every place", 1...1_000_000,
+            "formsPerUserMax", "forms", "fairness between users", 1...1_000_000,
             \.formsPerUserMax),
         .init("fieldsMax", "controls", "size of a form", 1...100_000, \.fieldsMax),
         .init("optionsMax", "options", "size of a form", 1...1_000_000, \.optionsMax),
@@ -155,22 +156,22 @@ extension Limits {
             "requestBatchMax", "requests", "time of one JSON-RPC batch", 1...100_000,
             \.requestBatchMax),
         .init(
-            "draftBytesMax", "bytes", "a draft is broadcast, never kept", 16...(64 << 10),
+            "draftBytesMax", "bytes", "drafts are sent to all watchers", 16...(64 << 10),
             \.draftBytesMax),
         .init(
-            "draftsPerSecondMax", "drafts", "a hand on a slider, a connection", 1...1_000,
+            "draftsPerSecondMax", "drafts", "a dragged slider sends drafts", 1...1_000,
             \.draftsPerSecondMax),
         .init("keyHours", "hours", "how late a retry may come", 1...720, \.keyHours),
         .init("keysPerUserMax", "keys", "size of the store", 100...10_000_000, \.keysPerUserMax),
         .init(
             "keyBytesPerUserMax", "bytes", "size of the store", 65_536...(1 << 40),
             \.keyBytesPerUserMax),
-        .init("undoDepthMax", "transactions", "memory, a form", 1...10_000, \.undoDepthMax),
+        .init("undoDepthMax", "transactions", "memory, per form", 1...10_000, \.undoDepthMax),
         .init(
-            "intervalMilliseconds", "ms", "what a crash may cost with durability interval",
+            "intervalMilliseconds", "ms", "loss with durability interval",
             1...60_000, \.intervalMilliseconds),
         .init(
-            "unwrittenBytesMax", "bytes", "memory, where an answer does not wait for the disk",
+            "unwrittenBytesMax", "bytes", "edits that wait for the disk",
             65_536...(1 << 40), \.unwrittenBytesMax),
     ]
 }
