@@ -1,10 +1,10 @@
 public import SyncCore
 import SeededRandom
 
-/// An engine with a store in memory, clients whose bytes are decoded, and time as a plain number.
+/// An engine with a store in memory, clients whose bytes are decoded, and a simulated clock.
 ///
-/// Nothing happens by itself: `send` hands bytes in, `settle` runs iterations until nothing is left
-/// to do. With `holdsCommits` a batch stays under way until `commit` or `failCommit`.
+/// Nothing happens by itself: `send` passes bytes in, and `settle` runs iterations until nothing is
+/// left to do. With `holdsCommits` a batch stays in progress until `commit` or `failCommit`.
 public final class EngineHost {
     public private(set) var engine: Engine
     public private(set) var store = ModelStore()
@@ -13,13 +13,13 @@ public final class EngineHost {
     /// Milliseconds since 1970 and since the start.
     public var milliseconds: Int64 = 1_795_000_000_000
     public private(set) var replica: ReplicaID
-    /// Batches stay under way until the test says how they end.
+    /// Batches stay in progress until the test ends them.
     public var holdsCommits = false
-    /// Connections that take no bytes.
+    /// Connections that accept no bytes.
     public var stopped: Set<ConnectionID> = []
     public private(set) var batchUnderWay: Batch?
     public private(set) var log: [LogEntry] = []
-    /// The lines that the engine wrote before acts.
+    /// The audit entries of the engine.
     public let auditLog = AuditLog()
     public private(set) var closed: [ConnectionID] = []
     public private(set) var paused: Set<ConnectionID> = []
@@ -27,33 +27,33 @@ public final class EngineHost {
     public private(set) var rebuildAsked = false
     /// Whether a rebuild succeeds.
     public var rebuildWorks = true
-    /// How far the wall clock is off: it may jump, the other clock may not.
+    /// The offset of the wall clock, which may jump; the other clock may not.
     public var wallOffset: Int64 = 0
-    /// Connections whose writes stay under way until `resumeReading`.
+    /// Connections whose writes stay in progress until `resumeReading`.
     public var slow: Set<ConnectionID> = []
-    /// Reads of the store stay under way until `answerFetches`.
+    /// Reads of the store stay in progress until `answerFetches`.
     public var holdsFetches = false
-    /// What this host does wrong on purpose.
+    /// Intended errors of this host.
     public var faults: HostFaults = []
-    /// Told of every batch when it is durable, before the engine is.
+    /// Called for each durable batch, before the engine knows that it is durable.
     public var onCommit: (Batch) -> Void = { _ in }
     /// Told of every transaction that takes dots and makes no revision, as it is done: its author,
     /// the newest revision, its dots.
     public var onAffirmation: (Author, UInt64, [Dot]) -> Void = { _, _, _ in }
-    /// The bytes of writes that are under way.
+    /// The bytes of writes in progress.
     private var writing: [ConnectionID: Output] = [:]
     private var fetchesUnderWay: [(FetchID, StoreQuery)] = []
-    /// A batch that was said to be durable and is not (`HostFaults.answersBeforeCommit`).
+    /// A batch that was reported as durable but is not (`HostFaults.answersBeforeCommit`).
     private var unwritten: Batch?
 
     private var inboxes: [ConnectionID: FrameDecoder] = [:]
-    /// Frames that each client got, as JSON text, oldest first.
+    /// The frames that each client received, as JSON text, oldest first.
     public private(set) var received: [ConnectionID: [String]] = [:]
     private var closing: Set<ConnectionID> = []
     private var nextConnection: UInt64 = 1
 
-    /// A host with an empty store, or one with a copy of another's: under an id of its own and with
-    /// new logs.
+    /// A host with an empty store, or with a copy of another host's store, which has an id of its
+    /// own and new logs.
     public init(
         durability: Durability = .commit, limits: Limits = Limits(), seed: UInt64 = 1,
         replica: ReplicaID = ReplicaID(id: 0x3f9a, epoch: 1), copyOf store: ModelStore? = nil,
@@ -89,10 +89,10 @@ public final class EngineHost {
 
     // MARK: - Life
 
-    /// The daemon is killed: what was not committed is lost, every client is cut off; then it is
-    /// started again over what the store has.
+    /// Kills the daemon: what was not committed is lost and all connections end. Then it starts
+    /// again with the contents of the store.
     ///
-    /// - Parameter writesBatch: The batch under way had reached the disk, and nobody was told.
+    /// - Parameter writesBatch: The batch in progress had reached the disk, but nobody was told.
     public func crash(
         newEpoch: Bool = false, newLogs: Bool = false, writesBatch: Bool = false
     ) throws {
@@ -100,7 +100,7 @@ public final class EngineHost {
         try start(newEpoch: newEpoch, newLogs: newLogs)
     }
 
-    /// The daemon is killed, and stays down until `start`.
+    /// Kills the daemon, which stays down until `start`.
     public func kill(writesBatch: Bool = false) {
         if writesBatch, let batch = batchUnderWay { store.commit(batch) }
         batchUnderWay = nil
@@ -116,9 +116,9 @@ public final class EngineHost {
         isDrained = false
     }
 
-    /// A daemon that is down is started.
+    /// Starts a daemon that is down.
     ///
-    /// - Parameter over: What was put in the place of its store meanwhile.
+    /// - Parameter over: A replacement for its store.
     public func start(
         over other: ModelStore? = nil, newEpoch: Bool = false, newLogs: Bool = false
     ) throws {
@@ -130,9 +130,9 @@ public final class EngineHost {
         observe()
     }
 
-    /// The daemon stops as it is asked to, with goodbyes and a last commit.
+    /// Stops the daemon cleanly, with goodbyes and a last commit.
     ///
-    /// - Returns: whether it came to an end by itself.
+    /// - Returns: whether it ended by itself.
     public func stop() -> Bool {
         isDrained = false
         run(.stop(.restart))
@@ -143,9 +143,9 @@ public final class EngineHost {
         return isDrained
     }
 
-    /// The daemon stops as it is asked to, and starts again.
+    /// Stops the daemon cleanly and starts it again.
     ///
-    /// - Returns: whether it came to an end by itself.
+    /// - Returns: whether it ended by itself.
     public func restart() throws -> Bool {
         let wasDrained = stop()
         try crash()
@@ -170,7 +170,7 @@ public final class EngineHost {
         return id
     }
 
-    /// A client vanishes.
+    /// A client disconnects.
     public func disconnect(_ id: ConnectionID) {
         inboxes[id] = nil
         writing[id] = nil
@@ -179,19 +179,19 @@ public final class EngineHost {
 
     // MARK: - Bytes
 
-    /// Hands a JSON text in as one frame.
+    /// Sends a JSON text as one frame.
     public func send(_ id: ConnectionID, _ text: String) {
         sendBytes(id, Frame.encode(text: Array(text.utf8)))
     }
 
-    /// Hands raw bytes in.
+    /// Sends raw bytes.
     public func sendBytes(_ id: ConnectionID, _ bytes: [UInt8]) {
         var effects: [Effect] = []
         bytes.withUnsafeBytes { engine.received(id, $0, at: now, into: &effects) }
         carryOut(effects)
     }
 
-    /// Sends a request and gives what the client has got when nothing is left to do.
+    /// Sends a request and returns what the client has received when nothing is left to do.
     @discardableResult
     public func call(_ id: ConnectionID, _ request: Request, as number: Int64 = 1) -> [String] {
         let before = received[id]?.count ?? 0
@@ -200,7 +200,7 @@ public final class EngineHost {
         return Array((received[id] ?? []).dropFirst(before))
     }
 
-    /// Sends a JSON-RPC request as text and gives the frames that came.
+    /// Sends a JSON-RPC request as text and returns the frames that arrived.
     @discardableResult
     public func ask(_ id: ConnectionID, _ text: String) -> [String] {
         let before = received[id]?.count ?? 0
@@ -209,7 +209,7 @@ public final class EngineHost {
         return Array((received[id] ?? []).dropFirst(before))
     }
 
-    /// Takes the frames that a client got so far.
+    /// Removes and returns the frames that a client has received.
     public func take(_ id: ConnectionID) -> [String] {
         defer { received[id] = [] }
         return received[id] ?? []
@@ -217,14 +217,14 @@ public final class EngineHost {
 
     // MARK: - Steps
 
-    /// Hands an event in and carries its effects out.
+    /// Passes an event to the engine and performs its effects.
     public func run(_ input: Input) {
         var effects: [Effect] = []
         engine.handle(input, at: now, into: &effects)
         carryOut(effects)
     }
 
-    /// One iteration of the loop; whether anything happened.
+    /// One iteration of the loop; returns whether anything happened.
     @discardableResult
     public func iterate() -> Bool {
         if engine.wantsTurn { run(.turn) }
@@ -237,7 +237,7 @@ public final class EngineHost {
         return didWrite || engine.wantsIteration
     }
 
-    /// Runs until nothing is left to do but what the test holds back.
+    /// Runs until nothing is left to do except what the test holds back.
     public func settle() {
         for _ in 0..<10_000 where !iterate() && (batchUnderWay == nil || holdsCommits) { return }
     }
@@ -249,7 +249,7 @@ public final class EngineHost {
         settle()
     }
 
-    /// The batch under way is durable.
+    /// The batch in progress becomes durable.
     public func commit() {
         guard let batch = batchUnderWay else { return }
         batchUnderWay = nil
@@ -266,17 +266,17 @@ public final class EngineHost {
         run(.committed(batch: batch.number, failures: failures))
     }
 
-    /// The store refuses every step of the forms of those names, but for their deletion.
+    /// The store rejects all operations on these forms, except their deletion.
     public func refuseForms(_ names: Set<String>) { store.refusedForms = names }
 
-    /// The store answers what it was asked.
+    /// The store answers its fetches.
     public func answerFetches() {
         let fetches = fetchesUnderWay
         fetchesUnderWay = []
         for (id, query) in fetches { run(.fetched(id, store.answer(query))) }
     }
 
-    /// The batch under way may or may not be durable.
+    /// The result of the batch in progress is unknown.
     public func failCommit(isWritten: Bool = false, reason: String = "disk full") {
         guard let batch = batchUnderWay else { return }
         batchUnderWay = nil
@@ -284,7 +284,7 @@ public final class EngineHost {
         run(.commitFailed(batch: batch.number, reason: reason))
     }
 
-    /// A client that had stopped reading takes bytes again.
+    /// A client that had stopped reading reads again.
     public func resumeReading(_ id: ConnectionID) {
         stopped.remove(id)
         slow.remove(id)
@@ -310,7 +310,7 @@ public final class EngineHost {
         return true
     }
 
-    /// Hands a write's bytes to its client; they are read only now, as late as the kernel may.
+    /// Passes a write's bytes to its client. They are read only now, as late as the kernel may.
     private func deliver(_ output: Output, to id: ConnectionID) {
         var bytes: [UInt8] = []
         for segment in output.segments {
@@ -365,7 +365,7 @@ public final class EngineHost {
 }
 
 extension Batch {
-    /// What is left of a batch without the forms that failed.
+    /// The batch without the forms that failed.
     fileprivate func without(_ failures: [FormFailure]) -> Batch {
         if failures.isEmpty { return self }
         let failed = Set(failures.map(\.form))
@@ -376,7 +376,7 @@ extension Batch {
 }
 
 extension Environment {
-    /// Deterministic randomness, and a seal that is none but checks its place.
+    /// Deterministic randomness, and a seal that does not encrypt but checks the associated data.
     public static func forTests(
         seed: UInt64, compile: @escaping PatternCompiler, _ auditLog: AuditLog = AuditLog()
     ) -> Environment {
@@ -392,17 +392,17 @@ extension Environment {
                 else { return nil }
                 return sealed.dropFirst(1 + place.count).map { ~$0 }
             },
-            // FNV-1a: enough to tell requests apart.
+            // FNV-1a: enough to distinguish requests.
             digest: { request in
                 request.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
             }, audit: { auditLog.write($0) })
     }
 }
 
-/// Where audit lines go; used by one thread, as the engine is.
+/// Collects audit entries; used by one thread, like the engine.
 public final class AuditLog: @unchecked Sendable {
     public private(set) var entries: [LogEntry] = []
-    /// Whether it takes no more lines.
+    /// Whether it accepts no more entries.
     public var isFull = false
 
     public init() {}

@@ -1,4 +1,4 @@
-// Mistakes that a host can make on purpose, so that a search for mistakes can be seen to find them.
+// Intended errors of a host, to show that a search for errors finds them.
 
 internal import SyncCore
 
@@ -6,23 +6,23 @@ internal import SyncCore
 public struct HostFaults: OptionSet, Sendable {
     public let rawValue: Int
 
-    /// The faults of those bits.
+    /// The faults with these bits.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
-    /// Batches are said to be durable one commit too early.
+    /// Batches are reported as durable one commit too early.
     public static let answersBeforeCommit = HostFaults(rawValue: 1)
     /// The last field of each batch is left out.
     public static let losesIncrement = HostFaults(rawValue: 2)
-    /// One revision never reaches a client.
+    /// One revision is not sent to a client.
     public static let skipsRevision = HostFaults(rawValue: 4)
-    /// Changes are told to the first connection alone.
+    /// Changes are sent only to the first connection.
     public static let tellsOneSubscriberOnly = HostFaults(rawValue: 8)
-    /// The same epoch is kept after a stop that may have lost revisions that somebody saw.
+    /// The epoch is kept after a stop that may have lost published revisions.
     public static let reusesDots = HostFaults(rawValue: 16)
 
-    /// Whether a frame is kept from a client.
+    /// Whether a frame is withheld from a client.
     func swallow(_ text: String, for id: ConnectionID) -> Bool {
         guard !isEmpty, text.contains(#""method":"state.changed""#) else { return false }
         if contains(.tellsOneSubscriberOnly), id.number > 1 { return true }
@@ -31,7 +31,7 @@ public struct HostFaults: OptionSet, Sendable {
 }
 
 extension Batch {
-    /// The batch as a store would write it that forgets a field.
+    /// The batch of a store that forgets a field.
     var withoutItsLastField: Batch {
         var batch = self
         let place = batch.operations.lastIndex { operation in

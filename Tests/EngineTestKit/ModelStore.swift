@@ -1,26 +1,26 @@
 public import SyncCore
 
-/// A store in memory that behaves as the real one is asked to: batches apply whole or not at all,
-/// but for forms that fail, which are left out whole; a crash forgets nothing that was committed.
+/// A store in memory with the behavior of the real one: batches are applied as a whole or not at
+/// all, except forms that fail, which are left out; a crash loses nothing that was committed.
 public struct ModelStore {
     public private(set) var forms: [FormKey: FormRow] = [:]
     public private(set) var fields: [FormKey: [String: FieldRow]] = [:]
     public private(set) var revisions: [FormKey: [UInt64: RevisionRow]] = [:]
-    /// What is kept of each uid beyond the newest revisions.
+    /// The revisions of each uid that are kept beyond the newest.
     public private(set) var older: [FormKey: [UInt64: RevisionRow]] = [:]
     public private(set) var keys: [String: KeyRow] = [:]
     /// What this store calls a copy of itself.
     private static let copy = Array("a copy of the store".utf8)
     public private(set) var clock: [UInt8] = []
-    /// Names of forms whose steps are refused, but for their deletion.
+    /// Names of forms whose operations are rejected, except their deletion.
     public var refusedForms: Set<String> = []
-    /// Batches that were committed.
+    /// The number of committed batches.
     public private(set) var batches = 0
 
     /// An empty store.
     public init() {}
 
-    /// Applies a batch but for the forms that fail, which are given back.
+    /// Applies a batch except for the forms that fail, which are returned.
     @discardableResult
     public mutating func commit(_ batch: Batch) -> [FormFailure] {
         batches += 1
@@ -32,7 +32,7 @@ public struct ModelStore {
         return failures
     }
 
-    /// The forms that fail: those that are to be refused, and those that are not there.
+    /// The forms that fail: rejected ones, and those that do not exist.
     private func failures(in batch: Batch) -> [FormFailure] {
         var names = forms.mapValues(\.name)
         var failures: [FormFailure] = []
@@ -97,7 +97,7 @@ public struct ModelStore {
         }
     }
 
-    /// The newest of each uid, then the second newest of each, and so on, each with its place.
+    /// The newest of each uid, then the second newest of each, and so on, with their ranks.
     private static func dealt(_ rows: [RevisionRow]) -> [(place: Int, row: RevisionRow)] {
         var places: [UInt32?: Int] = [:]
         return rows.sorted { $0.revision > $1.revision }
@@ -131,7 +131,7 @@ public struct ModelStore {
             }
     }
 
-    /// Replaces everything but the history, as `Effect.rebuild` asks.
+    /// Replaces everything except the history, as `Effect.rebuild` requires.
     public mutating func rebuild(_ image: StoreImage) {
         forms = Dictionary(uniqueKeysWithValues: image.forms.map { ($0.key, $0) })
         fields = [:]
@@ -146,7 +146,7 @@ public struct ModelStore {
         clock = image.clock
     }
 
-    /// What an engine starts from.
+    /// The initial state of an engine.
     public func image(revisionsPerForm: Int = 500) -> StoreImage {
         StoreImage(
             forms: forms.values.sorted { $0.key < $1.key },
@@ -161,7 +161,7 @@ public struct ModelStore {
             }, clock: clock)
     }
 
-    /// The first rows, and at least one where there is one.
+    /// The first rows, at least one if there is any.
     private static func first(
         of rows: [RevisionRow], rowsMax: Int, bytesMax: Int,
         size: (RevisionRow) -> Int = { $0.frame.count }

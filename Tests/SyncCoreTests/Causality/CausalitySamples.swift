@@ -1,4 +1,4 @@
-// Short names for what the tests of causality are made of.
+// Short names for tests of causality.
 
 import SyncCore
 
@@ -14,7 +14,7 @@ func dotC(_ counter: UInt64) -> Dot { Dot(replicaC, counter) }
 /// A stamp at these milliseconds.
 func stamp(_ milliseconds: Int64) -> HybridTimestamp { HybridTimestamp(milliseconds: milliseconds) }
 
-/// Somebody who writes at `replica`.
+/// An author at `replica`.
 func author(_ replica: ReplicaID = replicaA, _ user: String = "mary") -> Author {
     Author(user: user, uid: 1000, client: "pickerctl/1.0", connection: 7, replica: replica)
 }
@@ -22,31 +22,31 @@ func author(_ replica: ReplicaID = replicaA, _ user: String = "mary") -> Author 
 func written(_ value: JSON?) -> Written { Written(value: value, author: author()) }
 
 extension FieldStore {
-    /// The register, in a test that knows it is one.
+    /// The register; the test knows that it is one.
     var asRegister: MultiValueRegister<Written> {
         if case .register(let store) = self { store } else { MultiValueRegister() }
     }
-    /// The components, in a test that knows.
+    /// The components; the test knows that it has them.
     var asComponents: ComponentMap {
         if case .components(let store) = self { store } else { ComponentMap() }
     }
-    /// The set, in a test that knows.
+    /// The set; the test knows that it is one.
     var asTags: AddWinsSet { if case .tags(let store) = self { store } else { AddWinsSet() } }
-    /// The counter, in a test that knows.
+    /// The counter; the test knows that it is one.
     var asCounter: EpochCounter {
         if case .counter(let store) = self { store } else { EpochCounter() }
     }
-    /// The presses, in a test that knows.
+    /// The presses; the test knows that it has them.
     var asPresses: PressCounter {
         if case .presses(let store) = self { store } else { PressCounter() }
     }
-    /// The secret, in a test that knows.
+    /// The secret; the test knows that it is one.
     var asSealed: SealedRegister {
         if case .sealed(let store) = self { store } else { SealedRegister() }
     }
 }
 
-/// One daemon's copy of a form with one register, as the worked examples speak of it.
+/// One daemon's copy of a form with one register, for the worked examples.
 struct ExampleCopy {
     var form = CausalForm()
     let replica: ReplicaID
@@ -59,7 +59,7 @@ struct ExampleCopy {
 
     static let key = CausalForm.Key("field", .register)
 
-    /// Sets the register with a token, and gives the token of the answer.
+    /// Sets the register with a token, and returns the token in the answer.
     @discardableResult
     mutating func set(_ value: JSON, token: String?) throws -> String {
         time += 1

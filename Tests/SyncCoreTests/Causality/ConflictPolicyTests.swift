@@ -1,4 +1,4 @@
-// Which value stands, who is told, and when siblings go.
+// Which value is current, who is told, and when siblings are removed.
 
 import SyncCore
 import Testing
@@ -7,7 +7,7 @@ import Testing
 struct ConflictPolicyTests {
     typealias Register = MultiValueRegister<Written>
 
-    /// A register after these writes at one store, each by somebody who had seen `seen`.
+    /// A register after these writes in one store, each by an author who had seen `seen`.
     private func register(
         _ policy: ConflictPolicy, _ writes: [(value: JSON?, seen: [UInt64])]
     ) -> (register: Register, last: SiblingFate<Register.Sibling>) {

@@ -1,4 +1,4 @@
-// Tokens: one spelling each, and nothing that a hostile one can do.
+// Tokens: one spelling each, and no harm from hostile ones.
 
 import SyncCore
 import Testing

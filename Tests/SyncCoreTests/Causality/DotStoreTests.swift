@@ -1,4 +1,4 @@
-// What each store promises beyond the laws.
+// The guarantees of each store beyond the laws.
 
 import Simulation
 import SyncCore
@@ -183,7 +183,7 @@ struct DotStoreTests {
         for edit in 1...4000 {
             let field = TrialField.allCases[edit % TrialField.allCases.count]
             guard let dot = form.context.nextDot(for: replicaA) else { return }
-            // Each edit is another client's, which has seen nothing, or all, or something old.
+            // Each edit is by another client, which has seen nothing, everything, or an old state.
             let old = CausalContext(dots: (1...3).map { dotA(UInt64(max(1, edit - $0))) })
             let seen = [Seen.present, .context(CausalContext()), .context(old)][edit % 3]
             _ = TrialEdit(field: field, variant: edit / 8 % 4, number: edit).apply(

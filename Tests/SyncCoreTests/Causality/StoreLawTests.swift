@@ -1,10 +1,10 @@
-// The laws of join, for every store: exhaustively on short runs, at random on long ones.
+// The laws of join for every store: exhaustively for short runs, at random for long ones.
 
 import Simulation
 import SyncCore
 import Testing
 
-/// A few copies of a form that edit and join, with everything that was ever a state or a delta.
+/// A few copies of a form that edit and join, with all their states and deltas.
 private struct LawRun {
     var copies: [CausalForm]
     let replicas = [replicaA, replicaB, replicaC]
@@ -31,7 +31,7 @@ private struct LawRun {
         states.append(copies[index])
     }
 
-    /// The law that two of these states break; `nil` where all hold.
+    /// The law that two of these states violate; `nil` if there is none.
     static func brokenByPairs(_ states: [CausalForm]) -> String? {
         for x in states {
             if x.joined(x) != x { return "idempotent" }
@@ -57,9 +57,8 @@ struct StoreLawTests {
         "join is commutative, associative, idempotent and monotone after every run of four steps",
         arguments: TrialField.allCases)
     func exhaustive(field: TrialField) {
-        // Steps: 4 edits (two copies, two kinds of edit) and 2 joins.
-        // The first is an edit of the first copy: a join of nothing does nothing, and the copies
-        // are alike but for their names.
+        // Steps: 4 edits (two copies, two kinds of edit) and 2 joins. The first is an edit of the
+        // first copy: a join of nothing does nothing, and the copies differ only in their names.
         for code in 0..<(6 * 6 * 6 * 6) where [0, 2].contains(code % 6) {
             var run = LawRun(copies: 2)
             var rest = code
@@ -108,7 +107,7 @@ struct StoreLawTests {
             let fromDeltas = shuffled.reduce(CausalForm()) { $0.joined($1) }
             #expect(fromDeltas == whole, "seed \(seed)")
 
-            // Some are lost; a later whole copy repairs what they said.
+            // Some are lost; a later whole copy repairs that.
             let some = run.deltas.filter { _ in random.chance(60) }.shuffled(using: &random)
             let repaired = some.reduce(CausalForm()) { $0.joined($1) }.joined(whole)
             #expect(repaired == whole, "seed \(seed)")
@@ -187,7 +186,7 @@ struct StoreLawTests {
         for (i, x) in states.enumerated() {
             for (j, y) in states.enumerated().dropFirst(i + 1) {
                 for z in states.dropFirst(j + 1) {
-                    // With commutativity these two are all ways to bracket three.
+                    // With commutativity, these two are all ways to group three.
                     if !LawRun.isAssociative(x, y, z) || !LawRun.isAssociative(y, x, z) {
                         return "associative"
                     }

@@ -2,9 +2,9 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-/// Saying what is there already counts as a write, and nobody is told.
+/// Setting the current value again is a write, and nobody is notified.
 @Suite struct EngineAffirmationTests {
-    /// A watcher, and a token of what everybody has seen of `days` and of `ask`.
+    /// A watcher, and a token of what all clients have seen of `days` and of `ask`.
     private static let beginning = #"""
         connect root
         connect alice

@@ -3,8 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What one request may make the daemon do, whatever it says. What it costs in instructions is
-/// counted by `make check-cost`.
+/// Limits on the work of one request. `make check-cost` counts its cost in instructions.
 @Suite struct BoundedWorkTests {
     private func host(
         _ fields: String, limits: Limits = Limits(),
@@ -60,7 +59,7 @@ import Testing
         for isSetBefore in [false, true] {
             let (host, root) = try host(field)
             if isSetBefore {
-                // The first of both alone, by another, so that there is something under it.
+                // First both alone, by another user, so that there is an earlier value.
                 let other = host.connect(uid: 0, user: "root")
                 host.ask(other, set([#"{"field":"x",\#(first)}"#]))
             }

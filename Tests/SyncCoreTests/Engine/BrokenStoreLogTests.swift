@@ -2,7 +2,7 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-/// What the log says of a store that cannot be written.
+/// The log entries of a store that cannot be written.
 @Suite struct BrokenStoreLogTests {
     @Test("a disk that stays full is logged once, not at each attempt")
     func once() throws {

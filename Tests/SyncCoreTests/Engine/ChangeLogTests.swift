@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What subscribers are given of a form's changes, by where they stand.
+/// What subscribers get from a form's change log, by cursor.
 @Suite struct ChangeLogTests {
     private let retained = RetainedBytes()
 

@@ -3,8 +3,8 @@ import Testing
 
 @testable import SyncCore
 
-/// The disk, long answers and crowds of subscribers, dealt out by user. All of it by a clock that
-/// the test moves: figures are the same on every machine.
+/// The disk, long answers and many subscribers, shared by user. The test moves the clock, so
+/// figures are the same on every machine.
 @Suite struct CommitShareTests {
     private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
 
@@ -23,7 +23,7 @@ import Testing
     }
 
     /// A disk whose commits take ten milliseconds, a user who edits a millisecond after each
-    /// answer, and maybe another whose edits never end.
+    /// answer, and optionally another user who floods.
     private final class Disk {
         static let commit = 10
         let host: EngineHost
@@ -32,7 +32,7 @@ import Testing
         var writerIsThere = true
         private(set) var edits = 0
         private(set) var floodEdits = 0
-        /// Milliseconds for which the disk has rested, each time.
+        /// The milliseconds of each rest of the disk.
         private(set) var rests: [Int] = []
         private var rest = 0
         private var left = 0
@@ -121,7 +121,7 @@ import Testing
         #expect(rests.count >= 20)
         #expect(rests.count { $0 > 0 } <= 2, "\(rests)")
         #expect(rests.allSatisfy { $0 <= Disk.commit }, "\(rests)")
-        // And when it is back it is waited for again.
+        // When the user is back, commits wait for it again.
         disk.writerIsThere = true
         disk.edit(disk.writer)
         let edits = disk.edits
@@ -223,7 +223,7 @@ import Testing
         #expect(audience.unmarked == 600)
         host.iterate()
         #expect(audience.unmarked == 600 - Account.contendedMarks)
-        // Marked or not: those who leave take nobody's place with them.
+        // Whether marked or not: those who leave do not affect the marking of others.
         let gone = [0, 1, 127, 128, 129, 300, 598, 599].map { crowd[$0] }
         for id in gone { host.disconnect(id) }
         host.settle()

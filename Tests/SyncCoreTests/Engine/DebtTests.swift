@@ -3,11 +3,11 @@ import Testing
 
 @testable import SyncCore
 
-/// What is owed of the loop's time is paid in full, by whoever owes it under whatever uid.
+/// The debt of a user for the loop's time is paid in full, under any of its uids.
 @Suite struct DebtTests {
     private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
 
-    /// A host whose requests of uid 7 and of its subordinates take so long each.
+    /// A host whose requests of uid 7 and of its subordinate uids take this long.
     private func host(milliseconds: UInt64) throws -> (EngineHost, ConnectionID) {
         let host = try EngineHost(accountUID: { $0 >= 100_000 && $0 < 165_536 ? 7 : $0 })
         let other = host.connect(uid: 8, user: "bob")

@@ -2,7 +2,7 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-// Forms that are deleted while they are followed.
+// Forms that are deleted while clients watch them.
 
 @Suite struct EngineDeletionTests {
     @Test("deleting ends subscriptions; a form of the same name is another one")

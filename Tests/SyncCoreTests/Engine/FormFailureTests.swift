@@ -2,9 +2,9 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-/// What follows when the store refuses what a batch does to one form.
+/// When the store rejects the operations of a batch on one form.
 @Suite struct EngineFormFailureTests {
-    /// Two forms, and alice who watches both.
+    /// Two forms, and alice, who watches both.
     private static let beginning = #"""
         connect root
         connect alice

@@ -1,4 +1,4 @@
-// What the simulation found, each as the smallest story.
+// Errors that the simulation found, each as the smallest story.
 
 import EngineTestKit
 import SyncCore
@@ -18,7 +18,7 @@ private func rpc(_ method: String, _ params: String, id: Int = 1) -> String {
     #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":\#(params)}"#
 }
 
-/// A host with the form, and what people at it say.
+/// A host with the form, and the requests of its users.
 private struct Story {
     let host: EngineHost
     let root: ConnectionID
@@ -186,7 +186,7 @@ func keysOutliveRebuild(durability: Durability) throws {
     host.pass(milliseconds: 20_000)
     host.commit()
     host.settle()
-    // Its batch fails: with `commit` it is not done, else it was told and stands.
+    // Its batch fails: with `commit` it is not done, otherwise it was published and is kept.
     story.set(root, increment, #","idempotencyKey":"late""#)
     host.pass(milliseconds: 20_000)
     host.failCommit(isWritten: true)
@@ -222,7 +222,7 @@ func leapsAreNoTime(days: Int64) throws {
     story.set(root, increment, #","idempotencyKey":"early""#)
     host.pass(milliseconds: 20_000)
     host.wallOffset += days * 86_400_000
-    // Long enough for what has expired to be looked for.
+    // Long enough for a search for expired data.
     host.pass(milliseconds: 2 * 3_600_000)
     story.set(root, increment, #","idempotencyKey":"late""#)
     retry(root)
@@ -264,7 +264,7 @@ func pagesKeepTheirPlace() throws {
         rpc("state.subscribe", #"{"form":"f","since":{"log":"\#(log)","revision":1}}"#))
     host.answerFetches()
     host.settle()
-    // An edit of its own waits for its commit while the page comes.
+    // One of its own edits waits for its commit while the page arrives.
     story.set(writer, #"{"field":"name","value":"Ada"}"#)
     story.set(watcher, #"{"field":"count","value":9}"#)
     host.answerFetches()
@@ -302,8 +302,8 @@ func goneFieldsAreTold() throws {
 func pressBackFromBeyondTheEnd() throws {
     let story = try Story()
     story.set(story.root, #"{"field":"count","increment":8}"#)
-    // As several replicas do that count up at the same time, a narrower control leaves a sum that
-    // lies beyond its end.
+    // A narrower control leaves a sum beyond its bound, as concurrent increments of several
+    // replicas do.
     story.host.ask(
         story.root,
         rpc(

@@ -2,7 +2,7 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-// What random stories found, each as the smallest conversation.
+// Errors that random stories found, each as the smallest conversation.
 
 @Suite struct FoundByStoriesTests {
     @Test("a form whose deletion is not durable yet takes no place of formsPerUserMax")

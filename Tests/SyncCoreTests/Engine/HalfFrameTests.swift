@@ -2,9 +2,9 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-/// Frames that are begun and never finished.
+/// Incomplete frames.
 @Suite struct HalfFrameTests {
-    /// 60 bytes of a frame that is to have 100.
+    /// 60 bytes of a frame of 100.
     private let half: [UInt8] = [0, 0, 0, 100] + [UInt8](repeating: 0x20, count: 60)
 
     @Test("half frames of one user are bounded together, and nobody else pays for them")
@@ -25,7 +25,7 @@ import Testing
         host.settle()
         #expect(!host.closed.contains(bystander))
 
-        // What is finished, or gone, is charged no more.
+        // A frame that is complete, or whose connection has ended, is no longer charged.
         host.sendBytes(holders[0], [UInt8](repeating: 0x20, count: 40))
         host.disconnect(holders[1])
         let again = (0..<2).map { _ in host.connect(uid: 7, user: "mallory") }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What a subscriber that is far behind holds of the daemon's memory is its user's to pay for.
+/// The memory of a subscriber that is far behind is charged to its user.
 struct HeldPagesTests {
     private static let revisions = 200
 
@@ -44,7 +44,7 @@ struct HeldPagesTests {
         #expect(!host.closed.isEmpty && host.closed.allSatisfy(greedy.contains))
         let held = host.engine.accounts[7]?.heldBytes ?? 0
         #expect(held <= limits.heldBytesPerUserMax)
-        // Who is left is told every revision, and the account comes to nothing.
+        // The remaining clients get every revision, and the account returns to zero.
         for id in greedy + [bystander] where !host.closed.contains(id) {
             host.resumeReading(id)
             #expect(host.take(id).count == 1 + Self.revisions)
@@ -91,7 +91,7 @@ struct HeldPagesTests {
                 id,
                 #"{"jsonrpc":"2.0","id":2,"method":"presence.update","params":{"form":"f","focus":"t","draft":"\#(draft)"}}"#
             )
-            // Each who joins is told of all drafts at once, which is another text each time.
+            // Each new subscriber gets all drafts at once, which is a different text each time.
             #expect(host.engine.retained.bytes <= limits.retainedBytesMax + (300 << 10))
         }
         #expect(!host.closed.isEmpty && host.closed.allSatisfy(stalled.contains))

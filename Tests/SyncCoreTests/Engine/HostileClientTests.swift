@@ -10,7 +10,7 @@ import Testing
     import Darwin
 #endif
 
-/// Clients that send rubbish and wild requests, while a bystander works.
+/// Clients that send invalid frames and random requests, while a bystander works.
 ///
 /// `ENGINE_SEED=N` replays one run, `ENGINE_ROUNDS=N` makes it longer.
 @Suite struct EngineHostileTests {
@@ -36,7 +36,7 @@ import Testing
         "\"3f9a.1:18446744073709551615\"", "\"3f9a.1:0+2+4+6\"", "\"ffff.9:1\"", "\"x\"", "7",
     ]
 
-    /// Edits that a form takes, most of the time.
+    /// Edits that a form usually accepts.
     private static let good = [
         #""ice","changes":[{"field":"scoops","increment":1}]"#,
         #""ice","changes":[{"field":"scoops","increment":-1},{"field":"flavor","move":"next","wraps":true}]"#,
@@ -54,8 +54,8 @@ import Testing
         #""odd","changes":[{"field":"pin","value":"1234"}]"#,
     ]
 
-    /// A subscriber that checks what it is told: every revision once and in order, and after all of
-    /// it the same values as everybody else.
+    /// A subscriber that checks its notifications: every revision once and in order, and at the end
+    /// the same values as all others.
     private struct Watcher {
         var revisions: [String: Int64] = [:]
         var values: [String: JSON] = [:]
@@ -238,7 +238,7 @@ import Testing
             #expect(form.working.revision == form.committed.revision, "seed \(seed)")
             #expect(form.changeLog.next == form.committed.revision + 1, "seed \(seed)")
         }
-        // What was durable is all there, and reads the same.
+        // Everything that was durable is there and unchanged.
         let before = host.ask(
             ConnectionID(1),
             #"{"jsonrpc":"2.0","id":1,"method":"state.get","params":{"form":"ice"}}"#)

@@ -2,7 +2,7 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-/// Forms as large as they may be, and names that look the same.
+/// Forms of the largest size, and names that look the same.
 @Suite struct HugeFormTests {
     private static func apply(_ fields: String) -> String {
         #"{"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":{"form":"f","fields":[\#(fields)]}}}"#
@@ -69,7 +69,7 @@ import Testing
         #expect(wrong.utf8.count < 4_096, "an error lists no 10,000 options")
     }
 
-    /// é in one scalar, and in two: Swift calls the strings equal, no byte of them is.
+    /// é as one scalar and as two: Swift considers the strings equal, but their bytes differ.
     private static let twins = ["\u{E9}", "e\u{301}"]
 
     @Test("keys, options and forms that look the same are different where their bytes are")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What is kept for a client that only watches: there may be ten thousand.
+/// The memory of a client that only watches, because there may be ten thousand.
 @Suite struct IdleConnectionTests {
     private static let subscribe =
         #"{"jsonrpc":"2.0","id":1,"method":"state.subscribe","params":{"form":"f"}}"#
@@ -24,7 +24,8 @@ import Testing
         #"{"jsonrpc":"2.0","id":2,"method":"state.set","params":{"form":"f","changes":[{"field":"t","value":"\#(value)"}]}}"#
     }
 
-    /// What malloc(3) gave for an object: malloc_usable_size(3), which Swift's Glibc does not have.
+    /// The size of an object's allocation: malloc_usable_size(3), which Swift's Glibc does not
+    /// have.
     private func bytes(_ object: AnyObject) throws -> Int {
         typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Int
         let symbol = try #require(dlsym(nil, "malloc_usable_size"))

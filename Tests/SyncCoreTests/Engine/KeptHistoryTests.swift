@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-/// History and undo of one user beside another who writes without end.
+/// History and undo of one user while another one floods.
 @Suite("Another's flood and my history")
 struct KeptHistoryTests {
     private static let form = #"""
@@ -34,7 +34,7 @@ struct KeptHistoryTests {
         ask(host, client, "state.set", #"{"form":"f","changes":[\#(change)]}"#)
     }
 
-    /// Six hundred edits, and the time in which the store is asked to prune.
+    /// Six hundred edits, after which the store is asked to prune.
     private func flood(_ host: EngineHost, _ client: ConnectionID) {
         for number in 0..<600 {
             let change = #"{"field":"note","value":"\#(number)"}"#
@@ -129,7 +129,7 @@ struct KeptHistoryTests {
         ask(host, alice, "state.set", #"{"form":"f","changes":[\#(both)]}"#)
         let part = undo(host, root, #","scope":"anyone","field":"note""#)
         #expect(part.contains(#""value":"","#))
-        // Too many for root's own undo to be among what is read back.
+        // So many that root's own undo is not in what is read back.
         for number in 0..<edits {
             let change = #"{"field":"note","value":"\#(number)"}"#
             ask(host, root, "state.set", #"{"form":"f","changes":[\#(change)]}"#)
@@ -181,7 +181,7 @@ struct KeptHistoryTests {
                     record(uid, revision), bytes: bytes, revision: revision, depthMax: 12)
             }
         }
-        /// The revisions that `uid` can take back, newest first.
+        /// The revisions that `uid` can undo, newest first.
         func kept(_ uid: UInt32) -> [UInt64] {
             var (journal, found) = (journal, [UInt64]())
             let owner = UndoJournal.Owner(uid: uid, session: nil)

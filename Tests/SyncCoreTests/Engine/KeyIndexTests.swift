@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What idempotency keys cost in memory.
+/// The memory of idempotency keys.
 @Suite struct KeyIndexTests {
     private let secret = KeyHash.Secret(first: 7, second: 8)
 
@@ -108,7 +108,7 @@ import Testing
         func isKnown(_ key: String) -> Bool {
             if case .unused = index.lookUp(KeyIndex.ID(uid: 1, key: key)) { false } else { true }
         }
-        // Looked after every ten minutes of two days; the clock stands ten years ahead for an hour.
+        // Checked every ten minutes of two days; the clock is ten years ahead for an hour.
         var lastUse: [String: Int64] = [:]
         for step in 0..<288 as Range<Int64> {
             let ahead: Int64 = (100..<106).contains(step) ? 87_600 * hour : 0
@@ -117,7 +117,7 @@ import Testing
             lastUse["key-\(step)"] = now
             _ = index.expire(before: now + ahead - 24 * hour, now: now + ahead)
             for (key, at) in lastUse where now - at < 23 * hour {
-                // What a clock far ahead makes look old is given up, as it must be.
+                // Keys that look old to a clock far ahead are dropped, as they must be.
                 #expect(isKnown(key) || (100..<251).contains(step), "\(key) at step \(step)")
             }
         }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SyncCore
 
-/// A new definition is told with all values that change with it, in one frame.
+/// The notification of a new definition contains all values that it changes, in one frame.
 @Suite struct LongDefinitionTests {
-    /// A form whose definition and whose values take more together than a frame has.
+    /// A form whose definition and values together do not fit in a frame.
     private static func apply(
         _ version: String, dryRun: Bool = false, fields: Int = 76
     ) -> String {
@@ -39,7 +39,7 @@ import Testing
         }
         #expect(host.take(watcher).isEmpty, "nobody is told of what is not done")
         #expect(host.ask(watcher, get) == before)
-        // What is mended is taken, and told, as the next revision.
+        // The corrected definition is accepted, and notified as the next revision.
         #expect(host.ask(root, Self.apply("c", fields: 20)).first?.contains(#""result""#) == true)
         #expect(host.take(watcher).last?.contains(#""revision":2,"#) == true)
     }

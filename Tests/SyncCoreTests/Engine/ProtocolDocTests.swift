@@ -4,12 +4,12 @@ import SyncCore
 import TestKit
 import Testing
 
-/// `docs/PROTOCOL.md` is true: its examples are sent to an engine, in order, and the frames that
-/// come are those that it shows.
+/// `docs/PROTOCOL.md` is correct: its examples are sent to an engine in order, and the received
+/// frames are those in the page.
 ///
 /// A fenced block is `json request`, `json answer` or `json notification`, with the name of the
-/// client where it is not alice. Values of `at`, `log`, `replica` and `pid` are the engine's own;
-/// `"…": "…"` stands for members that are left out.
+/// client unless it is alice. Values of `at`, `log`, `replica` and `pid` are the engine's; `"…":
+/// "…"` means members that are left out.
 @Suite struct EngineProtocolDocTests {
     struct Block {
         let kind: String
@@ -57,7 +57,7 @@ import Testing
         var inboxes: [String: [String]] = [:]
         for block in blocks {
             if clients[block.client] == nil {
-                // alice runs the daemon; the others are other people.
+                // alice runs the daemon; the others are other users.
                 clients[block.client] = host.connect(
                     uid: block.client == "alice" ? 900 : 1001, user: block.client)
             }

@@ -2,7 +2,7 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-// Each kind of error: code, kind, what it names; nothing changed, nobody else told.
+// Each kind of error: code, kind and details; nothing changes, and nobody else is notified.
 
 @Suite struct EngineRefusalTests {
     @Test("JSON-RPC is spoken to the letter")

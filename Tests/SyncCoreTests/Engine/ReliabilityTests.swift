@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What torture found: each was lost, doubled or grew without bound.
+/// Errors that torture found: edits that were lost or doubled, and growth without limit.
 @Suite struct ReliabilityTests {
     private static let edit = #"{"form":"f","changes":[{"field":"count","increment":1}]}"#
     private static let definition = #"""

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("what a reset did is undone and redone, however often")
 struct ResetUndoTests {
-    /// Each kind of store: its value before anybody set it, a set of it, and the value then.
+    /// Each kind of store: its initial value, a set, and the value after it.
     private static let cases: [(field: String, initial: String, edit: String, value: String)] = [
         ("picker", #""x""#, #""value":"y""#, #""y""#),
         ("toggle", "true", #""toggle":true"#, "false"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What one user takes of the daemon, and what is left for the others.
+/// What one user takes of the daemon, and what remains for the others.
 @Suite struct ShareTests {
     private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
 
@@ -86,7 +86,7 @@ import Testing
         #expect(done <= (turns + saved) * Account.contendedUnits, "\(done) in half of the time")
         #expect(done >= turns * Account.contendedUnits / 2, "\(done) are less than its share")
         #expect(host.engine.nextTurnNanoseconds != nil || host.engine.wantsIteration)
-        // Nobody else is there any more: it goes on by itself, to the end.
+        // No other user is there any more, so it continues to the end.
         host.pass(milliseconds: 1000)
         let rest = flooders.reduce(0) { $0 + host.take($1).count }
         #expect(before + done + rest == 16_000)
@@ -294,7 +294,7 @@ import Testing
         #expect(host.closed.allSatisfy(greedy.contains))
         let held = host.engine.accounts[7]?.heldBytes ?? 0
         #expect(held <= limits.heldBytesPerUserMax)
-        // Whoever is left is served, and the account comes to nothing.
+        // The remaining clients are served, and the account returns to zero.
         for id in greedy + [modest, bystander] where !host.closed.contains(id) {
             host.resumeReading(id)
         }
@@ -376,7 +376,7 @@ import Testing
         #expect(answers.first?.contains(#""result""#) == true)
         #expect(answers.last?.contains(#""limit":"keyBytesPerUserMax""#) == true)
         #expect(set(bob, 1).contains(#""result""#))
-        // What was taken is still answered, and a day later there is room again.
+        // Used keys are still answered, and a day later new ones are accepted.
         #expect(set(mallory, 0).contains(#""revision":2,"#))
         host.pass(milliseconds: 25 * 3_600_000)
         host.pass(milliseconds: 1_000_000)

@@ -2,7 +2,7 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-/// The journal of what can be taken back, made of the store's revisions when it is first needed.
+/// The undo journal, created from the store's revisions when it is first needed.
 @Suite("Undo from the store")
 struct StoredUndoTests {
     private func host(_ durability: Durability = .commit) throws -> (EngineHost, ConnectionID) {

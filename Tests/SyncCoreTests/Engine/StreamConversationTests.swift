@@ -2,7 +2,7 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-// What docs/PROTOCOL.md promises of the stream, as conversations.
+// The guarantees of docs/PROTOCOL.md for notifications, as conversations.
 
 @Suite struct EngineStreamTests {
     @Test("every subscriber sees every revision once, in order, the author too")

@@ -2,7 +2,7 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-// Undo and redo, and what is asked twice.
+// Undo and redo, and repeated requests.
 
 @Suite struct EngineUndoTests {
     @Test("undo goes back step by step, redo forth again, also after a restart")

@@ -2,9 +2,9 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-/// A request that waited for the store is judged as one that comes when the store has answered.
+/// A request that waited for the store passes the same checks as one that arrives later.
 @Suite struct WaitingRequestTests {
-    /// Three revisions in the store alone, and `$log`.
+    /// Three revisions only in the store, and `$log`.
     private static let stored = #"""
         connect root
         root> form.apply {"definition":@ice}

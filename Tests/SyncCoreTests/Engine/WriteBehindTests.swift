@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-/// Below `durability = commit` edits gather in memory: not without end.
+/// Below `durability = commit`, unwritten edits in memory are limited.
 @Suite("What waits for the disk is bounded")
 struct WriteBehindTests {
     private static let formNames = ["a", "b", "c", "d"]
@@ -36,7 +36,7 @@ struct WriteBehindTests {
             "state.set", #""form":"\#(form)","changes":[{"field":"t","value":"\#(value)"}]"#)
     }
 
-    /// Bytes of the revisions in memory that no file has.
+    /// Bytes of the revisions in memory that are in no file.
     private func unwritten(_ host: EngineHost) -> Int {
         let batches = host.engine.batches
         return (batches.gathering.changes + (batches.underWay?.changes ?? []))

@@ -1,4 +1,4 @@
-// What each type of control takes, and what it makes of it.
+// What each type of control accepts, and the canonical form.
 
 import SyncCore
 import Testing
@@ -50,7 +50,8 @@ struct AdmissionTests {
         let values = FormValues(try form(of: attributes))
         let admitted = try values.admit(json(proposed))
         #expect(admitted == (try json(stored)))
-        // As text too: precision and the option's own bytes are part of the canonical form.
+        // Also compared as text, because precision and the bytes of the tag are part of the
+        // canonical form.
         #expect(admitted.encodedText == (try json(stored)).encodedText)
     }
 

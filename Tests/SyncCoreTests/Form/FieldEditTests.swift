@@ -1,4 +1,4 @@
-// Relative edits: what they come to on what is there now.
+// Relative edits and their results.
 
 import SyncCore
 import Testing
@@ -193,7 +193,7 @@ struct IncrementLawTests {
             #expect(present.adding(result.difference) == result.value, note)
             #expect(try values.admit(.number(result.value)) == .number(result.value), note)
             if case .stepper(let stepper) = form.controls[0].kind, stepper.wraps { continue }
-            // Never against the way that it was asked to go.
+            // Never in the opposite direction.
             #expect(result.difference.significand.signum() * amount.significand.signum() >= 0, note)
         }
     }

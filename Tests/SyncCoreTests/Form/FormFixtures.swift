@@ -1,11 +1,11 @@
-// What the tests of the form model share: forms as JSON text, values by id.
+// Helpers for tests of forms: forms as JSON text, values by id.
 
 import Foundation
 import SyncCore
 import TestKit
 import Testing
 
-/// Compiles patterns with Foundation, where the shell has PCRE2.
+/// Compiles patterns with Foundation; the shell uses PCRE2.
 let compilePattern: PatternCompiler = { source in
     guard (try? NSRegularExpression(pattern: source)) != nil else {
         return .failure(PatternError(message: "no such pattern", offsetBytes: 0))
@@ -20,7 +20,7 @@ let compilePattern: PatternCompiler = { source in
 
 func json(_ text: String) throws -> JSON { try JSON(parsing: text) }
 
-/// A form whose fields are given as JSON text.
+/// A form with these fields (JSON text).
 func form(fields: String, top: String = "", limits: FormLimits = FormLimits()) throws
     -> FormDefinition
 {
@@ -28,12 +28,12 @@ func form(fields: String, top: String = "", limits: FormLimits = FormLimits()) t
     return try FormDefinition.parse(json(text), limits: limits, compile: compilePattern)
 }
 
-/// A form of one control called `x`; `attributes` begin with its type.
+/// A form with one control `x`; `attributes` begin with its type.
 func form(of attributes: String) throws -> FormDefinition {
     try form(fields: #"{"id": "x", \#(attributes)}"#)
 }
 
-/// What is wrong with a form, a line an issue; empty where it is taken.
+/// The issues of a form, one line each; empty if it is accepted.
 func issues(of text: String, limits: FormLimits = FormLimits()) throws -> [FormIssue] {
     do {
         _ = try FormDefinition.parse(json(text), limits: limits, compile: compilePattern)
@@ -43,7 +43,7 @@ func issues(of text: String, limits: FormLimits = FormLimits()) throws -> [FormI
     }
 }
 
-/// Values of a form by id; what is not named has its default.
+/// Values of a form by id; others have their defaults.
 struct FormValues {
     let form: FormDefinition
     var byID: [String: JSON] = [:]
