@@ -1,5 +1,5 @@
-public import SyncCore
 import SeededRandom
+public import SyncCore
 
 /// An engine with a store in memory, clients whose bytes are decoded, and a simulated clock.
 ///
