@@ -1,15 +1,15 @@
-// What is said of a schedule that the stores did not survive.
+// The report of a schedule that failed.
 
 /// Why a schedule fails, shrunk, as a story.
 package struct CausalFailure: CustomStringConvertible, Sendable {
-    /// The schedule with the steps that it takes.
+    /// The schedule, reduced to the steps that are needed.
     package let schedule: CausalSchedule
     /// What went wrong.
     package let what: String
-    /// What happened up to then.
+    /// The events before the failure.
     package let story: [String]
 
-    /// Runs `schedule`; `nil` where all went well.
+    /// Runs `schedule`; `nil` if there was no failure.
     package static func found(in schedule: CausalSchedule) -> CausalFailure? {
         let world = CausalWorld(schedule)
         guard world.run() != nil else { return nil }
@@ -25,7 +25,7 @@ package struct CausalFailure: CustomStringConvertible, Sendable {
         return CausalFailure(schedule: fewest, what: what ?? "nothing", story: told.story)
     }
 
-    /// Whether the search finds `fault` where it is put in, and nothing where it is not.
+    /// Whether the search finds `fault` if it is put in, and nothing otherwise.
     package static func finds(_ fault: CausalFault, in seeds: some Sequence<UInt64>) -> Bool {
         for seed in seeds where CausalWorld(CausalSchedule(seed: seed, fault: fault)).run() != nil {
             return CausalWorld(CausalSchedule(seed: seed)).run() == nil

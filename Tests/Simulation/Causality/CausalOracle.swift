@@ -1,12 +1,12 @@
-// What the stores must agree with: every write is kept for ever, with its full causal history.
+// The expected state of the stores: every write is kept forever, with its full causal history.
 //
-// It knows no dots, vectors or contexts: dots are noted, only to tell which stored value is whose.
-// Knowledge is a set of events and of removals, and grows by union; a set is a row of bits, as a
-// world has no more than 256 events, so that a million worlds can be searched.
+// The oracle does not use dots, vectors or contexts; it records dots only to identify stored
+// values. What a copy knows is a set of events and removals, which grows by union. A set is a row
+// of bits, because a world has at most 256 events, so that a million worlds can be searched.
 
 import SyncCore
 
-/// Some events of one world.
+/// A set of events of one world.
 struct EventSet: Equatable {
     static let capacity = 256
 
@@ -25,13 +25,13 @@ struct EventSet: Equatable {
     func isSubset(of other: EventSet) -> Bool { bits & ~other.bits == .zero }
 }
 
-/// What one copy, one message or one client knows.
+/// What one copy, message or client knows.
 struct CausalKnowledge: Equatable {
     var events = EventSet()
-    /// What was superseded, four keys an event; never forgotten.
+    /// Superseded keys, four per event; never removed.
     private var removed: SIMD16<UInt64> = .zero
 
-    /// Which keys of `event` were superseded, a bit each.
+    /// The superseded keys of `event`, one bit each.
     func removedKeys(of event: Int) -> UInt8 {
         UInt8(truncatingIfNeeded: removed[event >> 4] >> UInt64(4 * (event & 15)) & 15)
     }
@@ -46,50 +46,50 @@ struct CausalKnowledge: Equatable {
     }
 }
 
-/// A field, as far as what is kept of it asks for.
+/// The properties of a field that the oracle needs.
 struct CausalField {
-    /// Where it stands among the fields of its form.
+    /// Its index among the fields of its form.
     let place: Int
-    /// Which store it has.
+    /// The kind of its store.
     let kind: FieldStore.Kind
-    /// What becomes of concurrent writes.
+    /// Its policy for concurrent writes.
     let policy: ConflictPolicy
 }
 
-/// What an edit does to a field.
+/// An edit of a field.
 struct CausalWrite {
     let field: CausalField
-    /// The keys that it writes, a bit each.
+    /// The written keys, one bit each.
     let keys: UInt8
-    /// The keys that it removes beside those that it writes.
+    /// Removed keys, in addition to the written ones.
     var removedKeys: UInt8 = 0
-    /// Those of the written keys that it says again: it takes the place of all that is there, seen
+    /// The written keys whose value is set again: the write replaces everything that is there, seen
     /// or not.
     var againKeys: UInt8 = 0
-    /// Tells it from all others.
+    /// A unique number.
     let number: Int
-    /// What a toggle is set to.
+    /// The value of a toggle.
     var flag: Bool?
-    /// What it adds to a number, where it does.
+    /// The amount of an increment, if it is one.
     var increment: Int?
 }
 
-/// A write that the oracle keeps.
+/// A write that the oracle has recorded.
 struct CausalEvent {
     let id: Int
     let field: CausalField
-    /// What the store under test calls it; its replica is the one that committed it.
+    /// Its dot in the store under test, whose replica committed it.
     let dot: Dot
     let stamp: HybridTimestamp
-    /// Under which keys of the field it put something, a bit each.
+    /// The keys of the field that it wrote, one bit each.
     let keys: UInt8
     /// The written number.
     let number: Int
-    /// For an increment: how much, and the event that it adds to (-1 for the default).
+    /// For an increment: its amount, and the event that it adds to (-1 for the default).
     let increment: (amount: Int, epoch: Int)?
-    /// All events that the writer had seen.
+    /// All events that its author had seen.
     let history: EventSet
-    /// What a toggle was set to by it.
+    /// The value of a toggle.
     let flag: Bool?
 
     func isAfter(_ other: CausalEvent) -> Bool {
@@ -102,12 +102,12 @@ struct CausalOracle {
     private(set) var events: [CausalEvent] = []
     private var byField: [[Int]]
 
-    /// The oracle of a form of so many fields that nobody has written.
+    /// The oracle of a new form with this many fields.
     init(fields count: Int) {
         byField = Array(repeating: [], count: count)
     }
 
-    /// Whether another event can be kept.
+    /// Whether no more events can be recorded.
     var isFull: Bool { events.count == EventSet.capacity }
 
     /// The known events of `field`, oldest first.
@@ -117,7 +117,7 @@ struct CausalOracle {
         for id in byField[field.place] where knowledge.events.contains(id) { body(events[id]) }
     }
 
-    /// Those that stand under one of `keys`.
+    /// Events that are current under one of `keys`.
     func eachAlive(
         _ field: CausalField, _ keys: UInt8, _ knowledge: CausalKnowledge,
         _ body: (CausalEvent) -> Void
@@ -127,7 +127,7 @@ struct CausalOracle {
         }
     }
 
-    /// The value that readers see under `key`.
+    /// The current value under `key`.
     func standing(
         _ field: CausalField, _ key: UInt8, _ knowledge: CausalKnowledge
     ) -> CausalEvent? {
@@ -151,12 +151,13 @@ struct CausalOracle {
         return best
     }
 
-    /// The siblings by full histories alone: writes that no write had seen.
+    /// The siblings according to full histories only: writes that no other write had seen.
     ///
-    /// A delta says what its write dropped, not what was gone already; so a copy may know a write
-    /// without knowing that what the write had seen is gone, and then reads both for a while: `nil`.
+    /// A delta contains what its write removed, but not what was removed before. So a copy may know
+    /// a write without knowing that what its author had seen is gone, and then reads both for a
+    /// while: `nil`.
     ///
-    /// - Parameter isWhole: The knowledge is everybody's and nothing was ever lost.
+    /// - Parameter isWhole: All copies have the same knowledge and nothing was ever lost.
     func maximal(
         _ field: CausalField, _ knowledge: CausalKnowledge, isWhole: Bool
     ) -> EventSet? {
@@ -176,9 +177,9 @@ struct CausalOracle {
 
     // MARK: - Notes
 
-    /// Notes an edit at a copy with `knowledge`, and gives what a delta of it says.
+    /// Records an edit of a copy with `knowledge`; returns the content of its delta.
     ///
-    /// - Parameter seen: What the writer had seen; `nil` for all that the copy knows.
+    /// - Parameter seen: What the author had seen; `nil` for everything that the copy knows.
     mutating func record(
         _ write: CausalWrite, dot: Dot, stamp: HybridTimestamp, seen: EventSet?,
         _ knowledge: inout CausalKnowledge
@@ -193,7 +194,7 @@ struct CausalOracle {
         let increment = write.increment.map { amount in
             (amount, standing(field, 1, knowledge)?.id ?? -1)
         }
-        // A running sum tells of all the presses and increments of its replica.
+        // A running sum includes all presses and increments of its replica.
         each(field, knowledge) { event in
             guard event.dot.replica == dot.replica else { return }
             let isSummed = increment != nil && event.increment?.epoch == increment?.1
@@ -210,7 +211,8 @@ struct CausalOracle {
         return part(told, of: knowledge)
     }
 
-    /// Notes the removal of a whole field, which is not a write, and gives what a delta of it says.
+    /// Records the removal of a whole field, which is not a write; returns the content of its
+    /// delta.
     func remove(_ field: CausalField, _ knowledge: inout CausalKnowledge) -> CausalKnowledge {
         var told = EventSet()
         var after = knowledge
@@ -222,7 +224,8 @@ struct CausalOracle {
         return part(told, of: knowledge)
     }
 
-    /// What a write drops: what it had seen, and the losers where the policy does not keep them.
+    /// What a write removes: what its author had seen, and the losers if the policy does not keep
+    /// them.
     private func superseded(
         by write: CausalWrite, _ history: EventSet, _ knowledge: CausalKnowledge
     ) -> [(event: Int, keys: UInt8)] {
@@ -250,7 +253,7 @@ struct CausalOracle {
         return result
     }
 
-    /// A secret outranks what it replaces.
+    /// A secret has a greater rank than what it replaces.
     private func raised(
         _ stamp: HybridTimestamp, _ field: CausalField, _ knowledge: CausalKnowledge
     ) -> HybridTimestamp {
@@ -269,7 +272,7 @@ struct CausalOracle {
 }
 
 extension ConflictPolicy {
-    /// Whether readers see `event` and not `leader`.
+    /// Whether readers see `event` instead of `leader`.
     fileprivate func prefers(_ event: CausalEvent, to leader: CausalEvent) -> Bool {
         let preferred: Bool? =
             switch self {
@@ -284,20 +287,20 @@ extension ConflictPolicy {
 }
 
 extension TrialField {
-    /// The field as the oracle knows it.
+    /// The field for the oracle.
     var causal: CausalField { CausalField(place: rawValue, kind: kind, policy: policy) }
 }
 
 extension TrialEdit {
-    /// What it does.
+    /// The edit for the oracle.
     var write: CausalWrite {
         CausalWrite(
             field: field.causal, keys: keys, removedKeys: removedKeys, number: number,
             flag: value.boolValue, increment: increment)
     }
 
-    /// The keys that it writes, a bit each: components or tags in order, then the mark that tells
-    /// an emptied set from one that was never set.
+    /// The written keys, one bit each: components or tags in order, then the mark that
+    /// distinguishes an emptied set from one that was never set.
     private var keys: UInt8 {
         switch field.kind {
         case .register: 1
@@ -308,10 +311,10 @@ extension TrialEdit {
         }
     }
 
-    /// The keys that it removes beside those that it writes.
+    /// The removed keys, in addition to the written ones.
     private var removedKeys: UInt8 { field == .tags ? bits(removed, of: Self.tagNames) : 0 }
 
-    /// What it adds to a number, where it does.
+    /// The amount of an increment, if it is one.
     private var increment: Int? { field == .count && !isSet ? amount : nil }
 
     static let componentNames = ["day", "month", "year"]

@@ -1,23 +1,23 @@
-// What befalls five stores, all from one seed.
+// The events of a run with five stores, all from one seed.
 //
-// Invariant: a step is a verb and 64 random bits and makes sense in any state, so that steps can
-// be left out of a schedule and the rest still means something.
+// Invariant: a step is a verb and 64 random bits and is valid in any state, so that steps can be
+// left out of a schedule.
 
 import SeededRandom
 
-/// A bug that can be put in, to see that the oracle finds it.
+/// A bug that can be put in, to show that the oracle finds it.
 package enum CausalFault: CaseIterable, Sendable {
-    /// A join is skipped where the own context covers the other.
+    /// A join is skipped if the own context contains the other.
     case skippedJoin
-    /// A restored store goes on in its old epoch.
+    /// A restored store continues in its old epoch.
     case reusedDot
     /// A replica's running sum starts again with each increment.
     case lostIncrement
-    /// A stamp from a clock that is ahead is altered when it arrives.
+    /// A timestamp from a clock that is ahead is changed when it arrives.
     case alteredStamp
 }
 
-/// One thing that happens.
+/// One event.
 package struct CausalStep: Sendable {
     enum Verb { case edit, remove, send, deliver, split, backUp, restore, restart, read }
 
@@ -40,16 +40,16 @@ package struct CausalStep: Sendable {
     }
 }
 
-/// A whole life of five stores.
+/// A whole run of five stores.
 package struct CausalSchedule: Sendable {
-    /// What it was made from.
+    /// The seed of the schedule.
     package let seed: UInt64
-    /// What happens, in order.
+    /// The steps in order.
     package var steps: [CausalStep]
-    /// The bug that is put in.
+    /// The bug that is put in, if any.
     package var fault: CausalFault?
 
-    /// The schedule of `seed`: from 200 to 280 steps.
+    /// The schedule of `seed`: 200 to 280 steps.
     package init(seed: UInt64, fault: CausalFault? = nil) {
         self.seed = seed
         self.fault = fault
@@ -64,6 +64,6 @@ extension SplitMix64 {
         Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(bound)).high)
     }
 
-    /// Whether a thing of `percent` in a hundred happens.
+    /// True with a probability of `percent`.
     mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 }

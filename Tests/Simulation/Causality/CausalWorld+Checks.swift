@@ -1,9 +1,9 @@
-// What a store must read, by the oracle.
+// What a store must read, according to the oracle.
 
 import SyncCore
 
 extension CausalWorld {
-    /// What `copy` reads of `field` that the oracle does not; `nil` where they agree.
+    /// How `copy`'s value of `field` differs from the oracle's; `nil` if they agree.
     func disagreement(_ copy: Copy, on field: TrialField) -> String? {
         switch copy.form[field.key] {
         case .register(let register):
@@ -52,7 +52,7 @@ extension CausalWorld {
             ? nil : "\(standing as Any) stands, not \(expected as Any)"
     }
 
-    /// The siblings by full histories alone, where the copy has them.
+    /// The siblings according to full histories only, if the copy has them.
     private func unforeseen(
         _ register: MultiValueRegister<Written>, _ field: TrialField, _ copy: Copy
     ) -> String? {
@@ -103,7 +103,7 @@ extension JSON {
 }
 
 extension CausalForm {
-    /// The greatest stamp in the form.
+    /// The greatest timestamp in the form.
     var greatestStamp: HybridTimestamp {
         var greatest = HybridTimestamp(milliseconds: 0)
         for field in fields {
@@ -126,7 +126,7 @@ extension CausalForm {
         return greatest
     }
 
-    /// The form with the stamps of its registers cut to `bound`: a fault.
+    /// The form with the timestamps of its registers limited to `bound`: a fault.
     func withStamps(upTo bound: Int64) -> CausalForm {
         let altered = fields.map { field -> Field in
             guard case .register(let register) = field.store else { return field }

@@ -1,18 +1,18 @@
-// Five stores with partitions, reordering, duplicates, loss, restarts, restored backups and wild
-// clocks, each compared with the oracle after every step that touched it.
+// Five stores with partitions, reordering, duplicates, loss, restarts, restored backups and wrong
+// clocks. Each is compared with the oracle after every step that changed it.
 
 import SeededRandom
 import SyncCore
 
 /// One run of a schedule.
 package final class CausalWorld {
-    /// A store. A class, so that a look at one copies nothing: a million worlds are searched.
+    /// A store. It is a class, so that access copies nothing: a million worlds are searched.
     final class Copy {
         var form = CausalForm()
         var knowledge = CausalKnowledge()
         var replica: ReplicaID
         var clock = HybridLogicalClock()
-        /// How wrong the wall clock is, in milliseconds.
+        /// The error of the wall clock in milliseconds.
         var skew: Int64
         var outbox = CausalForm()
         var outboxKnowledge = CausalKnowledge()
@@ -41,18 +41,18 @@ package final class CausalWorld {
     let copies: [Copy]
     private var clients = Array(repeating: Client(), count: 4)
     private var messages: [Message] = []
-    /// Copies on different sides do not hear each other.
+    /// Copies on different sides cannot exchange messages.
     private var side = Array(repeating: false, count: 5)
     private var time: Int64 = 1_000_000
-    /// Epochs of a restored store must not repeat: they grow past all that were taken.
+    /// Epochs of a restored store must not repeat, so they are greater than all earlier ones.
     private(set) var epochs: UInt32 = 1
-    /// Everybody knows everything, and nothing was ever lost.
+    /// All copies have the same knowledge, and nothing was ever lost.
     private(set) var isWhole = false
-    /// Of a copy that was put back to a backup, by place: the newest epoch of which it may have lost
-    /// something.
+    /// By index of a copy that was restored from a backup: the newest epoch of which it may have
+    /// lost something.
     private var losses: [Int: UInt32] = [:]
     private var random = SplitMix64(seed: 0)
-    /// What happened, a line a step, where it was asked for.
+    /// The steps, one line each, if requested.
     package private(set) var story: [String] = []
 
     /// The world before the first step of `schedule`.
@@ -64,7 +64,7 @@ package final class CausalWorld {
         }
     }
 
-    /// Runs every step and then heals everything.
+    /// Runs every step and then exchanges all states.
     ///
     /// - Returns: what went wrong, or `nil`.
     package func run() -> String? {
@@ -138,7 +138,7 @@ package final class CausalWorld {
         clients[client].seen.insert(edit.number)
         copy.outbox.join(delta)
         copy.outboxKnowledge.learn(told)
-        // An edit touches one field; of the others a look at one is enough, time and again.
+        // An edit changes one field. Of the others, checking one random field each time is enough.
         let other = TrialField.allCases[random.below(TrialField.allCases.count)]
         return difference(index, on: edit.field) ?? difference(index, on: other)
     }
@@ -146,7 +146,7 @@ package final class CausalWorld {
     private func remove(at index: Int) {
         let fields: [TrialField] = [.latest, .toggle, .wheels, .tags]
         let field = fields[random.below(fields.count)]
-        // On its own, so that a copy may be met whose context covers all that it says.
+        // Sent alone, so that a copy may already contain everything in it.
         send(from: index, whole: false)
         tell("\(name(index)) drops \(field)")
         copies[index].outbox.join(copies[index].form.remove(field.key))
@@ -168,7 +168,7 @@ package final class CausalWorld {
 
     private func deliver() -> String? {
         guard !messages.isEmpty else { return nil }
-        // Any message, to any copy on the same side: late ones, early ones, again and again.
+        // Any message to any copy on the same side: late, early, repeatedly.
         let slot = random.below(messages.count)
         let message = messages[slot]
         let target = random.below(copies.count)
@@ -222,7 +222,7 @@ package final class CausalWorld {
         clients[client].seen = copies[index].knowledge.events
     }
 
-    /// The whole state goes round twice, from somewhere: all must be equal to the join of all.
+    /// The whole state is passed around twice: all copies must then be equal to the join of all.
     private func heal() -> String? {
         var whole = CausalForm()
         for copy in copies { whole.join(copy.form) }
@@ -247,7 +247,7 @@ package final class CausalWorld {
         return unboundedMetadata(whole)
     }
 
-    /// What a form keeps is bounded by its stores and replicas, never by clients or edits.
+    /// The size of a form is bounded by its stores and replicas, not by clients or edits.
     private func unboundedMetadata(_ whole: CausalForm) -> String? {
         let replicas = Int(epochs) + copies.count - 1
         if whole.context.vector.entries.count > replicas {
@@ -261,8 +261,8 @@ package final class CausalWorld {
         return nil
     }
 
-    /// Whether what dropped an entry of this replica may be known to nobody any more: deltas that
-    /// were on their way had only the last that its copy then lost.
+    /// Whether no copy may know any more what removed an entry of this replica: deltas in transit
+    /// may have had the only information, and their copy then lost it.
     private func mayHaveLost(_ replica: ReplicaID) -> Bool {
         losses.contains { place, epoch in
             copies[place].replica.id == replica.id && replica.epoch <= epoch
@@ -271,7 +271,7 @@ package final class CausalWorld {
 
     // MARK: - Checks
 
-    /// Where copy `index` disagrees with the oracle.
+    /// How copy `index` differs from the oracle.
     private func difference(_ index: Int) -> String? {
         for field in TrialField.allCases {
             if let wrong = difference(index, on: field) { return wrong }

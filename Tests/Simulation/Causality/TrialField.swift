@@ -1,17 +1,18 @@
-// The fields of the trial form, and edits to them: what laws and simulations are run on.
+// The fields of the trial form, and edits of them, for laws and simulations.
 
 package import SyncCore
 
-/// A field of the trial form: a store of each kind, registers under each policy that keeps edits.
+/// A field of the trial form: one for each kind of store, and registers for each policy that keeps
+/// edits.
 package enum TrialField: Int, CaseIterable, Sendable {
     case ask, latest, toggle, wheels, tags, count, button, secret
 
-    /// What the field's store is known by.
+    /// The key of the field's store.
     package var key: CausalForm.Key { Self.keys[rawValue] }
 
     private static let keys = allCases.map { CausalForm.Key("\($0)", $0.kind) }
 
-    /// Which store it has.
+    /// The kind of its store.
     package var kind: FieldStore.Kind {
         switch self {
         case .ask, .latest, .toggle: .register
@@ -23,7 +24,7 @@ package enum TrialField: Int, CaseIterable, Sendable {
         }
     }
 
-    /// What becomes of concurrent writes.
+    /// Its policy for concurrent writes.
     package var policy: ConflictPolicy {
         switch self {
         case .ask, .wheels: .ask
@@ -33,12 +34,12 @@ package enum TrialField: Int, CaseIterable, Sendable {
     }
 }
 
-/// An edit in small: what is done depends on the field's kind.
+/// A small description of an edit: its meaning depends on the field's kind.
 package struct TrialEdit: Sendable {
     let field: TrialField
-    /// Which of the kind's edits, from 0 to 3.
+    /// The variant of the edit, 0 to 3.
     let variant: Int
-    /// Tells the written value from all others.
+    /// Distinguishes the written value from all others.
     let number: Int
 
     /// The edit `variant`, from 0 to 3, of `field`.
@@ -48,24 +49,24 @@ package struct TrialEdit: Sendable {
         self.number = number
     }
 
-    /// Components that a `wheels` edit turns.
+    /// Components of an edit of wheels.
     var components: [String] { [["month"], ["year"], ["month", "year"], ["day"]][variant] }
-    /// Tags that a set edit adds.
+    /// Tags that an edit of a set adds.
     var added: [String] { [["bar"], [], ["baz"], ["bar", "baz"]][variant] }
-    /// Tags that a set edit removes.
+    /// Tags that an edit of a set removes.
     var removed: [String] { [[], ["bar"], ["bar"], ["qux"]][variant] }
-    /// Whether a counter edit sets (and does not increment).
+    /// Whether an edit of a counter is a set (not an increment).
     var isSet: Bool { variant == 0 }
-    /// What a counter edit adds.
+    /// The amount of an increment.
     var amount: Int { variant }
-    /// The written value of a register.
+    /// The value for a register.
     var value: JSON { field == .toggle ? .bool(number % 2 == 0) : .integer(number) }
 
     private static let author = Author(
         user: "mary", uid: 1000, client: "pickerctl/1.0", connection: 7,
         replica: ReplicaID(id: 0xa, epoch: 1))
 
-    /// Does the edit to `form` with the fresh `dot`, and gives the delta.
+    /// Applies the edit to `form` with the new `dot`; returns the delta.
     package func apply(
         to form: inout CausalForm, dot: Dot, stamp: HybridTimestamp, seen: Seen,
         losingIncrements: Bool = false
