@@ -119,7 +119,7 @@ enum Metrics {
         for limit in Limits.all {
             guard let max = status["limits"]?[limit.name]?.integerValue else { continue }
             let (name, factor) = limitName(limit)
-            lines += head(name, .gauge, "Bound \(limit.name): \(limit.reason).")
+            lines += head(name, .gauge, "Limit \(limit.name): \(limit.reason).")
             // Milliseconds are the only unit smaller than the base unit.
             let text = limit.unit == "ms" ? decimal(max, digits: 3) : "\(max * factor)"
             lines.append("\(name) \(text)")
