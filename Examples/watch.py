@@ -4,11 +4,16 @@ import itertools, json, os, socket, struct, sys
 
 form = sys.argv[1]
 runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.getuid()}")
-path = sys.argv[2] if len(sys.argv) > 2 else os.environ.get(
-    "PICKERSYNC_SOCKET", f"{runtime}/pickersync/sock")
+named = sys.argv[2] if len(sys.argv) > 2 else os.environ.get("PICKERSYNC_SOCKET")
+path = named or f"{runtime}/pickersync/sock"
 
 connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 connection.connect(path)
+# Who listens? Only a daemon of this user, or root's on a socket that was named, gets a request.
+credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+_, uid, _ = struct.unpack("iII", credentials)
+if uid != os.geteuid() and not (named and uid == 0):
+    sys.exit(f"uid {uid} listens at {path}: not your daemon; nothing was sent")
 stream = connection.makefile("rwb")
 ids = itertools.count(1)
 

@@ -70,6 +70,7 @@ public enum Daemon {
                     store: StoreQueue(loop: loop, store: store.store, figures: figures),
                     figures: figures, subordinates: subordinates,
                     connectionsMax: choices.engine.limits.connectionsMax + ProcessLimits.refusals,
+                    groupsMax: choices.engine.limits.groupsMax,
                     descriptorsMax: choices.descriptorsMax)
                 shell.names.begin()
                 let lifecycle = ServiceLifecycle(

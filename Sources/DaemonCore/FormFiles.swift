@@ -12,14 +12,10 @@ enum FormFiles {
 
     /// Reads all files. If one has a mistake, all mistakes are reported and no file is applied.
     static func read(_ paths: [String], limits: Limits) throws(StartFailure) -> [Form] {
-        var bounds = FormLimits()
-        bounds.frameBytesMax = limits.maxFrame
-        bounds.fieldsMax = limits.fieldsMax
-        bounds.optionsMax = limits.optionsMax
         var forms: [Form] = []
         var wrong: [String] = []
         for path in paths {
-            switch FormFile.load(path: path, limits: bounds) {
+            switch FormFile.load(path: path, limits: FormLimits(limits)) {
             case .success((_, let definition)):
                 forms.append(Form(file: path, definition: definition))
             case .failure(let issues): wrong += issues.issues.map(\.description)

@@ -2,8 +2,9 @@ internal import EventLoop
 internal import Glibc
 
 // Names of users and groups. Invariants: the loop never calls NSS itself, because NSS may query a
-// remote server; at most one look-up is in progress, so a slow one occupies only one thread of the
-// pool.
+// remote server; at most one round of look-ups is in progress, so a slow one occupies only one
+// thread of the pool; a round is short, and all users who wait have a share in it, so nobody whose
+// groups are many keeps others from connecting.
 
 /// Numbers to names, kept for a while.
 final class NameDirectory {
@@ -11,6 +12,8 @@ final class NameDirectory {
     static let keptNanoseconds: UInt64 = 300_000_000_000
     /// The maximum number of cached names; beyond it the cache is cleared.
     static let namesMax = 8_192
+    /// How many names are looked up in one round.
+    static let roundMax = 64
 
     /// The user or group to look up.
     enum Number: Hashable, Sendable {
@@ -23,9 +26,12 @@ final class NameDirectory {
         let until: UInt64
     }
 
+    /// Somebody whose names are looked up.
     private struct Waiting {
-        let numbers: [Number]
-        let then: () -> Void
+        var remaining: ArraySlice<Number>
+        /// The names of those before `remaining`, which the cache may have lost again.
+        var found: [String?] = []
+        let then: ([String?]) -> Void
     }
 
     private let loop: Loop
@@ -34,7 +40,10 @@ final class NameDirectory {
     private let before: @Sendable () -> Void
     private let clock: () -> UInt64
     private var kept: [Number: Kept] = [:]
-    private var waiting: [Waiting] = []
+    /// Those who wait, by user, in the order in which they came; the users in the order of their
+    /// turns.
+    private var waiting: [UInt32: [Waiting]] = [:]
+    private var turns: [UInt32] = []
     private var isAsking = false
 
     /// A directory that asks the system, or `lookUp` in a test.
@@ -52,35 +61,52 @@ final class NameDirectory {
     /// The name, if it is cached and exists.
     func name(of number: Number) -> String? { kept[number]?.name }
 
-    /// Calls `then` once all names are known: at once where they are, else in a later iteration.
-    func prepare(_ numbers: [Number], then: @escaping () -> Void) {
-        guard !missing(numbers).isEmpty else { return then() }
-        waiting.append(Waiting(numbers: numbers, then: then))
+    /// Calls `then` with the names of these numbers once all are known: at once where they are,
+    /// else in a later iteration. `nil` stands for a number that has no name.
+    func prepare(
+        _ numbers: [Number], for user: UInt32, then: @escaping ([String?]) -> Void
+    ) {
+        var entry = Waiting(remaining: numbers[...], then: then)
+        takeKnown(&entry, at: clock())
+        if entry.remaining.isEmpty { return then(entry.found) }
+        if waiting[user] == nil { turns.append(user) }
+        waiting[user, default: []].append(entry)
         ask()
     }
 
     /// Looks up the names of the daemon's own user at the start: the first client often is the same
     /// user, and the first look-up is the slowest.
     func begin() {
-        prepare([.user(geteuid()), .group(getegid())]) {}
+        prepare([.user(geteuid()), .group(getegid())], for: geteuid()) { _ in }
     }
 
-    private func missing(_ numbers: [Number]) -> [Number] {
-        let now = clock()
-        return numbers.filter { number in
-            guard let entry = kept[number] else { return true }
-            return entry.until < now
+    private func takeKnown(_ entry: inout Waiting, at now: UInt64) {
+        while let number = entry.remaining.first, let known = kept[number], known.until >= now {
+            entry.found.append(known.name)
+            entry.remaining.removeFirst()
         }
     }
 
+    /// Begins a round: some names of the first who waits of each user, whose turn it is.
     private func ask() {
-        guard !isAsking else { return }
-        var wanted: [Number] = []
+        guard !isAsking, !turns.isEmpty else { return }
+        let now = clock()
+        let share = max(4, Self.roundMax / turns.count)
         var seen: Set<Number> = []
-        for number in missing(waiting.flatMap(\.numbers)) where seen.insert(number).inserted {
-            wanted.append(number)
+        var wanted: [Number] = []
+        var served = 0
+        for user in turns {
+            if wanted.count >= Self.roundMax { break }
+            served += 1
+            guard let entry = waiting[user]?.first else { continue }
+            let unknown = entry.remaining.lazy.filter { [kept] number in
+                kept[number].map { $0.until < now } ?? true
+            }
+            for number in unknown.prefix(share) where seen.insert(number).inserted {
+                wanted.append(number)
+            }
         }
-        guard !wanted.isEmpty else { return }
+        turns = Array(turns[served...] + turns[..<served])
         isAsking = true
         let numbers = wanted
         Work.start(on: loop) { [lookUp, before] in
@@ -97,13 +123,22 @@ final class NameDirectory {
         if kept.count + numbers.count > Self.namesMax { kept = [:] }
         let until = clock() &+ Self.keptNanoseconds
         for (number, name) in zip(numbers, names) { kept[number] = Kept(name: name, until: until) }
-        // A caller that arrived meanwhile may still need a name.
-        let come = waiting
-        waiting = []
-        for entry in come {
-            if missing(entry.numbers).isEmpty { entry.then() } else { waiting.append(entry) }
+        var done: [Waiting] = []
+        for user in turns {
+            guard var queue = waiting[user] else { continue }
+            var ready = 0
+            while ready < queue.count {
+                takeKnown(&queue[ready], at: until &- Self.keptNanoseconds)
+                guard queue[ready].remaining.isEmpty else { break }
+                done.append(queue[ready])
+                ready += 1
+            }
+            queue.removeFirst(ready)
+            waiting[user] = queue.isEmpty ? nil : queue
         }
-        if !waiting.isEmpty { ask() }
+        turns.removeAll { waiting[$0] == nil }
+        for entry in done { entry.then(entry.found) }
+        ask()
     }
 }
 

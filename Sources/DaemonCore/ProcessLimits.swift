@@ -16,6 +16,7 @@ enum ProcessLimits {
     /// Private files, no core dumps, no SIGPIPE, and no signals that the parent process had
     /// blocked: umask(2), RLIMIT_CORE, PR_SET_DUMPABLE, SIGPIPE, sigprocmask(2).
     static func harden() {
+        reserveStandardStreams()
         umask(0o077)
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
@@ -27,6 +28,16 @@ enum ProcessLimits {
         var unblocked = sigset_t()
         sigemptyset(&unblocked)
         sigprocmask(SIG_SETMASK, &unblocked, nil)
+    }
+
+    /// Opens the standard streams that the parent process has closed, for nothing. Otherwise the
+    /// store or a socket would take their numbers, and log lines would be written into it. They
+    /// cannot be written to, so that no audit line counts as written.
+    private static func reserveStandardStreams() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number (open(2)), which is this one.
+            _ = open("/dev/null", O_RDONLY)
+        }
     }
 
     /// Releases the pages that only the start needed. Most memory of an idle daemon is program and

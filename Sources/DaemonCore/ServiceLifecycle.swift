@@ -161,6 +161,7 @@ final class ServiceLifecycle {
         shell.log.level = new.logLevel
         shell.idleExit = new.idleExitSeconds.map { .seconds($0) }
         shell.connectionsMax = choices.engine.limits.connectionsMax + ProcessLimits.refusals
+        shell.groupsMax = choices.engine.limits.groupsMax
         shell.tell(.configure(choices.engine))
         noteLimits()
     }

@@ -27,13 +27,13 @@ extension Shell {
         do {
             let credentials = try PeerCredentials(of: descriptor)
             // Kernels before 4.13 do not report this; then the peer has only its primary group.
-            let groups = (try? PeerCredentials.groups(of: descriptor)) ?? []
+            let groups = ((try? PeerCredentials.groups(of: descriptor)) ?? []).prefix(groupsMax)
             let pipe = try Pipe(loop: loop, adopting: socket)
             lastConnection += 1
             let connection = ClientConnection(
                 id: ConnectionID(lastConnection), pipe: pipe, descriptor: descriptor, of: self)
             connections.insert(connection)
-            name(connection, credentials, groups)
+            name(connection, credentials, Array(groups))
         } catch {
             log.write(.warning, "cannot accept a connection: \(error)")
         }
@@ -50,12 +50,13 @@ extension Shell {
     ) {
         let gids = [credentials.gid] + groups.filter { $0 != credentials.gid }
         let user = NameDirectory.Number.user(credentials.uid)
-        names.prepare([user] + gids.map(NameDirectory.Number.group)) { [unowned self] in
+        let numbers = [user] + gids.map(NameDirectory.Number.group)
+        names.prepare(numbers, for: credentials.uid) { [unowned self] names in
             guard case .naming = connection.phase else { return }
             let peer = Peer(
                 pid: credentials.pid, uid: credentials.uid, gid: credentials.gid, groups: groups,
-                user: names.name(of: user) ?? "\(credentials.uid)",
-                groupNames: gids.compactMap { names.name(of: .group($0)) })
+                user: names[0] ?? "\(credentials.uid)",
+                groupNames: names.dropFirst().compactMap(\.self))
             open(connection, peer)
         }
     }

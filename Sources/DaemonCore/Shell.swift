@@ -48,6 +48,8 @@ final class Shell {
     var phase = ShellPhase.serving
     /// The maximum number of accepted connections, because descriptors are limited.
     var connectionsMax: Int
+    /// Groups of a user that are looked at.
+    var groupsMax: Int
     let descriptorsMax: Int
     var idleExit: Duration?
 
@@ -86,7 +88,8 @@ final class Shell {
     /// A shell that does not accept connections yet.
     init(
         loop: Loop, engine: Engine, log: Log, manager: ServiceManager, store: StoreQueue,
-        figures: Figures, subordinates: SubordinateUsers, connectionsMax: Int, descriptorsMax: Int
+        figures: Figures, subordinates: SubordinateUsers, connectionsMax: Int,
+        groupsMax: Int, descriptorsMax: Int
     ) {
         self.loop = loop
         self.engine = engine
@@ -95,6 +98,7 @@ final class Shell {
         self.store = store
         self.figures = figures
         self.connectionsMax = connectionsMax
+        self.groupsMax = groupsMax
         self.descriptorsMax = descriptorsMax
         self.subordinates = subordinates
         names = NameDirectory(loop: loop, before: { subordinates.refresh() })

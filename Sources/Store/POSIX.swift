@@ -84,12 +84,14 @@ enum POSIX {
         guard fsync(descriptor) == 0 else { throw failure("fsync", path) }
     }
 
-    /// open(2) with close-on-exec, never through a symbolic link.
+    /// open(2), close-on-exec, never through a symbolic link. A named pipe does not keep the caller
+    /// waiting for its other end: O_NONBLOCK changes nothing for regular files.
     static func open(
         _ path: String, _ flags: Int32, mode: mode_t = 0
     ) throws(StoreError) -> Int32 {
         while true {
-            let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, mode)
+            let descriptor = unsafe Glibc.open(
+                path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode)
             if descriptor >= 0 { return descriptor }
             guard errno == EINTR else { throw failure("open", path) }
         }

@@ -46,7 +46,7 @@ extension Store {
     /// - Throws: `.locked` if a daemon uses it.
     public static func examine(directory: String) throws(StoreError) -> StoreExamination? {
         let files = StoreFiles(at: try POSIX.resolve(directory))
-        let locked = unsafe Glibc.open(files.lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let locked = unsafe Glibc.open(files.lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         defer { if locked >= 0 { Glibc.close(locked) } }
         if locked >= 0, flock(locked, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK {
             throw .locked(file: files.lock, pid: LockFile.holder(of: files.lock))

@@ -9,6 +9,9 @@ public struct Limits: Sendable, Hashable {
     public var connectionsMax = 16_384
     /// Connections of one uid.
     public var connectionsPerUserMax = 12_288
+    /// Groups of one user that are looked at: their names are looked up for each connection. A user
+    /// who has a range of subordinate groups (subgid(5)) can be in 65,536.
+    public var groupsMax = 1_024
     /// Subscriptions of one uid.
     public var subscriptionsPerUserMax = 24_576
     /// Bytes of unread answers before a connection is read no further.
@@ -45,6 +48,8 @@ public struct Limits: Sendable, Hashable {
     public var fieldsMax = 10_000
     /// Options of all pickers of a form together.
     public var optionsMax = 50_000
+    /// Users and groups in all access lists of a form together: each request goes through lists.
+    public var principalsMax = 1_000
     /// Changes in one transaction.
     public var changesMax = 10_000
     /// The most values that one transaction may write or visit. A change counts one; of a control
@@ -107,6 +112,8 @@ extension Limits {
             "connectionsPerUserMax", "connections", "fairness between users", 1...1_000_000,
             \.connectionsPerUserMax),
         .init(
+            "groupsMax", "groups", "look-ups of names, a connection", 16...65_536, \.groupsMax),
+        .init(
             "subscriptionsPerUserMax", "subscriptions", "work for each change", 1...1_000_000,
             \.subscriptionsPerUserMax),
         .init(
@@ -146,6 +153,8 @@ extension Limits {
             \.formsPerUserMax),
         .init("fieldsMax", "controls", "size of a form", 1...100_000, \.fieldsMax),
         .init("optionsMax", "options", "size of a form", 1...1_000_000, \.optionsMax),
+        .init(
+            "principalsMax", "principals", "time of one request", 1...100_000, \.principalsMax),
         .init("changesMax", "changes", "time of one transaction", 1...100_000, \.changesMax),
         .init(
             "valuesMax", "values", "time of one transaction", 1_000...1_000_000, \.valuesMax),

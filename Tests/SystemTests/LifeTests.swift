@@ -252,6 +252,15 @@ struct LifeTests {
         }
     }
 
+    @Test("a named pipe in the place of a backup is refused at once")
+    func backupPipe() throws {
+        let folder = try TemporaryFolder()
+        try #require(mkfifo(folder("pipe"), 0o600) == 0)
+        let daemon = try DaemonProcess(folder, more: ["--restore", folder("pipe")])
+        #expect(try daemon.wait() == 73)
+        #expect(daemon.said.contains("does not begin as a database"), "\(daemon.said)")
+    }
+
     @Test("a named pipe in the place of the key holds no start: there are no secrets then")
     func keyPipe() throws {
         let folder = try TemporaryFolder()

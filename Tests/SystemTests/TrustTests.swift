@@ -229,6 +229,29 @@ struct TrustTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: target).isEmpty)
     }
 
+    @Test(
+        "the short clients in Python send nothing to a socket of another user",
+        arguments: ["Examples/watch.py", "docs/PROTOCOL.md"])
+    func shortClients(_ client: String) throws {
+        let temporary = try shared()
+        chmod(temporary.path, 0o1777)
+        let path = temporary("sock")
+        let listener = try Impostor(Self.mallory, at: path)
+        var words = ["python3", client, "ice-cream", path]
+        if client.hasSuffix(".md") {
+            let url = sourceTree.appending(path: client)
+            let page = try String(contentsOf: url, encoding: .utf8)
+            let block = try #require(page.components(separatedBy: "```python\n").dropFirst().first)
+            words = [
+                "python3", "-c", String(block.prefix(upTo: block.range(of: "```")!.lowerBound)),
+            ]
+        }
+        let outcome = try ChildProcess.run(words, environment: ["PICKERSYNC_SOCKET": path])
+        #expect(outcome.status == 1)
+        #expect(outcome.out.contains("nothing was sent"), "\(outcome.out)")
+        #expect(try listener.received(fromClients: 1) == 0)
+    }
+
     @Test("a daemon of root does not take another user's folder")
     func daemonOfRoot() throws {
         let temporary = try shared()

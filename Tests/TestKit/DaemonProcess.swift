@@ -22,9 +22,12 @@ public final class DaemonProcess {
     /// - Parameters:
     ///   - passing: descriptors that become 3 and upwards, with LISTEN_FDS as systemd sets it.
     ///   - limits: what the shell's `ulimit` takes.
+    ///   - redirecting: a redirection of the shell, such as `2>/dev/full`; `ready()` reads the log,
+    ///     which is then somewhere else.
     public init(
         _ folder: TemporaryFolder, arguments: [String]? = nil, more: [String] = [],
-        environment: [String: String] = [:], passing: [Int32] = [], limits: String? = nil
+        environment: [String: String] = [:], passing: [Int32] = [], limits: String? = nil,
+        redirecting: String = ""
     ) throws {
         self.folder = folder
         log = folder("log-\(UUID().uuidString)")
@@ -35,7 +38,7 @@ public final class DaemonProcess {
         variables["HOME"] = folder.path
         variables.merge(environment) { $1 }
         // A shell says its own pid, which the daemon keeps, and sets what only a process can.
-        var script = "exec \"$0\" \"$@\""
+        var script = "exec \"$0\" \"$@\" \(redirecting)"
         if !passing.isEmpty {
             script = "export LISTEN_FDS=\(passing.count) LISTEN_PID=$$; " + script
         }

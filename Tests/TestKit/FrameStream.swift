@@ -32,17 +32,21 @@ public final class FrameStream {
     }
 
     /// Sends bytes, all of them or, where it does not wait, what the kernel takes at once. A peer
-    /// that has gone is not an error here.
-    public func send(_ bytes: [UInt8], waits: Bool = true) {
+    /// that has gone is no error here.
+    ///
+    /// - Returns: `false` when it has gone, or does not take more at once.
+    @discardableResult
+    public func send(_ bytes: [UInt8], waits: Bool = true) -> Bool {
         let flags = Int32(MSG_NOSIGNAL) | (waits ? 0 : Int32(MSG_DONTWAIT))
         var sent = 0
         repeat {
             let count = bytes.withUnsafeBytes {
                 Foundation.send(descriptor, $0.baseAddress! + sent, bytes.count - sent, flags)
             }
-            guard count > 0 else { return }
+            guard count > 0 else { return false }
             sent += count
         } while waits && sent < bytes.count
+        return true
     }
 
     /// Closes the side that writes.

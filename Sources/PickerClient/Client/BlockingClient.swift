@@ -2,8 +2,8 @@
 //
 // `call` sends a request and waits for the answer; `wait` sleeps until something happens on the
 // socket, on other descriptors (a child's, a signal's) or at a deadline. Events that arrive during
-// a call are kept for the next `wait`. If the connection is lost during a call, the client
-// reconnects and the machine sends unanswered requests again.
+// a call are kept for the next `wait`, up to a bound. If the connection is lost during a call, the
+// client reconnects and the machine sends unanswered requests again.
 
 public import SyncCore
 
@@ -64,6 +64,10 @@ public final class BlockingClient {
     /// How long a daemon may take to start, or to come back during a call, in seconds.
     public static let startSeconds = 10.0
 
+    /// Bytes of the frames that may come before the answer that a call waits for. A daemon answers
+    /// in some milliseconds; only a flood is longer.
+    static let backlogBytesMax = 16 << 20
+
     /// What ended a wait.
     public enum Wake: Sendable {
         case event(ClientEvent)
@@ -80,7 +84,9 @@ public final class BlockingClient {
     private var machine: ClientMachine
     private var socket: StreamSocket?
     private var unsent: ArraySlice<UInt8> = []
-    private var backlog: [ClientEvent] = []
+    private var backlog = EventBacklog()
+    /// Bytes of the frame of the event that `turn` gave last.
+    private var eventBytes = 0
     private var lostSince: UInt64?
     private var connectingSince: UInt64?
     private var launch: BackgroundLaunch?
@@ -118,7 +124,12 @@ public final class BlockingClient {
                 case .superseded, .lost, .otherReplica: throw .lost
                 }
             case .event(.greeted): break
-            case .event(let event): backlog.append(event)
+            case .event(let event):
+                backlog.append(EventBacklog.Entry(event: event, bytes: eventBytes))
+                if backlog.bytes > Self.backlogBytesMax {
+                    throw .violation(
+                        "more than \(Self.backlogBytesMax) bytes of notifications before an answer")
+                }
             case .readable: break
             case .deadline: throw .timedOut(seconds: options.answerSeconds)
             }
@@ -168,7 +179,7 @@ public final class BlockingClient {
     public func wait(
         until deadline: UInt64? = nil, also descriptors: [Int32] = [], hangUp: Int32? = nil
     ) throws(ClientFailure) -> Wake {
-        if !backlog.isEmpty { return .event(backlog.removeFirst()) }
+        if let entry = backlog.takeFirst() { return .event(entry.event) }
         return try turn(until: deadline, also: descriptors, hangUp: hangUp, startsDaemon: false)
     }
 
@@ -186,7 +197,9 @@ public final class BlockingClient {
         startsDaemon: Bool
     ) throws(ClientFailure) -> Wake {
         while true {
-            if let event = machine.takeEvent() {
+            if let entry = machine.takeEventAndBytes() {
+                let event = entry.event
+                eventBytes = entry.bytes
                 switch event {
                 case .violation(let reason): throw .violation(reason)
                 case .incompatible(let error): throw .incompatible(error)

@@ -6,14 +6,31 @@ extension ClientMachine {
     /// Bytes came from the daemon.
     public mutating func received(_ bytes: [UInt8], at now: UInt64) {
         guard isOnline else { return }
-        let (frames, outcome) = decoder.feed(bytes)
-        for frame in frames where isOnline { receivedFrame(frame) }
-        if isOnline, case .frameTooLarge(let length) = outcome {
-            events.append(.violation("a frame of \(length) bytes"))
+        var rest = bytes[...]
+        while isOnline {
+            // One frame at a time: the answer to `hello` says how long the next one may be.
+            var frame: [UInt8]?
+            let outcome = rest.withUnsafeBytes { piece in
+                decoder.feed(piece) { text in
+                    frame = Array(text)
+                    return false
+                }
+            }
+            if let frame { receivedFrame(frame) }
+            switch outcome {
+            case .needsMore: return
+            case .stopped(let consumed): rest = rest.dropFirst(consumed)
+            case .frameTooLarge(let length):
+                return events.append(
+                    .violation(
+                        "a frame of \(length) bytes; the most is \(decoder.frameBytesMax)"))
+            }
         }
     }
 
     private mutating func receivedFrame(_ frame: [UInt8]) {
+        events.frameBytes = frame.count
+        defer { events.frameBytes = 0 }
         do throws(DecodeError) {
             for message in try messages.decode(frame) {
                 switch message {
@@ -30,9 +47,15 @@ extension ClientMachine {
 
     // MARK: Answers
 
+    /// What was asked under this id. An answer that nobody waits for is a violation: without it,
+    /// the request that it was meant for would wait until its deadline.
     private mutating func take(_ id: RequestID) -> Purpose? {
-        guard let number = id.number else { return nil }
-        guard let index = sent.firstIndex(where: { $0.id == number }) else { return nil }
+        guard let number = id.number, let index = sent.firstIndex(where: { $0.id == number })
+        else {
+            let text = id.rawText.cut(toBytes: 64).escapedForDisplay()
+            events.append(.violation("an answer to no request: id \(text)"))
+            return nil
+        }
         return sent.remove(at: index).purpose
     }
 
@@ -42,6 +65,9 @@ extension ClientMachine {
         switch purpose {
         case .hello:
             let greeting = try HelloResult(decoding: result)
+            if let max = greeting.limits.first(where: { $0.name == "maxFrame" })?.max, max > 0 {
+                decoder.frameBytesMax = min(Int(clamping: max), configuration.frameBytesMax)
+            }
             events.append(.greeted(greeting))
             greeted(by: greeting.store)
         case .watchForms:
@@ -52,10 +78,10 @@ extension ClientMachine {
             switch request {
             case .stateSet, .stateUndo, .stateRedo:
                 let set = try SetResult(decoding: result)
-                withSubscription(set.form) { $0.take(set.fields) }
+                take(set.fields, of: set.form)
             case .stateGet:
                 let snapshot = try StateSnapshot(decoding: result)
-                withSubscription(snapshot.form) { $0.take(snapshot.fields) }
+                take(snapshot.fields, of: snapshot.form)
             default: break
             }
             if !tickets.isEmpty { events.append(.answered(tickets, .result(result))) }
@@ -115,23 +141,30 @@ extension ClientMachine {
             guard let index = index(of: change.form) else { return }
             guard subscriptions[index].advance(to: change.revision) else { return }
             subscriptions[index].context = change.context
-            subscriptions[index].take(change.changes)
+            guard hasRoom(subscriptions[index].take(change.changes)) else { return }
             events.append(.changed(change))
         case .formChanged(let change):
-            if let index = index(of: change.form) {
+            let index = index(of: change.form)
+            guard index != nil || watchesForms else { return }
+            if let index {
                 switch change.content {
                 case .deleted:
                     subscriptions.remove(at: index)
                 case .defined(let content):
                     guard subscriptions[index].advance(to: change.revision) else { return }
                     subscriptions[index].context = content.context ?? subscriptions[index].context
-                    subscriptions[index].take(content.changes)
+                    subscriptions[index].keep(content.fieldIDs)
+                    guard hasRoom(subscriptions[index].take(content.changes)) else { return }
                 }
             }
             events.append(.formChanged(change))
         case .presenceChanged(let change):
+            guard subscription(change.form)?.request.presence == true else { return }
             events.append(.presence(change))
         case .goodbye(let goodbye):
+            // It is the last notification of a connection.
+            guard retryAfter == nil else { return }
+            retryAfter = 0
             if let milliseconds = goodbye.retryAfterMs, milliseconds > 0 {
                 retryAfter = UInt64(min(milliseconds, 3_600_000)) * 1_000_000
             }
@@ -143,7 +176,17 @@ extension ClientMachine {
         subscriptions.firstIndex { $0.request.form.isSameBytes(as: form) }
     }
 
-    private mutating func withSubscription(_ form: String, _ body: (inout Subscription) -> Void) {
-        if let index = index(of: form) { body(&subscriptions[index]) }
+    private mutating func take(_ fields: [NamedField], of form: String) {
+        guard let index = index(of: form) else { return }
+        _ = hasRoom(subscriptions[index].take(fields))
+    }
+
+    /// All fields of a form fit in one frame. A peer that sends more is no daemon, and would fill
+    /// the memory.
+    private mutating func hasRoom(_ fieldBytes: Int) -> Bool {
+        if fieldBytes <= configuration.frameBytesMax { return true }
+        events.append(
+            .violation("a form with more fields than fit in \(configuration.frameBytesMax) bytes"))
+        return false
     }
 }

@@ -15,7 +15,9 @@
 //   that it was made for;
 // - every ticket is answered once;
 // - a subscription is resumed with `since`, and no revision of a log is reported twice;
-// - a Field replaces the one in a view only if it is newer.
+// - a Field replaces the one in a view only if it is newer;
+// - whatever the peer sends, memory is bounded: `frameBytesMax` holds for a frame, and for all
+//   fields of a form.
 
 public import SyncCore
 
@@ -33,7 +35,8 @@ public struct ClientMachine: Sendable {
         public var keyPrefix: String
         /// Seeds the jitter.
         public var seed: UInt64
-        /// The maximum length of a frame from the daemon, in bytes.
+        /// The maximum length of a frame from the daemon, in bytes. Before `hello` is answered it
+        /// is 1 MiB, and then what the daemon says, but no more than this.
         public var frameBytesMax = 64 << 20
         /// Whether to reconnect after a lost connection.
         public var reconnects = true
@@ -91,7 +94,7 @@ public struct ClientMachine: Sendable {
     var decoder: FrameDecoder
     var messages = ServerMessageDecoder()
     var output: [UInt8] = []
-    var events: [ClientEvent] = []
+    var events = EventBacklog()
     var sent: [(id: Int64, purpose: Purpose)] = []
     var waiting: [Waiting] = []
     /// The store whose daemon answered `hello` last. A new epoch is the same store.
@@ -113,7 +116,7 @@ public struct ClientMachine: Sendable {
         self.configuration = configuration
         link = .waiting(retryAt: now)
         backoff = Backoff(seed: configuration.seed)
-        decoder = FrameDecoder(frameBytesMax: configuration.frameBytesMax)
+        decoder = FrameDecoder()
     }
 
     // MARK: Questions
@@ -133,9 +136,10 @@ public struct ClientMachine: Sendable {
     }
 
     /// The next event, in order.
-    public mutating func takeEvent() -> ClientEvent? {
-        events.isEmpty ? nil : events.removeFirst()
-    }
+    public mutating func takeEvent() -> ClientEvent? { events.takeFirst()?.event }
+
+    /// The next event, with the bytes of the frame that it came in; 0 for one of our own.
+    mutating func takeEventAndBytes() -> EventBacklog.Entry? { events.takeFirst() }
 
     // MARK: Commands
 
@@ -234,7 +238,8 @@ public struct ClientMachine: Sendable {
     public mutating func connectionOpened() {
         guard case .waiting = link else { return }
         link = .online
-        decoder = FrameDecoder(frameBytesMax: configuration.frameBytesMax)
+        decoder = FrameDecoder(
+            frameBytesMax: min(Limits().maxFrame, configuration.frameBytesMax))
         output = []
         unanswered += sent.map(\.purpose)
         sent = []

@@ -16,6 +16,8 @@ struct Subscription: Sendable {
     /// process is expensive (the runtime scans all conformances), and a command that reads once
     /// does not need it.
     private var places: [String: Int]?
+    /// About how many bytes the fields take as text, once `places` is known.
+    private var bytes = 0
 
     init(_ request: StateSubscribe) {
         self.request = request
@@ -55,20 +57,35 @@ struct Subscription: Sendable {
         return true
     }
 
-    mutating func take(_ changes: [FieldChange]) {
+    /// - Returns: About how many bytes all fields take.
+    mutating func take(_ changes: [FieldChange]) -> Int {
         for change in changes { take(change.field, change.state) }
+        return bytes
     }
 
-    mutating func take(_ fields: [NamedField]) {
+    /// - Returns: About how many bytes all fields take.
+    mutating func take(_ fields: [NamedField]) -> Int {
         for field in fields { take(field.id, field.state) }
+        return bytes
+    }
+
+    /// Forgets the fields that a new definition does not have.
+    mutating func keep(_ ids: Set<String>) {
+        guard view.contains(where: { !ids.contains($0.id) }) else { return }
+        view.removeAll { !ids.contains($0.id) }
+        places = nil
     }
 
     private mutating func take(_ id: String, _ state: FieldState) {
         var places = takePlaces()
         if let place = places[id] {
-            if state.revision > view[place].state.revision { view[place].state = state }
+            if state.revision > view[place].state.revision {
+                bytes += state.bytesEstimate - view[place].state.bytesEstimate
+                view[place].state = state
+            }
         } else {
             places[id] = view.count
+            bytes += state.bytesEstimate
             view.append(NamedField(id: id, state: state))
         }
         self.places = places
@@ -78,7 +95,11 @@ struct Subscription: Sendable {
     private mutating func takePlaces() -> [String: Int] {
         if let known = places.take() { return known }
         var places: [String: Int] = [:]
-        for (place, field) in view.enumerated() { places[field.id] = place }
+        bytes = 0
+        for (place, field) in view.enumerated() {
+            places[field.id] = place
+            bytes += field.state.bytesEstimate
+        }
         return places
     }
 }

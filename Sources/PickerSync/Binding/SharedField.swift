@@ -15,7 +15,10 @@ protocol FieldIdentity: AnyObject, Sendable {
     /// Takes the property's name for an id, unless it was given one.
     func take(name: String)
     /// The form was opened.
-    func attach(_ attachment: FormAttachment)
+    ///
+    /// - Parameter field: What it shows at first. It is kept: a later value that is none of the
+    ///   type shows the last one that was.
+    func attach(_ attachment: FormAttachment, showing field: FieldState?)
     /// Whether a field shows a value of the type, or the property has one to fall back on.
     func canShow(_ field: FieldState) -> Bool
 }
@@ -48,8 +51,12 @@ final class SharedField<Value: SharedValue>: FieldIdentity {
         state.withLock { $0.id = $0.id ?? name }
     }
 
-    func attach(_ attachment: FormAttachment) {
-        state.withLock { $0.attachment = attachment }
+    func attach(_ attachment: FormAttachment, showing field: FieldState?) {
+        let value = field.flatMap { Value(field: $0) }
+        state.withLock { state in
+            state.attachment = attachment
+            state.last = value ?? state.last
+        }
     }
 
     func canShow(_ field: FieldState) -> Bool {

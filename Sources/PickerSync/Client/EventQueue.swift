@@ -4,8 +4,9 @@ internal import Synchronization
 
 /// Events on their way to one reader.
 ///
-/// Invariant: at most `changesWaitingMax` events wait beside those that say that something
-/// was lost or ended; a change that finds no room is folded into the last one that waits.
+/// What always holds: at most about `changesWaitingMax` events wait, beside the refusals of what
+/// this program wrote; a change that finds no room is folded into the last one that waits, and of
+/// everything else that the daemon tells the newest stays.
 final class EventQueue: Sendable {
     private struct State {
         var waiting: [FormEvent] = []
@@ -53,8 +54,22 @@ final class EventQueue: Sendable {
         case .presence:
             waiting.removeAll { if case .presence = $0 { true } else { false } }
             waiting.append(event)
-        case .redefined, .refused, .disconnected, .reconnected, .replicaChanged, .ended:
+        case .redefined:
+            waiting.removeAll { if case .redefined = $0 { true } else { false } }
             waiting.append(event)
+        case .disconnected, .reconnected:
+            // Whoever is that slow is told the newest state of the connection alone.
+            waiting.removeAll {
+                switch $0 {
+                case .disconnected, .reconnected: true
+                default: false
+                }
+            }
+            waiting.append(event)
+        case .replicaChanged:
+            waiting.removeAll { if case .replicaChanged = $0 { true } else { false } }
+            waiting.append(event)
+        case .refused, .ended: waiting.append(event)
         }
     }
 

@@ -29,11 +29,19 @@ public enum FormError: Error, Sendable {
 }
 
 extension FormError: CustomStringConvertible {
-    /// One line for a person; several where a declaration has several issues.
+    /// One line for a person; several where a declaration has several issues. It may be printed on
+    /// a terminal: what the daemon says is escaped.
     public var description: String {
+        if case .declaration(let issues) = self { return issues.description }
+        return line.cut(toBytes: Self.lineBytesMax).escapedForDisplay()
+    }
+
+    private static let lineBytesMax = 4 << 10
+
+    private var line: String {
         switch self {
         case .declaration(let issues): issues.description
-        case .refused(let error): error.description
+        case .refused(let error): error.message
         case .mismatch(let form, let field, nil): "\(form) has no control \(field)"
         case .mismatch(let form, let field, .some(let shown)):
             "\(form): \(field) shows \(shown.encodedText), which is not a value of the property"

@@ -22,6 +22,8 @@ struct FieldListener: Sendable {
     var isInitial = false
     /// The attachment that it belongs to; it ends with that.
     var owner: UInt64 = 0
+    /// What it is still to be told.
+    let backlog = ListenerBacklog()
 }
 
 extension FormFeed {
@@ -69,8 +71,9 @@ extension FormFeed {
             state.store = store
             state.isAway = false
             told = state.told
+            (state.fields, state.told) = ([:], [:])
             for field in fields {
-                let old = state.told[field.id]
+                let old = told[field.id]
                 if !isFirst, old?.value != field.state.value {
                     changes.append(
                         FieldChange(field: field.id, state: field.state, was: old?.value))
@@ -144,6 +147,12 @@ extension FormFeed {
 
     /// A new definition with the values that it changed.
     func redefined(_ content: FormChanged.Definition, revision: Int64) {
+        let ids = content.fieldIDs
+        state.withLock { state in
+            state.fields = state.fields.filter { ids.contains($0.key) }
+            state.told = state.told.filter { ids.contains($0.key) }
+            state.seen = state.seen.filter { ids.contains($0.key) }
+        }
         take(content.changes, revision: revision, context: content.context)
         tell(.redefined(content.definition))
         guard !content.changes.isEmpty else { return }
@@ -176,41 +185,72 @@ extension FormFeed {
             for listener in listeners where listener.field == change.field {
                 switch listener.kind {
                 case .change(let action):
-                    let old = told[change.field]
-                    machine.perform { action(old, change.state) }
+                    let backlog = listener.backlog
+                    guard backlog.add(told[change.field], change.state) else { continue }
+                    machine.perform {
+                        if let change = backlog.takeChange() { action(change.old, change.new) }
+                    }
                 case .press(let action):
                     let before = told[change.field].flatMap { Presses(field: $0) }?.count ?? 0
                     let after = Presses(field: change.state)?.count ?? before
                     guard isContinuous, after > before else { continue }
-                    for _ in before..<after { machine.perform(action) }
+                    tellPresses(after.subtractingReportingOverflow(before), action, listener)
                 case .editing: break
                 }
             }
         }
     }
 
+    private func tellPresses(
+        _ count: (partialValue: Int64, overflow: Bool), _ action: @escaping @Sendable () -> Void,
+        _ listener: FieldListener
+    ) {
+        let count = count.overflow ? .max : count.partialValue
+        let backlog = listener.backlog
+        let told = backlog.add(presses: count)
+        for _ in 0..<told {
+            machine.perform {
+                backlog.takePress()
+                action()
+            }
+        }
+        guard told < count else { return }
+        machine.log?(
+            .warning, "\(count - Int64(told)) presses were not told: too many wait",
+            ["form": name, "field": listener.field])
+    }
+
+    /// People of one form that are told at most: about as many connections as a daemon has by
+    /// default.
+    private static let peersMax = 16_384
+
     /// Who has the form open changed.
     func presenceChanged(_ change: PresenceChanged) {
-        var tellings: [(action: @Sendable (Bool) -> Void, isEdited: Bool)] = []
+        var tellings: [(listener: FieldListener, isEdited: Bool)] = []
         let peers = state.withLock { state in
             let before = state.peers
             for peer in change.peers {
                 state.peers.removeAll { $0.connection == peer.connection }
-                guard !peer.isGone else { continue }
+                guard !peer.isGone, state.peers.count < Self.peersMax else { continue }
                 state.peers.append(
                     FormPeer(
                         connection: peer.connection, user: peer.user, client: peer.client,
                         tty: peer.tty, focus: peer.focus, draft: peer.draft))
             }
             for listener in state.listeners {
-                guard case .editing(let action) = listener.kind else { continue }
+                guard case .editing = listener.kind else { continue }
                 let was = before.contains { $0.focus == listener.field }
                 let isEdited = state.peers.contains { $0.focus == listener.field }
-                if was != isEdited { tellings.append((action, isEdited)) }
+                if was != isEdited { tellings.append((listener, isEdited)) }
             }
             return state.peers
         }
-        for (action, isEdited) in tellings { machine.perform { action(isEdited) } }
+        for (listener, isEdited) in tellings {
+            guard case .editing(let action) = listener.kind else { continue }
+            let backlog = listener.backlog
+            guard backlog.set(isEdited: isEdited) else { continue }
+            machine.perform { if let isEdited = backlog.takeEditing() { action(isEdited) } }
+        }
         tell(.presence(peers))
     }
 

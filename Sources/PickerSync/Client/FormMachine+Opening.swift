@@ -188,7 +188,9 @@ extension FormAttachment {
                 return .mismatch(form: name, field: id, shown: field.value)
             }
         }
-        for property in properties { property.attach(self) }
+        for property in properties {
+            property.attach(self, showing: property.id.flatMap { fields[$0] })
+        }
         return nil
     }
 }

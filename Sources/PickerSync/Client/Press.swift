@@ -57,7 +57,7 @@ public struct ButtonPresses: AsyncSequence, Sendable {
         private let field: String?
         private var events: FormEvents.Iterator?
         private var seen: Int64
-        private var waiting: ArraySlice<Press> = []
+        private var waiting = MissedPresses()
         private var isFirst = true
 
         init(_ attachment: FormAttachment?, _ field: String?, seen: Int64) {
@@ -74,11 +74,14 @@ public struct ButtonPresses: AsyncSequence, Sendable {
             if isFirst {
                 isFirst = false
                 if let count = ButtonPresses.count(attachment, field), count > seen {
-                    waiting += await attachment?.presses(of: field, after: seen, upTo: count) ?? []
+                    waiting =
+                        await attachment?.presses(of: field, after: seen, upTo: count)
+                        ?? MissedPresses()
                     seen = count
                 }
             }
-            while waiting.isEmpty {
+            while true {
+                if let press = waiting.next() { return press }
                 guard let field, let event = await events?.next(isolation: actor) else {
                     return nil
                 }
@@ -90,40 +93,77 @@ public struct ButtonPresses: AsyncSequence, Sendable {
                     seen = count
                     return Press(number: count, by: state.by, at: state.at)
                 }
-                waiting += await attachment?.presses(of: field, after: seen, upTo: count) ?? []
+                waiting =
+                    await attachment?.presses(of: field, after: seen, upTo: count)
+                    ?? MissedPresses()
                 seen = count
             }
-            return waiting.popFirst()
         }
     }
 }
 
+/// Presses that a reader has not been given. Each is made when it is asked for, since their number
+/// is what the daemon says.
+private struct MissedPresses {
+    /// Presses of one revision; those of one transaction share it.
+    struct Source {
+        /// The numbers of the presses before the first of them, and of the last of them.
+        var before: Int64
+        var last: Int64
+        var by: WireAuthor?
+        var at: Timestamp?
+    }
+
+    /// The number of the press that was given last, and of the last one that is to be given.
+    var given: Int64 = 0
+    var last: Int64 = 0
+    /// Newest first.
+    var sources: [Source] = []
+
+    mutating func next() -> Press? {
+        guard given < last else { return nil }
+        given += 1
+        while let oldest = sources.last, oldest.last < given { sources.removeLast() }
+        guard let source = sources.last, source.before < given else {
+            return Press(number: given, by: nil, at: nil)
+        }
+        return Press(number: given, by: source.by, at: source.at)
+    }
+}
+
 extension FormAttachment {
-    /// The presses behind one number and up to another, from the history, in order. Presses of one
-    /// transaction share a revision.
+    /// Pages of the history that are asked for at most: more than a store keeps of a form.
+    private static let historyPagesMax = 1_000
+
+    /// The presses behind one number and up to another, from the history, in order.
     fileprivate func presses(
         of field: String?, after seen: Int64, upTo count: Int64
-    ) async -> [Press] {
-        var found: [Int64: Press] = [:]
+    ) async -> MissedPresses {
+        var missed = MissedPresses(given: seen, last: count)
         var before: Int64?
-        pages: while let field, found[seen + 1] == nil {
+        guard let field else { return missed }
+        for _ in 0..<Self.historyPagesMax {
             let request = StateHistory(form: name, field: field, before: before, limit: 200)
-            guard let page = await history(request), !page.entries.isEmpty else { break }
+            guard let page = await history(request) else { break }
             for entry in page.entries {
+                // Newest first, or it is no history.
+                guard entry.revision < before ?? .max else { return missed }
                 before = entry.revision
                 for change in entry.changes where change.field == field {
-                    guard let value = change.value, let number = Presses(fieldValue: value)?.count
+                    guard let number = change.value.flatMap({ Presses(fieldValue: $0) })?.count
                     else { continue }
-                    if number <= seen { break pages }
+                    if number <= seen { return missed }
                     let first = change.was.flatMap { Presses(fieldValue: $0) }?.count
-                    for each in max(seen, first ?? number - 1)..<number {
-                        found[each + 1] = Press(number: each + 1, by: entry.by, at: entry.at)
-                    }
+                    missed.sources.append(
+                        MissedPresses.Source(
+                            before: first ?? (number - 1), last: number, by: entry.by, at: entry.at)
+                    )
+                    if first ?? .max <= seen { return missed }
                 }
             }
-            if !page.more { break }
+            if !page.more || page.entries.isEmpty { break }
         }
-        return (seen + 1...count).map { found[$0] ?? Press(number: $0, by: nil, at: nil) }
+        return missed
     }
 
     /// A page of the history, however long the daemon is away; `nil` where it cannot be had, which

@@ -91,6 +91,7 @@ extension Engine {
     private func dispatch(
         _ request: Request, _ call: PendingCall, _ effects: inout [Effect]
     ) throws(WireError) {
+        if !verdicts.isEmpty { verdicts = [:] }
         switch request {
         case .hello(let params): try hello(params, call, &effects)
         case .ping: answer(call) { EmptyResult().encode(into: &$0) }
@@ -123,6 +124,11 @@ extension Engine {
         let max = configuration.limits.maxFrame
         if case .batch(let batch) = call.target, batch.bytes + response.count + 1 > max {
             let error = batchIsFull("maxFrame", max)
+            response = encoded { Answer.encode(id, error, into: &$0) }
+        } else if response.count > max {
+            let error = WireError.limit(
+                "maxFrame", max: Int64(max),
+                "the answer has \(response.count) bytes; one message has at most \(max) (maxFrame)")
             response = encoded { Answer.encode(id, error, into: &$0) }
         }
         deliver(response, to: call.target, call.connection)

@@ -3,12 +3,17 @@
 extension Engine {
     // MARK: - Reading
 
+    /// Bytes of a title in the list of forms. The list is one frame for all who may read the forms,
+    /// and their owners must not make it longer than their readers take.
+    private static var listedTitleBytesMax: Int { 256 }
+
     func formList(_ call: PendingCall) {
         let peer = call.connection.peer
         spend(forms.count >> 2, call.connection.account)
         let summaries = forms.filter { $0.isReadable && mayRead($0, peer) }.map { form in
             FormList.Summary(
-                form: form.name, title: form.committed.definition.title,
+                form: form.name,
+                title: form.committed.definition.title?.cut(toBytes: Self.listedTitleBytesMax),
                 version: Int64(clamping: form.committed.version),
                 revision: Revision(clamping: form.committed.revision),
                 fields: Int64(form.committed.cells.count),

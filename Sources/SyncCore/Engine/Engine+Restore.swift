@@ -8,6 +8,8 @@ extension Engine {
         limits.frameBytesMax = .max
         limits.fieldsMax = .max
         limits.optionsMax = .max
+        limits.principalsMax = .max
+        limits.principalBytesMax = .max
         var fields: [FormKey: [FieldRow]] = [:]
         for row in image.fields { fields[row.form, default: []].append(row) }
         for row in image.forms.sorted(by: { $0.key < $1.key }) {

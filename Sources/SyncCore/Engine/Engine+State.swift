@@ -103,20 +103,39 @@ extension Engine {
         return error
     }
 
-    /// Rejects and logs what the peer may not do.
+    /// Users and groups that a refusal names.
+    private static var namedPrincipalsMax: Int { 8 }
+
+    /// Whether the peer may. A request may name ten thousand controls: a long list is gone through
+    /// once for each control that has its own, and once for all others.
+    private func isPermitted(
+        _ action: FormAction, _ form: LiveForm, _ state: FormState, _ control: Int?, _ peer: Peer
+    ) -> Bool {
+        let definition = state.definition
+        let isLong = definition.rule(of: action, control: control).principals.count > 8
+        let own = control.flatMap { definition.controls[$0].access[action] == nil ? nil : $0 }
+        let place = AccessPlace(action: action, control: own)
+        if isLong, let known = verdicts[place] { return known }
+        let isPermitted = definition.permits(
+            action, control: control, peer: peer, owner: form.owner,
+            daemonUID: configuration.daemonUID)
+        if isLong { verdicts[place] = isPermitted }
+        return isPermitted
+    }
+
+    /// Refuses what the peer may not, and says so in the log.
     func require(
         _ action: FormAction, _ form: LiveForm, _ state: FormState, _ control: Int?, _ peer: Peer
     ) throws(WireError) {
-        let isPermitted = state.definition.permits(
-            action, control: control, peer: peer, owner: form.owner,
-            daemonUID: configuration.daemonUID)
-        if isPermitted { return }
+        if isPermitted(action, form, state, control, peer) { return }
         let field = control.map { state.definition.controls[$0].id }
         let what = field.map { "\(form.name)/\($0)" } ?? form.name
-        let rule =
-            control.flatMap { state.definition.controls[$0].access[action] }
-            ?? state.definition.access[action]
-        let who = rule.principals.map(\.description).joined(separator: ", ")
+        let principals = state.definition.rule(of: action, control: control).principals
+        var who = principals.prefix(Self.namedPrincipalsMax).map(\.description)
+            .joined(separator: ", ")
+        if principals.count > Self.namedPrincipalsMax {
+            who += " and \(principals.count - Self.namedPrincipalsMax) more"
+        }
         pendingLog.append(
             LogEntry(
                 .warning, "forbidden: \(peer.whom) may not \(action.verb) \(what)",
@@ -219,9 +238,7 @@ extension Engine {
     ) throws(WireError) {
         try require(action, form, state, control, peer)
         guard state.definition.controls[control].isLocked else { return }
-        let isAdmin = state.definition.permits(
-            .admin, peer: peer, owner: form.owner, daemonUID: configuration.daemonUID)
-        if isAdmin { return }
+        if isPermitted(.admin, form, state, nil, peer) { return }
         let id = state.definition.controls[control].id
         throw WireError(
             .disabled, "\(id) is locked; an admin of form \(form.name) may set it",

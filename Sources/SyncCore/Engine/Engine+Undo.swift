@@ -37,12 +37,12 @@ extension Engine {
         transaction.affirms = false
         var skipped: [String] = []
         var named: [Int] = []
-        // One step per field, except in a transaction that an earlier version stored: there, the
-        // restored value may be an earlier write of the same transaction.
+        // One step a field, or a few (see `UndoStep.merged`): then what stands again may be an
+        // earlier write of the same transaction.
         var steps = target.steps
-        var restored: [String: [UndoStep.Restoration]] = [:]
+        var renewals: [String: UndoRenewals] = [:]
         while var step = steps.popLast() {
-            for restoration in restored[step.field] ?? [] { step.note(restoration) }
+            if let renewals = renewals[step.field] { step.renew(by: renewals) }
             guard let control = definition.index(of: step.field) else {
                 skipped.append(step.field)
                 continue
@@ -51,7 +51,7 @@ extension Engine {
             try transaction.spend(on: control)
             if try transaction.takeBack(step, control: control) {
                 named.append(control)
-                restored[step.field] = transaction.undoStep(of: control)?.restorations
+                renewals[step.field] = transaction.undoStep(of: control).map { UndoRenewals([$0]) }
             } else {
                 skipped.append(step.field)
             }
@@ -77,7 +77,6 @@ extension Engine {
     func makeUndo(of form: LiveForm, _ stored: [RevisionRow]) {
         guard form.isUndoStored else { return }
         form.isUndoStored = false
-        form.undo = UndoJournal()
         var rows = stored.sorted { $0.revision < $1.revision }
         // Revisions that undid a part of another one cannot be undone themselves.
         let parts = Set(stored.lazy.filter { $0.undoes != nil }.map(\.revision))
@@ -87,15 +86,12 @@ extension Engine {
             return true
         }
         rows += unsaved.reversed()
-        for row in rows {
-            guard let record = RevisionRecord(row.record) else { continue }
-            if parts.contains(row.revision) {
-                form.undo.takeOut(record)
-                continue
+        let records = rows.compactMap { row in
+            RevisionRecord(row.record).map {
+                UndoJournal.Stored(
+                    revision: row.revision, record: $0, isPart: parts.contains(row.revision))
             }
-            form.undo.append(
-                record, bytes: record.bytesEstimate, revision: row.revision,
-                depthMax: configuration.limits.undoDepthMax)
         }
+        form.undo = UndoJournal(records, depthMax: configuration.limits.undoDepthMax)
     }
 }

@@ -71,6 +71,8 @@ public final class Engine {
 
     /// Counts the steps of patterns, which are compiled with it.
     let patternMeter = PatternMeter()
+    /// What long access lists said during this request.
+    var verdicts: [AccessPlace: Bool] = [:]
     let compile: PatternCompiler
     var decoder: MessageDecoder
     var writer = JSONWriter()

@@ -49,6 +49,11 @@ public struct Peer: Sendable, Hashable {
         public let groups: [UInt32]
         public let user: String
         public let groupNames: [String]
+        /// The groups and their names of a user who is in many: an access list is compared with
+        /// each. `nil` where going through them is faster.
+        private let lookUp: (groups: Set<UInt32>, names: Set<String>)?
+
+        private static let searchedMax = 32
 
         init(
             uid: UInt32, gid: UInt32, groups: [UInt32], user: String, groupNames: [String]
@@ -58,6 +63,19 @@ public struct Peer: Sendable, Hashable {
             self.groups = groups
             self.user = user
             self.groupNames = groupNames
+            lookUp =
+                groups.count > Self.searchedMax ? (Set(groups), Set(groupNames)) : nil
+        }
+
+        /// Whether the user is in a group, by its number or by its name.
+        func isMember(of group: UInt32) -> Bool {
+            gid == group || (lookUp?.groups.contains(group) ?? groups.contains(group))
+        }
+
+        func isMember(of group: String) -> Bool {
+            // Equal bytes are equal strings; the few that are equal otherwise are told apart.
+            if let lookUp, !lookUp.names.contains(group) { return false }
+            return groupNames.contains { $0.isSameBytes(as: group) }
         }
 
         public static func == (left: Identity, right: Identity) -> Bool {

@@ -103,14 +103,19 @@ struct UndoJournal {
             return true
         }
 
-        /// Updates the steps of a field to the dots of restored writes.
-        mutating func note(_ restorations: [String: [UndoStep.Restoration]]) {
-            for place in head..<kept.count {
-                for step in kept[place].steps.indices {
-                    let restored = restorations[kept[place].steps[step].field]
-                    for restoration in restored ?? [] { kept[place].steps[step].note(restoration) }
-                }
-            }
+        /// Steps name the writes that stand now.
+        mutating func renew(by renewals: UndoRenewals) {
+            for place in head..<kept.count { renew(at: place, by: renewals) }
+        }
+
+        /// The steps of one transaction do, if it is here.
+        mutating func renew(_ revision: UInt64, by renewals: UndoRenewals) {
+            let place = kept[head...].firstIndex { $0.revision == revision }
+            if let place { renew(at: place, by: renewals) }
+        }
+
+        private mutating func renew(at place: Int, by renewals: UndoRenewals) {
+            for step in kept[place].steps.indices { kept[place].steps[step].renew(by: renewals) }
         }
 
         private mutating func count(_ transaction: Transaction, _ sign: Int) {
@@ -151,37 +156,76 @@ struct UndoJournal {
     mutating func append(
         _ record: RevisionRecord, bytes: Int, revision: UInt64, depthMax: Int
     ) {
-        let owner = Owner(uid: record.by.uid, session: record.session)
         takeOut(record)
+        add(record, record.undo, bytes: bytes, revision: revision, depthMax: depthMax)
+    }
+
+    private mutating func add(
+        _ record: RevisionRecord, _ steps: [UndoStep], bytes: Int, revision: UInt64, depthMax: Int
+    ) {
+        let owner = Owner(uid: record.by.uid, session: record.session)
         let place = lines.firstIndex { $0.uid == owner.uid }
-        if place == nil, record.undo.isEmpty { return }
+        if place == nil, steps.isEmpty { return }
         if place == nil { lines.append(Line(uid: owner.uid)) }
         change(at: place ?? lines.count - 1) { line in
             if record.kind == .set { line.endRedo(of: owner) }
-            guard !record.undo.isEmpty else { return }
+            guard !steps.isEmpty else { return }
             line.append(
                 Transaction(
-                    revision: revision, owner: owner, kind: record.kind, steps: record.undo,
+                    revision: revision, owner: owner, kind: record.kind, steps: steps,
                     bytes: bytes))
         }
         while count > depthMax { dropOldest { $0.count } }
         while self.bytes > Self.bytesMax, count > 1 { dropOldest { $0.bytes } }
     }
 
-    /// Removes what a transaction undid, and records what it restored.
-    mutating func takeOut(_ record: RevisionRecord) {
-        if let old = record.undoes {
-            consume(old, fields: record.undo.map(\.field) + record.skipped)
-        }
-        // One pass over the journal for any number of fields. Ids are ASCII, so equal strings are
-        // equal bytes.
-        let restorations = Dictionary(grouping: record.undo.flatMap(\.restorations), by: \.field)
-        if restorations.isEmpty { return }
-        for place in lines.indices { lines[place].note(restorations) }
+    /// Takes out what a transaction took back, and notes what it let stand again.
+    private mutating func takeOut(_ record: RevisionRecord) {
+        consumeTarget(of: record)
+        // Once through the journal, however many fields there are. Ids are ASCII, so that equal
+        // strings are equal bytes.
+        let renewals = UndoRenewals(record.undo)
+        if renewals.isEmpty { return }
+        for place in lines.indices { lines[place].renew(by: renewals) }
     }
 
-    /// The uid with most transactions loses its oldest (McKenney, "Stochastic Fairness Queueing",
-    /// INFOCOM 1990). Of two with equally many, the one with the older transaction loses it.
+    private mutating func consumeTarget(of record: RevisionRecord) {
+        guard let old = record.undoes else { return }
+        consume(old, fields: record.undo.map(\.field) + record.skipped)
+    }
+
+    /// A revision that a journal is made of.
+    struct Stored {
+        let revision: UInt64
+        let record: RevisionRecord
+        /// It took back a part of another, and cannot be taken back itself.
+        let isPart: Bool
+    }
+
+    /// The journal that these revisions leave, oldest first: what `append` would make of them one
+    /// after the other, in a work that grows with their number and not with its square.
+    init(_ stored: [Stored], depthMax: Int) {
+        for row in stored {
+            consumeTarget(of: row.record)
+            guard !row.isPart else { continue }
+            add(
+                row.record, UndoStep.merged(row.record.undo), bytes: row.record.bytesEstimate,
+                revision: row.revision, depthMax: depthMax)
+        }
+        var renewals = UndoRenewals()
+        for row in stored.reversed() {
+            if let place = lines.firstIndex(where: { $0.uid == row.record.by.uid }) {
+                lines[place].renew(row.revision, by: renewals)
+            }
+            renewals.addOlder(row.record.undo)
+        }
+    }
+
+    /// A journal with nothing in it.
+    init() {}
+
+    /// Whoever has most loses its oldest (McKenney, "Stochastic Fairness Queueing", INFOCOM 1990);
+    /// of two who have as much, the one whose is older.
     private mutating func dropOldest(ofMost size: (Line) -> Int) {
         guard var most = lines.indices.first else { return }
         for place in lines.indices.dropFirst() {

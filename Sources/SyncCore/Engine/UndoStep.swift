@@ -83,39 +83,6 @@ extension UndoStep {
         case .increment: []
         }
     }
-
-    /// Replaces the old dots with the new dot that restored their values.
-    mutating func note(_ restoration: Restoration) {
-        guard field.isSameBytes(as: restoration.field) else { return }
-        func renewed(_ dot: Dot) -> Dot { restoration.old.contains(dot) ? restoration.new : dot }
-        func renewed(_ trace: Trace) -> Trace {
-            var trace = trace
-            trace.dot = renewed(trace.dot)
-            trace.over = trace.over.map { renewed($0) }
-            trace.others = trace.others.map { renewed($0) }
-            return trace
-        }
-        switch action {
-        case .write(let trace, let was): action = .write(renewed(trace), was: was)
-        case .assign(let trace, let was, let to):
-            action = .assign(renewed(trace), was: was, to: to)
-        case .components(let components):
-            // One write may set several components. Others may still refer to it.
-            action = .components(
-                components.map { component in
-                    guard component.id == restoration.component else { return component }
-                    var component = component
-                    component.trace = renewed(component.trace)
-                    return component
-                })
-        case .increment(let amount, nil) where restoration.old.isEmpty:
-            action = .increment(amount, base: restoration.new)
-        case .increment(let amount, let base):
-            action = .increment(amount, base: base.map { renewed($0) })
-        case .tags(let trace, let added, let removed, let wasSet):
-            action = .tags(renewed(trace), added: added, removed: removed, wasSet: wasSet)
-        }
-    }
 }
 
 // MARK: - Text

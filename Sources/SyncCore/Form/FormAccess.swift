@@ -55,9 +55,9 @@ public enum Principal: Hashable, Sendable {
         case .anyone: true
         case .owner: peer.uid == owner
         case .user(let name): peer.user.isSameBytes(as: name)
-        case .group(let name): peer.groupNames.contains { $0.isSameBytes(as: name) }
+        case .group(let name): peer.identity.isMember(of: name)
         case .uid(let uid): peer.uid == uid
-        case .gid(let gid): peer.gid == gid || peer.groups.contains(gid)
+        case .gid(let gid): peer.identity.isMember(of: gid)
         }
     }
 }
@@ -92,7 +92,13 @@ public struct AccessRule: Hashable, Sendable {
     }
 }
 
-/// The rules of a form. An action without a rule has the default of FORM.md.
+/// Where a form says who may do something: for one control, or for all that say nothing themselves.
+struct AccessPlace: Hashable {
+    let action: FormAction
+    let control: Int?
+}
+
+/// A form's rules. Without one of its own, an action has the default of FORM.md.
 public struct FormAccess: Hashable, Sendable {
     public var read = AccessRule([.anyone])
     public var write = AccessRule([.anyone])
@@ -147,7 +153,12 @@ public struct ControlAccess: Hashable, Sendable {
 }
 
 extension FormDefinition {
-    /// Whether `peer` may perform `action` on the form, or on one control of it.
+    /// Who may do `action` with a control, or with the form.
+    func rule(of action: FormAction, control: Int?) -> AccessRule {
+        control.flatMap { controls[$0].access[action] } ?? access[action]
+    }
+
+    /// Whether `peer` may do `action` with the form, or with one control of it.
     ///
     /// Root and the daemon's own uid always may, because both can read and write the store anyway,
     /// and a form that excluded them could not be repaired. Setting a locked control needs `admin`
@@ -156,8 +167,6 @@ extension FormDefinition {
         _ action: FormAction, control: Int? = nil, peer: Peer, owner: UInt32, daemonUID: UInt32
     ) -> Bool {
         if peer.uid == 0 || peer.uid == daemonUID { return true }
-        guard let control else { return access[action].permits(peer, owner: owner) }
-        let rule = controls[control].access[action] ?? access[action]
-        return rule.permits(peer, owner: owner)
+        return rule(of: action, control: control).permits(peer, owner: owner)
     }
 }

@@ -188,7 +188,11 @@ public struct FormLimits: Hashable, Sendable {
     public var fieldsMax = 10_000
     /// Options of all pickers of a form together, including rows of wheels.
     public var optionsMax = 50_000
-    /// The most bytes of a text without `maxLength`, so that the size of a snapshot is limited.
+    /// Users and groups in all access lists of a form together.
+    public var principalsMax = 1_000
+    /// Bytes of one of them: names of users have 32 on most systems.
+    public var principalBytesMax = 300
+    /// Bytes of a text without `maxLength`: something must bound the snapshot.
     public var textBytesMax = 4 << 10
     /// The most bytes of an encoded `by` of one field.
     public var authorBytesMax = 192
@@ -205,5 +209,6 @@ public struct FormLimits: Hashable, Sendable {
         frameBytesMax = limits.maxFrame
         fieldsMax = limits.fieldsMax
         optionsMax = limits.optionsMax
+        principalsMax = limits.principalsMax
     }
 }

@@ -205,9 +205,23 @@ extension FormParser {
 
     private mutating func accessRule(_ members: Members, _ action: FormAction) -> AccessRule? {
         guard let json = members[action.rawValue] else { return nil }
+        let list = members.place(of: action.rawValue)
+        let before = principalCount
+        principalCount += json.arrayValue?.count ?? 0
+        if principalCount > limits.principalsMax {
+            // Once, not for each list behind the first that is too long.
+            guard before <= limits.principalsMax else { return nil }
+            issue(
+                list,
+                "the form's access lists name more than \(limits.principalsMax) users and groups",
+                expected: "at most \(limits.principalsMax); name a group")
+            return nil
+        }
         var principals: [Principal] = []
-        for (element, place) in elements(json, at: members.place(of: action.rawValue)) {
-            if let principal = element.stringValue.flatMap(Principal.init) {
+        for (element, place) in elements(json, at: list) {
+            if let text = element.stringValue, text.utf8.count <= limits.principalBytesMax,
+                let principal = Principal(text)
+            {
                 principals.append(principal)
             } else {
                 issue(

@@ -51,7 +51,8 @@ struct FormParser {
     var issues: [FormIssue] = []
     var suggestions = 0
     var optionCount = 0
-    /// Bytes of the compiled patterns so far.
+    var principalCount = 0
+    /// Bytes of the patterns so far, compiled.
     var patternBytes = 0
 
     var sections: [FormSection] = []

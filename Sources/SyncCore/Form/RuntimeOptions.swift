@@ -109,7 +109,12 @@ extension FormDefinition {
         return found
     }
 
-    /// The fields in document order.
+    /// The ids of the fields of a definition as it is written, whether it keeps all rules or not.
+    public static func fieldIDs(of json: JSON) -> Set<String> {
+        Set(fields(of: json).compactMap { $0["id"]?.stringValue })
+    }
+
+    /// The fields as written, in document order.
     private static func fields(of json: JSON) -> [JSONObject] {
         let containers = json["sections"]?.arrayValue ?? [json]
         return containers.flatMap { $0["fields"]?.arrayValue ?? [] }.compactMap(\.objectValue)

@@ -147,14 +147,3 @@ extension FormDefinition {
         }
     }
 }
-
-extension String {
-    /// At most `bytesMax` bytes from the beginning, with `…` if something is missing. Cut between
-    /// Unicode scalars, not clusters, because one cluster may be the whole text.
-    fileprivate func cut(toBytes bytesMax: Int) -> String {
-        guard utf8.count > bytesMax else { return self }
-        var end = utf8.index(utf8.startIndex, offsetBy: bytesMax - 3)
-        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
-        return String(self[..<end]) + "…"
-    }
-}

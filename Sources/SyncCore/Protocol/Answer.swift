@@ -72,6 +72,10 @@ public enum ServerMessage: Hashable, Sendable {
 
 /// Decodes frames from a daemon. It reuses its tape.
 public struct ServerMessageDecoder: Sendable {
+    /// Values and names of one frame at most: the largest form that a daemon can be configured for
+    /// has seven million. Without a bound, 64 MiB of `0,` take gigabytes.
+    public static let entriesMax = 1 << 23
+
     private var tape = JSONTape()
 
     /// A decoder.
@@ -82,7 +86,7 @@ public struct ServerMessageDecoder: Sendable {
         _ text: UnsafeRawBufferPointer
     ) throws(DecodeError) -> [ServerMessage] {
         do {
-            try tape.scan(text)
+            try tape.scan(text, entriesMax: Self.entriesMax)
         } catch {
             throw .json(error)
         }

@@ -115,6 +115,11 @@ public struct FieldState: Hashable, Sendable {
         self.isMissing = isMissing
     }
 
+    /// About how many bytes the object takes as text, without encoding it.
+    public var bytesEstimate: Int {
+        conflict.reduce(200 + value.bytesEstimate) { $0 + 200 + $1.value.bytesEstimate }
+    }
+
     /// Writes the object.
     public func encode(into writer: inout JSONWriter) {
         writer.beginObject()

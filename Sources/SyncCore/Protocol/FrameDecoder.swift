@@ -28,7 +28,7 @@ public struct FrameDecoder: Sendable {
 
     /// The bytes of a split frame so far, with its length.
     private var gathered: [UInt8] = []
-    private let lengthMax: UInt32
+    private var lengthMax: UInt32
     private var state = State.length
     /// A larger buffer is freed when its frame is complete.
     private static let keptBytesMax = 1024
@@ -38,8 +38,12 @@ public struct FrameDecoder: Sendable {
         lengthMax = UInt32(clamping: frameBytesMax)
     }
 
-    /// The most bytes of a frame's text.
-    public var frameBytesMax: Int { Int(lengthMax) }
+    /// The most bytes of text that a frame may have; a new bound is for the frames whose length
+    /// has not come yet.
+    public var frameBytesMax: Int {
+        get { Int(lengthMax) }
+        set { lengthMax = UInt32(clamping: newValue) }
+    }
 
     /// Bytes of an incomplete frame in the buffer.
     public var gatheredBytes: Int { gathered.count }

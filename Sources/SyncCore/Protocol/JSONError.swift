@@ -29,7 +29,9 @@ public struct JSONError: Error, Hashable, Sendable {
         case tooDeep
         /// More bytes than offsets of 32 bits can address.
         case tooLong
-        /// Valid JSON, but `DecimalNumber` cannot represent the number.
+        /// More values and names than the reader has room for.
+        case tooMany
+        /// JSON, but the number lies outside the bounds of `DecimalNumber`.
         case numberOutOfBounds
     }
 
@@ -66,6 +68,7 @@ extension JSONError.Reason {
         case .duplicateKey: "duplicate key"
         case .tooDeep: "nested too deeply"
         case .tooLong: "too long"
+        case .tooMany: "more values than can be held"
         case .numberOutOfBounds:
             "a number beyond 64-bit integers and decimals of 17 digits with exponents within ±15"
         }

@@ -27,6 +27,9 @@ struct JSONScanner {
         case value, firstElement, name, firstName, next, done
     }
 
+    /// Bytes that were scanned.
+    var offset: Int { position }
+
     init(base: UnsafePointer<UInt8>, count: Int, depthMax: Int) {
         self.base = base
         self.count = count

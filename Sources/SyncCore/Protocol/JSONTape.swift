@@ -50,11 +50,11 @@ public struct JSONTape: Sendable {
     /// Scans one JSON text of UTF-8 bytes strictly by RFC 8259, and replaces the contents of the
     /// tape.
     ///
-    /// It also rejects duplicate names in an object, lone surrogates, a byte order mark, and
-    /// nesting deeper than `depthMax`. The cost is at most n log n in the bytes, even for hostile
-    /// objects.
+    /// Refused beyond the grammar: duplicate names in an object, lone surrogates, a byte order
+    /// mark, nesting over `depthMax`, more than about `entriesMax` values and names. The work is
+    /// bounded by n log n in the bytes, whatever the names of a hostile object are.
     public mutating func scan(
-        _ bytes: UnsafeRawBufferPointer, depthMax: Int = JSON.depthMax
+        _ bytes: UnsafeRawBufferPointer, depthMax: Int = JSON.depthMax, entriesMax: Int = .max
     ) throws(JSONError) {
         isScanned = false
         if entries.count > Self.keptEntriesMax { entries = [] }
@@ -67,7 +67,10 @@ public struct JSONTape: Sendable {
         while try !entries.withUnsafeMutableBufferPointer({ tape throws(JSONError) in
             try scanner.scan(into: tape)
         }) {
-            let more = max(Self.firstEntries, entries.count)
+            guard entries.count < entriesMax else {
+                throw JSONError(offset: scanner.offset, reason: .tooMany)
+            }
+            let more = min(max(Self.firstEntries, entries.count), entriesMax - entries.count)
             entries.append(contentsOf: repeatElement(.blank, count: more))
         }
         isScanned = true

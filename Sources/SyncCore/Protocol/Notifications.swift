@@ -127,6 +127,9 @@ public struct FormChanged: Hashable, Sendable {
             self.changes = changes
             self.coalescedFrom = coalescedFrom
         }
+
+        /// The fields that the definition has.
+        public var fieldIDs: Set<String> { FormDefinition.fieldIDs(of: definition) }
     }
 
     /// A change of a form.

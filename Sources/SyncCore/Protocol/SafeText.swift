@@ -89,3 +89,14 @@ extension String {
         return shown
     }
 }
+
+extension String {
+    /// The beginning that takes so many bytes at most, with `…` where something is missing. Cut
+    /// between characters of Unicode, not between clusters, of which one may be the whole text.
+    public func cut(toBytes bytesMax: Int) -> String {
+        guard utf8.count > bytesMax else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: bytesMax - 3)
+        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+        return String(self[..<end]) + "…"
+    }
+}

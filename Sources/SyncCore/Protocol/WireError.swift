@@ -74,8 +74,8 @@ public struct WireProblem: Hashable, Sendable {
 }
 
 extension WireError: CustomStringConvertible {
-    /// The line for a person.
-    public var description: String { message }
+    /// The line for a person; it may be printed on a terminal.
+    public var description: String { message.escapedForDisplay() }
 }
 
 // MARK: - Text
@@ -120,25 +120,32 @@ extension WireError {
         writer.endObject()
     }
 
-    /// Parses an error object as a client does: missing and unknown members are ignored.
+    /// Bytes of each text of an error that a client keeps, and items of each list: an error is
+    /// shown to a person, and the daemon may be any program.
+    private static let (textBytesMax, itemsMax) = (4 << 10, FormParser.issuesMax)
+
+    /// Reads an error object as a client does: members that are missing or new are passed over, and
+    /// texts that no daemon of ours sends are cut.
     public init(decoding json: JSON) throws(DecodeError) {
+        func text(_ json: JSON?) -> String? { json?.stringValue?.cut(toBytes: Self.textBytesMax) }
         let reader = try WireReader(json, "error")
         let code = try reader.integer("code")
         let data = reader["data"] ?? .null
         let named = data["kind"]?.stringValue.flatMap(ErrorKind.init(rawValue:))
         self.init(
-            named ?? ErrorKind(code: Int(truncatingIfNeeded: code)), try reader.string("message"),
-            form: data["form"]?.stringValue, field: data["field"]?.stringValue,
-            path: data["path"]?.stringValue, expected: data["expected"]?.stringValue)
+            named ?? ErrorKind(code: Int(truncatingIfNeeded: code)),
+            try reader.string("message").cut(toBytes: Self.textBytesMax),
+            form: text(data["form"]), field: text(data["field"]), path: text(data["path"]),
+            expected: text(data["expected"]))
         if let fields = data["fields"] { self.fields = try [NamedField](decoding: fields) }
-        similar = data["similar"]?.arrayValue?.compactMap(\.stringValue) ?? []
-        limit = data["limit"]?.stringValue
+        similar = (data["similar"]?.arrayValue ?? []).prefix(Self.itemsMax).compactMap(text)
+        limit = text(data["limit"])
         max = data["max"]?.integerValue
         report = data["report"]?.integerValue
         resend = data["resend"]?.boolValue ?? false
-        problems = (data["problems"]?.arrayValue ?? []).compactMap { problem in
-            guard let message = problem["message"]?.stringValue else { return nil }
-            return WireProblem(path: problem["path"]?.stringValue ?? "", message: message)
+        problems = (data["problems"]?.arrayValue ?? []).prefix(Self.itemsMax).compactMap {
+            guard let message = text($0["message"]) else { return nil }
+            return WireProblem(path: text($0["path"]) ?? "", message: message)
         }
     }
 }

@@ -47,9 +47,13 @@ final class Console {
         try line(isTerminal ? text.escapedForDisplay(keepingNewlineAndTab: true) : text)
     }
 
-    /// A line of our own that contains untrusted text: always escaped, always one line.
+    /// Bytes of a line that people read. What programs read is not cut.
+    private static let (lineBytesMax, messageBytesMax) = (64 << 10, 8 << 10)
+
+    /// A line in which text of others stands in a frame of ours: always escaped, always one line,
+    /// and cut where it is longer than anybody reads.
     func safeLine(_ text: String) throws(Failure) {
-        try line(text.escapedForDisplay())
+        try line(text.cut(toBytes: Self.lineBytesMax).escapedForDisplay())
     }
 
     /// A line of our own, which may contain colors.
@@ -108,7 +112,7 @@ final class Console {
 
     /// One line on standard error without a prefix: for messages that begin with a place in a file.
     static func complain(_ text: String) {
-        let line = "\(text.escapedForDisplay())\n"
+        let line = "\(text.cut(toBytes: messageBytesMax).escapedForDisplay())\n"
         var bytes = Array(line.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -44,8 +44,10 @@ struct DescribeRequest: PlainRequest {
             names.isEmpty
             ? outline.fields : try session.fields(names, in: outline) { _ in true }
         let isSingle = names.first.map { Glob($0.field).literal != nil } ?? false
+        let states = Dictionary(
+            snapshot.fields.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
         let all = chosen.map {
-            FieldDescription(field: $0, form: outline, state: snapshot.fields[$0.id])
+            FieldDescription(field: $0, form: outline, state: states[$0.id])
         }
         switch output {
         case .json:

@@ -4,7 +4,8 @@
 // Invariants: `fields` is the newest revision of each field from the daemon; the displayed values
 // are `fields` with the unanswered edits applied, so a key has an effect at once, online or
 // offline; `context` covers exactly the changes that were displayed; `readings` are the results of
-// the form's rules, computed again when one of their inputs changes.
+// the form's rules, computed again when one of their inputs changes. Memory is bounded by the
+// definition: fields that it does not have are not kept, and neither are more people than fit.
 
 internal import PickerClient
 internal import SyncCore
@@ -244,12 +245,16 @@ extension FormMirror {
     mutating func take(_ newer: [NamedField]) {
         var changed: [Int] = []
         for field in newer {
+            guard let index = index(field.id) else { continue }
             if let known = fields[field.id], known.revision >= field.state.revision { continue }
             fields[field.id] = field.state
-            if let index = index(field.id) { changed.append(index) }
+            changed.append(index)
         }
         read(changed: changed)
     }
+
+    /// Connections of this client that are known as its own, the newest.
+    private static let ownConnectionsMax = 64
 
     mutating func greeted(_ greeting: HelloResult) {
         if link != .deleted { link = .online }
@@ -260,7 +265,8 @@ extension FormMirror {
         }
         replica = greeting.store
         user = greeting.you.user
-        connections.append(greeting.you.connection)
+        // An edit is answered on the connection after it, at the latest.
+        connections = connections.suffix(Self.ownConnectionsMax - 1) + [greeting.you.connection]
         others.removeAll { $0.connection == greeting.you.connection }
     }
 
@@ -335,6 +341,7 @@ extension FormMirror {
             return edit
         }
         self.definition = definition
+        fields = fields.filter { definition.index(of: $0.key) != nil }
         definitions += 1
         readAll()
     }
@@ -349,6 +356,9 @@ extension FormMirror {
     /// The form was created again and is followed from its first revision.
     mutating func rejoined() { link = .connecting }
 
+    /// People who are shown at most; nobody sees more on a screen.
+    private static let othersMax = 256
+
     /// The presence of other people changed.
     mutating func presence(_ change: PresenceChanged) {
         for peer in change.peers where !connections.contains(peer.connection) {
@@ -362,6 +372,7 @@ extension FormMirror {
                 others[place].draft = peer.draft
                 continue
             }
+            if others.count >= Self.othersMax { continue }
             // The lowest free colour, so that a person who reconnects probably gets the same
             // colour.
             let number = (0...others.count).first { number in

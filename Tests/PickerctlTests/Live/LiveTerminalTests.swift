@@ -17,7 +17,7 @@ struct LiveTerminalTests {
         "on a terminal whose cells are read",
         .enabled(
             if: has("python3") && hasModules("pexpect", "pyte"), "needs pexpect and pyte"),
-        arguments: ["accidents", "controls", "shared", "ends", "raw"])
+        arguments: ["accidents", "controls", "shared", "ends", "raw", "hostile"])
     func cells(_ stories: String) throws {
         try run("tty/\(stories).py")
     }

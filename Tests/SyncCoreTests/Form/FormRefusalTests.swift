@@ -399,5 +399,15 @@ struct FormRefusalTests {
         limits.optionsMax = 1
         let picker = #"{"form": "f", "fields": [{"id": "x", \#(pickerAB)}]}"#
         #expect(try issues(of: picker, limits: limits).contains { $0.message.contains("options") })
+        limits = FormLimits()
+        limits.principalsMax = 3
+        let guarded =
+            #"{"form": "f", "access": {"read": ["uid:1", "gid:2"]}, "fields": [{"id": "#
+            + #""x", "type": "toggle", "access": {"write": ["uid:1", "uid:2"]}}, {"id": "y", "#
+            + #""type": "toggle", "access": {"write": ["uid:1"]}}]}"#
+        let crowded = try issues(of: guarded, limits: limits)
+        #expect(crowded.count == 1 && crowded[0].message.contains("users and groups"))
+        limits.principalsMax = 5
+        #expect(try issues(of: guarded, limits: limits).isEmpty)
     }
 }
