@@ -146,6 +146,16 @@ private let definitionCases: [CostlyRequest] = [
                     return #"{"id":"s\#(number)","type":"toggle","sources":[\#(sources)]}"#
                 })
     },
+    CostlyRequest(.formApply, "sources-with-options") {
+        // Each of the options is looked for among those of each source.
+        apply(
+            texts(70) { #"{"id":"a\#($0)","type":"picker","options":\#(options(100))}"# }
+                + texts(70) { number in
+                    let sources = texts(70) { #""a\#($0)""# }.joined(separator: ",")
+                    return
+                        #"{"id":"s\#(number)","type":"picker","sources":[\#(sources)],"options":\#(options(100))}"#
+                })
+    },
     CostlyRequest(.formApply, "conditions") { conditions(2_000) },
     CostlyRequest(.formApply, "strangers") {
         // Each names a control that is not there, so that the nearest is looked for.

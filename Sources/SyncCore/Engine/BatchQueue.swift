@@ -61,7 +61,9 @@ struct BatchQueue {
         var cells = CellSet()
         /// The definition changed: all rows must be written, and readers get all cells at once.
         var isWhole = false
-        /// Fields whose rows must be removed.
+        /// The newest definition as JSON text; empty where it did not change.
+        var definitionText: [UInt8] = []
+        /// Fields whose rows are to be removed.
         var removed: [String] = []
         /// The new revisions, ascending.
         var revisions: [RevisionRow] = []
@@ -235,7 +237,10 @@ extension BatchQueue.FormChanges {
         if isLeftOut { return }
         let state = form.working
         if isWhole {
-            steps.append(.putForm(form.row(state)))
+            // There is no text where a start or a failure writes the form again as it is.
+            let text = definitionText.isEmpty ? state.definition.json.encoded : definitionText
+            steps.append(.putForm(form.row(state, definition: text)))
+            definitionText = []
             for id in removed { steps.append(.removeField(form: form.key, field: id)) }
             for index in state.cells.indices { steps.append(row(state, index)) }
             end = .whole(state.copy())
@@ -261,11 +266,12 @@ extension BatchQueue.FormChanges {
 }
 
 extension LiveForm {
-    /// The form's row in `state`.
-    func row(_ state: FormState) -> FormRow {
+    /// The form's row in a state, whose definition is this JSON text.
+    func row(_ state: FormState, definition: [UInt8]) -> FormRow {
         FormRow(
             key: key, name: name, log: log, owner: owner, version: state.version,
-            revision: state.revision, definition: state.definition.json.encoded,
-            applied: state.applied.encoded, context: state.context.encoded)
+            revision: state.revision, definition: definition,
+            applied: state.applied == state.definition.json ? definition : state.applied.encoded,
+            context: state.context.encoded)
     }
 }

@@ -119,8 +119,8 @@ extension Connection {
         clientState?.activity?.ownDots[form]?.context
     }
 
-    /// Adds this connection's writes to a form. `held` returns the dots in the form's stores.
-    func note(_ dots: [Dot], in form: FormKey, held: () -> Set<Dot>) {
+    /// Notes what it wrote to a form. `held` gives what the form's stores hold.
+    func note(_ dots: Few<Dot>, in form: FormKey, held: () -> Set<Dot>) {
         activity.ownDots[form, default: OwnDots()].insert(dots, held: held)
     }
 
@@ -203,8 +203,8 @@ struct OwnDots {
     /// every field, so the threshold doubles with the number of dots that remain.
     private var pruneAt = 64
 
-    /// Adds new writes. `held` returns the dots in the form's stores.
-    mutating func insert(_ dots: [Dot], held: () -> Set<Dot>) {
+    /// Adds fresh writes. `held` gives what the form's stores hold.
+    mutating func insert(_ dots: Few<Dot>, held: () -> Set<Dot>) {
         for dot in dots { context.insert(dot) }
         guard context.loose.count >= pruneAt else { return }
         let held = held()

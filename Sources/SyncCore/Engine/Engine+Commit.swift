@@ -147,9 +147,9 @@ extension Engine {
     /// What a transaction changed in a form.
     enum Extent {
         /// These cells.
-        case cells([Int])
-        /// The definition, and with it every cell. `removed` are fields that no longer exist.
-        case whole(removed: [String])
+        case cells(Few<Int>)
+        /// The definition, given as JSON text too, and with it every cell; these fields are gone.
+        case whole(removed: [String], text: [UInt8])
         case deletion
     }
 
@@ -163,9 +163,11 @@ extension Engine {
         var dropped: (through: UInt64, bytes: Int)?
         batches.gathering.withChanges(form) { changes in
             switch extent {
-            case .cells(let cells): for index in cells { changes.cells.insert(index) }
-            case .whole(let removed):
+            case .cells(let cells):
+                for place in cells.indices { changes.cells.insert(cells[place]) }
+            case .whole(let removed, let text):
                 changes.isWhole = true
+                changes.definitionText = text
                 changes.removed += removed
             case .deletion: changes.isDeleted = true
             }
@@ -199,7 +201,7 @@ extension Engine {
     }
 
     /// Adds silent writes of cells to the batch: they become durable, and nobody is notified.
-    func gather(_ cells: [Int], of form: LiveForm) {
+    func gather(_ cells: Few<Int>, of form: LiveForm) {
         batches.gathering.withChanges(form) { dirty in
             for index in cells { dirty.cells.insert(index) }
         }
@@ -310,7 +312,9 @@ extension LiveForm {
         let (working, committed) = (working, committed)
         switch extent {
         case .cells(let cells):
-            for index in cells { committed.cells[index] = working.cells[index] }
+            for place in cells.indices {
+                committed.cells[cells[place]] = working.cells[cells[place]]
+            }
             committed.revision = working.revision
             committed.context = working.context
         case .whole: self.committed = working.copy()

@@ -144,7 +144,8 @@ extension Engine {
             answers: unwritten.answers, clock: steady.kept(with: clock.last))
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
-            image.forms.append(form.row(form.committed))
+            image.forms.append(
+                form.row(form.committed, definition: form.committed.definition.json.encoded))
             for (control, cell) in zip(form.committed.definition.controls, form.committed.cells) {
                 image.fields.append(
                     FieldRow(form: form.key, field: control.id, cell: CellRow(cell)))

@@ -50,7 +50,9 @@ extension Engine {
         guard !params.isDryRun else {
             if !change.isIdle {
                 let before = change.form.working
-                _ = try redefine(change, by: call.connection.author(replica: replica), clock.last)
+                _ = try redefine(
+                    change, change.definition.json.encoded, change.migration,
+                    by: call.connection.author(replica: replica), clock.last)
                 change.form.working = before
             }
             let result = change.result
@@ -298,16 +300,19 @@ extension Engine {
         }
     }
 
-    /// The notification to watchers of the form list: the definition without values.
-    func listing(of form: LiveForm, _ state: FormState) -> [UInt8] {
-        Answer.frame(
+    /// What those who watch the list of forms are told: the definition without values.
+    ///
+    /// - Parameter text: The definition as JSON text.
+    func listing(of form: LiveForm, _ state: FormState, _ text: [UInt8]) -> [UInt8] {
+        var definition = FormChanged.Definition(
+            version: Int64(clamping: state.version), context: nil,
+            definition: state.definition.json, changes: [])
+        definition.definitionText = text
+        return Answer.frame(
             .formChanged(
                 FormChanged(
                     form: form.name, revision: Revision(clamping: state.revision),
-                    content: .defined(
-                        FormChanged.Definition(
-                            version: Int64(clamping: state.version), context: nil,
-                            definition: state.definition.json, changes: [])))))
+                    content: .defined(definition))))
     }
 }
 

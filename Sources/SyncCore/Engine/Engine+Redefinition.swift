@@ -14,7 +14,8 @@ extension Engine {
         if change.isIdle { return change.result(plan, form.working) }
         let stamp = clock.now(at: now.wallMilliseconds)
         let before = form.working
-        let frame = try redefine(change, by: author, stamp)
+        let text = change.definition.json.encoded
+        let frame = try redefine(change, text, plan, by: author, stamp)
         let result = change.result(plan, form.working)
         do throws(WireError) {
             try audit(form.name, line(result))
@@ -35,29 +36,33 @@ extension Engine {
             form: form.key, revision: state.revision, at: steadyMilliseconds, frame: frame,
             record: record)
         let listing = BatchQueue.Listing(
-            frame: listing(of: form, state), readers: readers(of: form, state),
+            frame: listing(of: form, state, text), readers: readers(of: form, state),
             revision: state.revision)
         publish(
             change.isCreation
                 ? .created(form, listing: listing)
                 : .redefined(form, frame: frame, listing: listing),
-            of: form, .whole(removed: before.idsGone(in: state)), row, &effects)
+            of: form, .whole(removed: before.idsGone(in: state), text: text), row, &effects)
         return result
     }
 
     /// Sets the working state to a new definition and returns the notification for subscribers.
     ///
-    /// - Throws: if the notification is larger than a frame, because then no client would accept it
-    ///   and every subscriber would be disconnected. The state is unchanged.
+    /// - Parameters:
+    ///   - text: the definition as JSON text.
+    ///   - plan: what becomes of the values.
+    /// - Throws: where that takes more than a frame, which no client would take and every
+    ///   subscriber be cut off by; the state is then as it was.
     func redefine(
-        _ change: Redefinition, by author: Author, _ stamp: HybridTimestamp
+        _ change: Redefinition, _ text: [UInt8], _ plan: FormMigration, by author: Author,
+        _ stamp: HybridTimestamp
     ) throws(WireError) -> [UInt8] {
         let form = change.form
         let before = form.working
         // A new state. The old state stays unchanged.
         form.working =
             change.isCreation
-            ? before.copy() : migrated(before, to: change, change.migration, form)
+            ? before.copy() : migrated(before, to: change, plan, form)
         form.working.revision = before.revision + 1
         form.working.definitionRevision = form.working.revision
         var changes = noteChanges(form, before, isCreation: change.isCreation, author, stamp)
@@ -68,11 +73,11 @@ extension Engine {
             throw error
         }
         let max = configuration.limits.maxFrame
-        var frame = notification(of: form, changes)
+        var frame = notification(of: form, text, changes)
         if frame.count - Frame.headerBytes > max {
             // The earlier values are left out first, as with a long edit.
             for place in changes.indices { changes[place].was = nil }
-            frame = notification(of: form, changes)
+            frame = notification(of: form, text, changes)
         }
         guard frame.count - Frame.headerBytes > max else { return frame }
         form.working = before
@@ -87,17 +92,20 @@ extension Engine {
         throw error
     }
 
-    /// The notification of a new definition.
-    private func notification(of form: LiveForm, _ changes: [FieldChange]) -> [UInt8] {
+    /// What subscribers are told of a new definition.
+    private func notification(
+        of form: LiveForm, _ text: [UInt8], _ changes: [FieldChange]
+    ) -> [UInt8] {
         let state = form.working
+        var definition = FormChanged.Definition(
+            version: Int64(clamping: state.version), context: state.token,
+            definition: state.definition.json, changes: changes)
+        definition.definitionText = text
         return Answer.frame(
             .formChanged(
                 FormChanged(
                     form: form.name, revision: Revision(clamping: state.revision),
-                    content: .defined(
-                        FormChanged.Definition(
-                            version: Int64(clamping: state.version), context: state.token,
-                            definition: state.definition.json, changes: changes)))))
+                    content: .defined(definition))))
     }
 
     /// The state under the new definition, with the stores of all compatible controls.
@@ -159,9 +167,12 @@ extension Engine {
             let was = old.map { before.field($0) }
             let now = form.working.field(index)
             if let was, was.reads(as: now) { continue }
-            form.working.cells[index] = Cell(
+            let cell = Cell(
                 form.working.cells[index].content, revision: form.working.revision,
                 at: stamp.milliseconds, by: author)
+            // What it shows was worked out just now, of many sources perhaps.
+            cell.shown = form.working.cells[index].shown
+            form.working.cells[index] = cell
             changes.append(
                 FieldChange(
                     field: control.id, state: form.working.field(index),

@@ -164,14 +164,14 @@ extension Engine {
         var transaction = begin(form, connection)
         patternMeter.begin(configuration.limits.patternStepsMax)
         defer { patternMeter.end() }
-        var permitted: Set<Int> = []
+        var permitted = DistinctIndexes()
         for place in params.changes.indices {
             let change = params.changes[place]
             guard let control = definition.index(of: change.field) else {
                 throw noField(change.field, form, state)
             }
-            // Permission is checked once per control and kind of action (press or write).
-            if permitted.insert(control << 1 | (change.action == .press ? 1 : 0)).inserted {
+            // Whether a control is pressed or written, it is judged once.
+            if permitted.insert(control << 1 | (change.action.isPress ? 1 : 0)) {
                 try requireEdit(change.action, form, state, control, connection.peer)
             }
             let own =
@@ -217,7 +217,7 @@ extension Engine {
         Transaction(
             form, author: connection.author(replica: replica),
             stamp: clock.now(at: now.wallMilliseconds),
-            ownContext: connection.ownContext(of: form.key),
+            connection: connection,
             valuesMax: configuration.limits.valuesMax)
     }
 
@@ -226,7 +226,7 @@ extension Engine {
     func requireEdit(
         _ edit: Change.Action, _ form: LiveForm, _ state: FormState, _ control: Int, _ peer: Peer
     ) throws(WireError) {
-        let action: FormAction = edit == .press ? .press : .write
+        let action: FormAction = edit.isPress ? .press : .write
         try requireEditAlone(action, form, state, control, peer)
         for target in state.definition.targets[control] where target != control {
             try requireEditAlone(action, form, state, target, peer)
@@ -267,7 +267,7 @@ extension Engine {
     /// - Parameter seen: The request's tokens. The token in the answer contains them and the new
     ///   dots, never everything that the daemon knows (CAUSALITY.md, 3).
     func finish(
-        _ transaction: inout Transaction, _ kind: RevisionRecord.Kind, named: [Int],
+        _ transaction: inout Transaction, _ kind: RevisionRecord.Kind, named: Few<Int>,
         seen: CausalContext, skipped: [String]?, undoes: Transaction.UndoneRevision?,
         _ call: PendingCall,
         _ effects: inout [Effect]
@@ -282,7 +282,8 @@ extension Engine {
         note(outcome.dots, form, connection)
         // The named and the changed fields, ascending.
         let told =
-            named == outcome.touched ? named : (named + outcome.touched).sortedDistinct()
+            named == outcome.touched
+            ? named : Few((Array(named) + outcome.touched).sortedDistinct())
         let state = form.working
         publishOutcome(outcome, of: form, by: transaction.author, &effects)
         answerEdit(call, of: form) { writer in
@@ -290,7 +291,8 @@ extension Engine {
                 form: form.name, revision: Revision(clamping: outcome.revision), context: context,
                 skipped: skipped, into: &writer
             ) { writer in
-                for index in told {
+                for place in told.indices {
+                    let index = told[place]
                     writer.field(
                         state.definition.controls[index].id,
                         members: outcome.text(of: index) ?? state.text(index))
@@ -305,7 +307,7 @@ extension Engine {
     ) {
         guard let record = outcome.record else {
             if outcome.affirmed.isEmpty { return }
-            onAffirmation?(author, outcome.revision, outcome.dots)
+            onAffirmation?(author, outcome.revision, Array(outcome.dots))
             return gather(outcome.affirmed, of: form)
         }
         var frame = frame(of: outcome, form, tellsWas: true)
@@ -329,7 +331,8 @@ extension Engine {
             of: form,
             .cells(
                 outcome.affirmed.isEmpty
-                    ? outcome.touched : outcome.touched + outcome.affirmed), row, &effects)
+                    ? outcome.touched : Few(Array(outcome.touched) + outcome.affirmed)), row,
+            &effects)
     }
 
     /// The notification of a transaction.
@@ -342,18 +345,18 @@ extension Engine {
                 form: form.name, revision: Revision(clamping: outcome.revision),
                 context: state.shownContext, into: &writer
             ) { writer in
-                for (index, change) in zip(outcome.touched, outcome.changes) {
+                for place in outcome.touched.indices {
                     FieldChange.encode(
-                        state.definition.controls[index].id, was: tellsWas ? change.was : nil,
-                        into: &writer
-                    ) { $0.raw(change.text) }
+                        state.definition.controls[outcome.touched[place]].id,
+                        was: tellsWas ? outcome.changes[place].was : nil, into: &writer
+                    ) { $0.raw(outcome.changes[place].text) }
                 }
             }
         }
     }
 
-    /// Records that a connection has seen its own writes.
-    private func note(_ dots: [Dot], _ form: LiveForm, _ connection: Connection) {
+    /// A connection has seen what it wrote itself.
+    private func note(_ dots: Few<Dot>, _ form: LiveForm, _ connection: Connection) {
         guard !dots.isEmpty else { return }
         connection.note(dots, in: form.key) { form.working.heldDots }
     }

@@ -36,11 +36,12 @@ extension Engine {
         var transaction = begin(form, connection)
         transaction.affirms = false
         var skipped: [String] = []
-        var named: [Int] = []
+        var named = Few<Int>()
         // One step a field, or a few (see `UndoStep.merged`): then what stands again may be an
         // earlier write of the same transaction.
         var steps = target.steps
         var renewals: [String: UndoRenewals] = [:]
+        let hasRepeats = Set(steps.lazy.map(\.field)).count < steps.count
         while var step = steps.popLast() {
             if let renewals = renewals[step.field] { step.renew(by: renewals) }
             guard let control = definition.index(of: step.field) else {
@@ -51,7 +52,11 @@ extension Engine {
             try transaction.spend(on: control)
             if try transaction.takeBack(step, control: control) {
                 named.append(control)
-                renewals[step.field] = transaction.undoStep(of: control).map { UndoRenewals([$0]) }
+                if hasRepeats {
+                    renewals[step.field] = transaction.undoStep(of: control).map {
+                        UndoRenewals([$0])
+                    }
+                }
             } else {
                 skipped.append(step.field)
             }

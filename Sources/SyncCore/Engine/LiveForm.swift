@@ -114,8 +114,8 @@ final class LiveForm {
         for control in committed.definition.controls { _ = names.number(of: control.id) }
     }
 
-    /// The field numbers of controls in the definition that edits see.
-    func numbers(ofControls controls: [Int]) -> FieldNumbers {
+    /// The numbers of controls of the definition that edits see, by index.
+    func numbers(ofControls controls: Few<Int>) -> FieldNumbers {
         let definition = working.definition
         if numbered !== definition {
             numbered = definition
@@ -205,10 +205,11 @@ final class FormState {
     /// The writes that some cell holds: work for every field.
     var heldDots: Set<Dot> { Set(cells.lazy.flatMap(\.content.heldDots)) }
 
-    /// The context of the token in the answer to an edit whose sender had seen `seen`: `seen` and
-    /// the new dots (CAUSALITY.md, 2 and 3). If the token would be too long, it leaves out dots
-    /// that no store holds, then all loose dots. A token may claim less than its holder has seen.
-    func answerContext(_ seen: CausalContext, _ dots: [Dot]) -> CausalContext {
+    /// The writes in the token of the answer to an edit by somebody who had been shown `seen`:
+    /// those, and the new dots (CAUSALITY.md, 2 and 3). Where it would be too long to be handed
+    /// back, dots that nothing holds any more are left out, then all loose ones: saying less than
+    /// one has seen loses nothing.
+    func answerContext(_ seen: CausalContext, _ dots: Few<Dot>) -> CausalContext {
         var context = seen.isEmpty ? seen : seen.clipped(to: self.context)
         for dot in dots { context.insert(dot) }
         // An entry of a replica or a loose dot takes at most 48 bytes of a token.

@@ -23,24 +23,24 @@ final class RevisionRecord: Sendable {
     let derived: [String]
     /// Fields whose edit was concurrent with another one.
     let concurrent: [String]
-    /// How each edit is undone.
-    let undo: [UndoStep]
-    /// The revision that an undo or redo undid.
+    /// How each edit is taken back.
+    let undo: Few<UndoStep>
+    /// The revision that an undo or redo took back.
     let undoes: UInt64?
     /// It undid only some fields of that revision. The others can still be undone.
     let isPartialUndo: Bool
     /// Steps that could not be undone. They cannot be tried again.
     let skipped: [String]
 
-    /// All touched fields, for subscribers with a filter.
-    let touched: [String]
-    /// The definition changed, which affects every subscriber.
+    /// Everything that a revision touched, for subscribers with a filter.
+    let touched: Few<String>
+    /// The definition changed: it touches every subscriber.
     let touchesAll: Bool
 
     init(
         kind: Kind, at: Int64, by: Author, session: String? = nil, derived: [String] = [],
-        concurrent: [String] = [], undo: [UndoStep] = [], undoes: UInt64? = nil,
-        isPartialUndo: Bool = false, skipped: [String] = [], touched: [String] = [],
+        concurrent: [String] = [], undo: Few<UndoStep> = Few(), undoes: UInt64? = nil,
+        isPartialUndo: Bool = false, skipped: [String] = [], touched: Few<String> = Few(),
         touchesAll: Bool = false
     ) {
         self.kind = kind
@@ -80,7 +80,7 @@ extension RevisionRecord {
         by.wire.encode(into: &writer)
         writer.member("session", session)
         if touchesAll { writer.member("all", true) }
-        if !touched.isEmpty { writer.member("touched", touched) }
+        if !touched.isEmpty { writer.member("touched", Array(touched)) }
         if !derived.isEmpty { writer.member("derived", derived) }
         if !concurrent.isEmpty { writer.member("concurrent", concurrent) }
         if !undo.isEmpty {
@@ -107,10 +107,10 @@ extension RevisionRecord {
         self.init(
             kind: kind, at: at, by: by, session: json["session"]?.stringValue,
             derived: strings("derived"), concurrent: strings("concurrent"),
-            undo: (json["undo"]?.arrayValue ?? []).compactMap(UndoStep.init(json:)),
+            undo: Few((json["undo"]?.arrayValue ?? []).compactMap(UndoStep.init(json:))),
             undoes: json["takesBack"]?.integerValue.flatMap(UInt64.init(exactly:)),
             skipped: strings("skipped"),
-            touched: strings("touched"), touchesAll: json["all"]?.boolValue ?? false)
+            touched: Few(strings("touched")), touchesAll: json["all"]?.boolValue ?? false)
     }
 }
 

@@ -20,10 +20,11 @@ extension Transaction {
 
     /// Checks the conditions of controls on the state after all changes.
     func checkEnabled() throws(WireError) {
-        var judged: Set<Int> = []
+        // Most controls have no condition, and a judge takes a copy of the transaction.
+        guard named.contains(where: { definition.mayBeDisabled($0) }) else { return }
+        var judged = DistinctIndexes()
         let judge = ConditionJudge(definition) { value($0) }
-        for control in named
-        where judged.insert(control).inserted && !judge.isEnabled(control) {
+        for control in named where judged.insert(control) && !judge.isEnabled(control) {
             let id = definition.controls[control].id
             throw WireError(
                 .disabled,
@@ -42,7 +43,7 @@ extension Transaction {
         _ kind: RevisionRecord.Kind, session: String?, undoes: UndoneRevision?, skipped: [String]
     ) -> Outcome {
         let state = form.working
-        let written = written.count < 2 ? written : written.sortedDistinct()
+        let written = written.sortedDistinct()
         let affirmed = affirmedAlone(but: written)
         for index in affirmed {
             state.cells[index] = state.cells[index].affirmed(by: content(index))
@@ -53,51 +54,57 @@ extension Transaction {
         }
         let order = definition.withDependents(written)
         // What was there first, for all fields, then what came of it.
-        var changes = order.map { index in
+        var changes = order.mapped { index in
             Outcome.Change(
                 text: [], was: definition.types[index] == .secure ? nil : state.shown(index).value)
         }
         let revision = state.revision + 1
-        for index in order {
+        for place in order.indices {
+            let index = order[place]
             state.cells[index] = Cell(
                 content(index), revision: revision, at: stamp.milliseconds, by: author)
         }
         state.revision = revision
         state.context = context
-        let met = concurrent.isEmpty ? [] : definition.withDependents(concurrent.sortedDistinct())
+        let met =
+            concurrent.isEmpty ? Few() : definition.withDependents(concurrent.sortedDistinct())
         for place in order.indices {
             let index = order[place]
             changes[place].text = state.text(
                 index, notifying: !met.isEmpty && met.contains(sorted: index))
         }
-        func ids(_ indexes: [Int]) -> [String] { indexes.map { definition.controls[$0].id } }
+        func ids(_ indexes: some Collection<Int>) -> [String] {
+            indexes.map { definition.controls[$0].id }
+        }
+        // Nearly never idle: a list is not made again for that.
+        let undo = undo.contains(where: \.isIdle) ? Few(undo.filter { !$0.isIdle }) : undo
         let record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session,
             derived: order.count == written.count
                 ? [] : ids(order.filter { !written.contains(sorted: $0) }),
             concurrent: met.isEmpty ? [] : ids(order.filter { met.contains(sorted: $0) }),
-            undo: undo.filter { !$0.isIdle }, undoes: undoes?.revision,
+            undo: undo, undoes: undoes?.revision,
             isPartialUndo: undoes?.isPart ?? false,
-            skipped: skipped, touched: ids(order))
+            skipped: skipped, touched: order.mapped { definition.controls[$0].id })
         return Outcome(
             revision: revision, touched: order, affirmed: affirmed, dots: dots, changes: changes,
             record: record)
     }
 
     /// The controls with a silent write that were not changed otherwise; ascending.
-    private func affirmedAlone(but written: [Int]) -> [Int] {
-        if affirmed.isEmpty { return [] }
-        return affirmed.sortedDistinct().filter { !written.contains(sorted: $0) }
+    private func affirmedAlone(but written: Few<Int>) -> Few<Int> {
+        if affirmed.isEmpty { return Few() }
+        return Few(affirmed.sortedDistinct().filter { !written.contains(sorted: $0) })
     }
 }
 
 extension FormDefinition {
-    /// The given controls, ascending and distinct, and those whose shown value derives from them.
-    func withDependents(_ controls: [Int]) -> [Int] {
+    /// The controls given, ascending and distinct, and those whose shown value derives from theirs.
+    func withDependents(_ controls: Few<Int>) -> Few<Int> {
         if controls.allSatisfy({ dependents[$0].isEmpty }) { return controls }
-        var all = controls
+        var all = Array(controls)
         for control in controls { all += dependents[control] }
-        return all.sortedDistinct()
+        return Few(all.sortedDistinct())
     }
 }
 

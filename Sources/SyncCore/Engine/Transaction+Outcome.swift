@@ -7,17 +7,17 @@ extension Transaction {
         /// The new revision; that of before where nothing changed.
         let revision: UInt64
         /// The fields whose stored value changed, and those that derive from them, ascending.
-        let touched: [Int]
+        let touched: Few<Int>
         /// The fields with a silent write: their stores changed, and nothing that is read.
-        let affirmed: [Int]
+        let affirmed: Few<Int>
         /// The dots that were issued.
-        let dots: [Dot]
-        let changes: [Change]
+        let dots: Few<Dot>
+        let changes: Few<Change>
         let record: RevisionRecord?
 
         init(
-            revision: UInt64, touched: [Int] = [], affirmed: [Int] = [], dots: [Dot] = [],
-            changes: [Change] = [], record: RevisionRecord? = nil
+            revision: UInt64, touched: Few<Int> = Few(), affirmed: Few<Int> = Few(),
+            dots: Few<Dot> = Few(), changes: Few<Change> = Few(), record: RevisionRecord? = nil
         ) {
             self.revision = revision
             self.touched = touched

@@ -11,19 +11,22 @@ struct Transaction {
     /// The written contents: the last control, and the others if there are several.
     private var last: (index: Int, content: CellContent)?
     private var overlay: [Int: CellContent] = [:]
-    /// The named controls, whose conditions are checked at the end.
-    var named: [Int] = []
-    /// The written controls, and those whose edit was concurrent with another; both may repeat.
-    private(set) var written: [Int] = []
-    private(set) var concurrent: [Int] = []
-    private(set) var dots: [Dot] = []
-    /// The undo steps: one per control, in the order of the first writes.
-    private(set) var undo: [UndoStep] = []
-    /// The index in `undo` of a control's step.
+    /// Controls that were named, whose conditions are judged at the end.
+    var named = Few<Int>()
+    /// Controls that were written, and those of them whose edit met others; with repetitions.
+    private(set) var written = Few<Int>()
+    private(set) var concurrent = Few<Int>()
+    private(set) var dots = Few<Dot>()
+    /// The controls in `written`.
+    private var writtenOnce = DistinctIndexes()
+    /// How what was written is taken back: one step a control, in the order of the first writes.
+    private(set) var undo = Few<UndoStep>()
+    /// The control of the first step in `undo`, and the places of the other steps, by control.
+    private var firstUndone = -1
     private var undoPlaces: [Int: Int] = [:]
-    /// Earlier writes of the author's connection.
-    private let ownContext: CausalContext?
-    /// How many more values may be written or visited: see `Limits.valuesMax`.
+    /// Whose connection the author's is: what it wrote before counts as seen.
+    private let connection: Connection?
+    /// Values that may still be written or gone through: see `Limits.valuesMax`.
     private var valuesLeft: Int
     private let valuesMax: Int
     /// Controls with a silent write, which repeats their value; with repetitions.
@@ -36,13 +39,13 @@ struct Transaction {
 
     init(
         _ form: LiveForm, author: Author, stamp: HybridTimestamp,
-        ownContext: CausalContext? = nil, valuesMax: Int = .max
+        connection: Connection? = nil, valuesMax: Int = .max
     ) {
         self.form = form
         definition = form.working.definition
         self.author = author
         self.stamp = stamp
-        self.ownContext = ownContext
+        self.connection = connection
         self.valuesMax = valuesMax
         valuesLeft = valuesMax
         context = form.working.context
@@ -94,10 +97,15 @@ struct Transaction {
     /// Counts the values that a write of a control visits, because the number of changes alone does
     /// not limit the work of a transaction.
     mutating func spend(on target: Int) throws(WireError) {
-        switch (content(target).store, definition.controls[target].kind) {
-        case (.tags(let tags), .picker(let picker)):
-            valuesLeft -= 1 + max(tags.entries.count, picker.isMultiple ? 1 : 0)
-        case (_, .wheels(let wheels)): valuesLeft -= wheels.weight
+        switch definition.types[target] {
+        case .picker where definition.controls[target].isMultiple:
+            var tags = 1
+            if case .tags(let set) = content(target).store { tags = max(tags, set.entries.count) }
+            valuesLeft -= 1 + tags
+        case .wheels:
+            if case .wheels(let wheels) = definition.controls[target].kind {
+                valuesLeft -= wheels.weight
+            }
         default: valuesLeft -= 1
         }
         guard valuesLeft < 0 else { return }
@@ -133,6 +141,7 @@ struct Transaction {
     /// else was written.
     func extended(_ seen: Seen, for content: CellContent) -> Seen {
         guard case .context(var context) = seen else { return seen }
+        let ownContext = connection?.ownContext(of: form.key)
         for dot in content.heldDots where !context.contains(dot) {
             if isOwn(dot) || ownContext?.contains(dot) ?? false { context.insert(dot) }
         }
@@ -198,13 +207,14 @@ struct Transaction {
     mutating func note(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
         keep(content, target, dot)
         written.append(target)
+        _ = writtenOnce.insert(target)
     }
 
     /// Notes what a control holds now, by the silent write `dot`.
     mutating func noteSilent(_ content: CellContent, _ target: Int, _ dot: Dot) {
         keep(content, target, dot)
         affirmed.append(target)
-        if !written.contains(target) { affirmedContents[target] = content }
+        if !writtenOnce.contains(target) { affirmedContents[target] = content }
     }
 
     /// What a control held when the first write that changed it came.
@@ -284,16 +294,21 @@ struct Transaction {
 
     /// Sets the step that undoes a control's writes.
     mutating func setUndo(_ step: UndoStep, of target: Int) {
-        if let place = undoPlaces[target] {
+        if let place = undoPlace(of: target) {
             undo[place] = step
-        } else {
-            undoPlaces[target] = undo.count
-            undo.append(step)
+            return
         }
+        if undo.isEmpty { firstUndone = target } else { undoPlaces[target] = undo.count }
+        undo.append(step)
     }
 
-    /// The step that undoes a control's writes.
-    func undoStep(of target: Int) -> UndoStep? { undoPlaces[target].map { undo[$0] } }
+    /// The step that takes a control's writes back.
+    func undoStep(of target: Int) -> UndoStep? { undoPlace(of: target).map { undo[$0] } }
+
+    private func undoPlace(of target: Int) -> Int? {
+        if target == firstUndone { return 0 }
+        return undoPlaces.isEmpty ? nil : undoPlaces[target]
+    }
 
     private func write(
         _ tags: AddWinsSet, _ edit: StoredEdit, shown: [JSON], _ dot: Dot, _ seen: Seen

@@ -24,9 +24,9 @@ struct UndoJournal {
         let revision: UInt64
         let owner: Owner
         let kind: RevisionRecord.Kind
-        /// The steps that are left to undo.
-        var steps: [UndoStep]
-        /// The size of its record: about its size in memory.
+        /// What is left to take back.
+        var steps: Few<UndoStep>
+        /// Bytes of the record that it was made of: about what it holds in memory.
         let bytes: Int
         /// Reduced to one field, although others can be undone too.
         var isPart = false
@@ -80,7 +80,7 @@ struct UndoJournal {
         mutating func dropOldest() {
             count(kept[head], -1)
             // The content of a dropped transaction is freed now, its place in the array later.
-            kept[head].steps = []
+            kept[head].steps = Few()
             head += 1
             if head > max(64, kept.count / 4) {
                 kept.removeFirst(head)
@@ -184,6 +184,8 @@ struct UndoJournal {
         consumeTarget(of: record)
         // Once through the journal, however many fields there are. Ids are ASCII, so that equal
         // strings are equal bytes.
+        // An edit restores nothing; an undo or redo does.
+        if record.undoes == nil { return }
         let renewals = UndoRenewals(record.undo)
         if renewals.isEmpty { return }
         for place in lines.indices { lines[place].renew(by: renewals) }
@@ -246,7 +248,7 @@ struct UndoJournal {
                 let steps = transaction.steps.filter { $0.field.isSameBytes(as: field) }
                 guard !steps.isEmpty else { continue }
                 var cut = transaction
-                cut.steps = steps
+                cut.steps = Few(steps)
                 cut.isPart = steps.count < transaction.steps.count
                 return cut
             }

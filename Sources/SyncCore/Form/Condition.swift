@@ -63,7 +63,12 @@ extension FormDefinition {
         withoutActuallyEscaping(values) { ConditionJudge(self, values: $0).isEnabled(control) }
     }
 
-    /// Whether a control is shown: it is not hidden, and its condition and its section's are true.
+    /// Whether `isEnabled` can be false: a look that costs nothing.
+    func mayBeDisabled(_ control: Int) -> Bool {
+        controls[control].isDisabled || controls[control].enabledWhen != nil
+    }
+
+    /// Whether a control is shown: not hidden, and its condition and its section's hold.
     public func isVisible(_ control: Int, values: (Int) -> JSON) -> Bool {
         withoutActuallyEscaping(values) { ConditionJudge(self, values: $0).isVisible(control) }
     }

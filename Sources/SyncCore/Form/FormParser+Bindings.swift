@@ -11,6 +11,8 @@ extension FormParser {
 
     /// Sets storage and policy of every control.
     mutating func resolveBindings() {
+        types = controls.map { $0?.type }
+        namedBy = Array(repeating: -1, count: fields.count)
         var links = fields.indices.map { link(of: $0) }
         breakCircles(&links)
         var roots: [[Int]?] = Array(repeating: nil, count: fields.count)
@@ -18,7 +20,8 @@ extension FormParser {
         for index in fields.indices {
             Self.resolveRoots(of: index, links, &roots, &total)
             if total > Self.edgesMax {
-                issue([], "too many controls derive from each other", expected: "fewer sources")
+                issue(
+                    Place(), "too many controls derive from each other", expected: "fewer sources")
                 return
             }
         }
@@ -30,8 +33,8 @@ extension FormParser {
                 controls[index]?.storage = Self.storage(binding: other, links, roots)
                 inheritPolicy(index)
             case .sources(let sources):
-                for (position, other) in sources.enumerated() {
-                    let place = fields[index].place(of: "sources") + [.index(position)]
+                let places = fields[index].place(of: "sources").elements(sources.count)
+                for (other, place) in zip(sources, places) {
                     check(index, inside: other, at: place)
                 }
                 controls[index]?.storage = .sources(roots[index] ?? [])
@@ -57,12 +60,11 @@ extension FormParser {
             return other.map { .binds($0) } ?? .own
         }
         guard hasSources, let json = field["sources"] else { return .own }
-        return sources(json, of: control, at: field.place(of: "sources"))
+        return sources(json, of: index, at: field.place(of: "sources"))
     }
 
-    private mutating func sources(_ json: JSON, of control: Control, at place: Place) -> Link {
+    private mutating func sources(_ json: JSON, of index: Int, at place: Place) -> Link {
         var sources: [Int] = []
-        var known: Set<Int> = []
         for (element, place) in elements(json, at: place) {
             guard case .string(let id) = element else {
                 issue(
@@ -71,7 +73,8 @@ extension FormParser {
                 continue
             }
             guard let other = self.control(named: id, at: place) else { continue }
-            if known.insert(other).inserted {
+            if namedBy[other] != index {
+                namedBy[other] = index
                 sources.append(other)
             } else {
                 issue(place, "\(id) is a source already", expected: "another control")
@@ -189,8 +192,33 @@ extension FormParser {
     // MARK: Domains
 
     private mutating func check(_ index: Int, inside other: Int, at place: Place) {
-        guard let control = controls[index], let container = controls[other] else { return }
+        // Two toggles take the same: a copy of both would be most of a form of many sources.
+        if types[index] == .toggle, types[other] == .toggle { return }
+        guard let control = controls[index], let container = controls[other],
+            comparisons <= Self.comparisonsMax
+        else { return }
+        comparisons += control.optionCount
+        guard comparisons <= Self.comparisonsMax else {
+            issue(
+                place, "too many options are compared with those of other controls",
+                expected: "fewer sources, or fewer options")
+            return
+        }
         guard let problem = Inclusion.problem(of: control, inside: container) else { return }
         issue(place, problem, expected: "only values that \(container.id) takes")
+    }
+}
+
+extension Control {
+    /// The options of a picker, or the rows of wheels.
+    fileprivate var optionCount: Int {
+        switch kind {
+        case .picker(let picker): picker.options.count
+        case .wheels(let wheels):
+            wheels.components.reduce(0) { sum, component in
+                component.rules.reduce(sum + component.options.count) { $0 + $1.options.count }
+            }
+        default: 1
+        }
     }
 }

@@ -6,24 +6,27 @@ extension FormParser {
         let graph = DependencyGraph(
             controls: parts.controls, sections: parts.sections, edgesMax: Self.edgesMax)
         guard let graph else {
-            issue([], "too many controls derive from each other", expected: "fewer references")
+            issue(Place(), "too many controls derive from each other", expected: "fewer references")
             return nil
         }
+        parts.snapshotBytesMax = SnapshotSize.bound(parts.controls, limits: limits)
         let draft = FormDefinition(parts, graph: graph)
+        var hasDefaults = false
         for index in parts.controls.indices {
             guard let written = fields[index]["default"] else { continue }
+            hasDefaults = true
             parts.controls[index].hasDefault = true
             let place = fields[index].place(of: "default")
             checkDefault(written, at: place, of: index, in: draft, into: &parts)
         }
-        parts.snapshotBytesMax = SnapshotSize.bound(parts.controls, limits: limits)
         if parts.snapshotBytesMax + Self.envelopeBytes > limits.frameBytesMax {
             issue(
-                [], "a snapshot may take \(parts.snapshotBytesMax) bytes",
+                Place(), "a snapshot may take \(parts.snapshotBytesMax) bytes",
                 expected: "at most \(limits.frameBytesMax - Self.envelopeBytes) bytes: fewer "
                     + "controls, or a smaller maxLength")
         }
-        return issues.isEmpty ? FormDefinition(parts, graph: graph) : nil
+        guard issues.isEmpty else { return nil }
+        return hasDefaults ? FormDefinition(parts, graph: graph) : draft
     }
 
     /// Checks the defaults of valid controls although others are not, so that all errors are
@@ -67,7 +70,7 @@ extension FormParser {
             } catch {
                 let component = error.component.map { PathStep.key($0) }
                 issue(
-                    place + (component.map { [$0] } ?? []), error.message,
+                    component.map { place.at($0) } ?? place, error.message,
                     expected: error.expected)
             }
         case (_, .binds(let root)):

@@ -9,8 +9,9 @@ extension FormParser {
     fileprivate struct Draft {
         var options: [PickerOption] = []
         var groups: [OptionGroup] = []
-        var strings: Set<String> = []
-        var integers: Set<Int64> = []
+        /// Where each tag is.
+        var strings: [String: Int] = [:]
+        var integers: [Int64: Int] = [:]
         var tagType: TagType?
         var isBroken = false
     }
@@ -37,6 +38,9 @@ extension FormParser {
             issue(place, "the list of options is empty", expected: "at least one option")
             return nil
         }
+        draft.options.reserveCapacity(written.count)
+        // Only integers are told apart from few bytes each, so that there may be many.
+        if written[0].integerValue != nil { draft.integers.reserveCapacity(written.count) }
         for (element, place) in elements(json, at: place) {
             if case .object(let object) = element, object["section"] != nil {
                 group(Members(object: object, place: place), known, into: &draft)
@@ -53,7 +57,9 @@ extension FormParser {
             return nil
         }
         guard !draft.isBroken, !draft.options.isEmpty else { return nil }
-        return OptionList(options: draft.options, groups: draft.groups)
+        return OptionList(
+            options: draft.options, groups: draft.groups, strings: draft.strings,
+            integers: draft.integers)
     }
 
     private mutating func group(
@@ -129,12 +135,14 @@ extension FormParser {
             return false
         }
         draft.tagType = type
-        let isNew =
+        let index = draft.options.count
+        let known =
             switch tag {
-            case .string(let text): draft.strings.insert(text).inserted
-            case .bool(let flag): draft.integers.insert(flag ? 1 : 0).inserted
-            default: tag.integerValue.map { draft.integers.insert($0).inserted } ?? false
+            case .string(let text): draft.strings.updateValue(index, forKey: text)
+            case .bool(let flag): draft.integers.updateValue(index, forKey: flag ? 1 : 0)
+            default: tag.integerValue.flatMap { draft.integers.updateValue(index, forKey: $0) }
             }
+        let isNew = known == nil
         if !isNew {
             issue(
                 place, "there is an option \(FormDefinition.quoted(tag)) already",

@@ -4,7 +4,7 @@ extension FormParser {
     /// Adds an issue.
     mutating func issue(_ place: Place, _ message: String, expected: String) {
         guard issues.count < Self.issuesMax else { return }
-        issues.append(FormIssue(path: place, message: message, expected: expected))
+        issues.append(FormIssue(path: place.path, message: message, expected: expected))
     }
 
     /// The object; otherwise an issue.
@@ -20,7 +20,7 @@ extension FormParser {
             issue(place, "found \(FormDefinition.described(json))", expected: "a list")
             return []
         }
-        return elements.enumerated().map { ($1, place + [.index($0)]) }
+        return Array(zip(elements, place.elements(elements.count)))
     }
 
     /// An issue if a list is empty that must not be.
@@ -153,26 +153,38 @@ extension FormParser {
 
     /// An issue for each text with a control character, including names of members.
     ///
-    /// Defaults are values: the control's domain checks them, and a `multiline` text may contain
-    /// newlines.
-    mutating func checkControls(_ json: JSON, at place: Place, inField: Bool = false) {
+    /// Defaults are values: the control's own domain judges them, which for a `multiline` text
+    /// holds newlines.
+    ///
+    /// - Parameter path: Where the value is; one list for the whole form.
+    mutating func checkControls(_ json: JSON, at path: inout [PathStep], inField: Bool = false) {
         switch json {
-        case .string(let text):
-            if let problem = text.controlProblem() {
-                issue(place, problem, expected: "one line of text without any")
-            }
+        case .string(let text): checkControls(in: text, at: path)
         case .array(let elements):
-            let isFields = place.last == .key("fields")
-            for (index, element) in elements.enumerated() {
-                checkControls(element, at: place + [.index(index)], inField: isFields)
+            let isFields = path.last == .key("fields")
+            for (index, element) in elements.enumerated() where element.mayHoldText {
+                // Lists of tags and of ids may be long, and need no path.
+                if case .string(let text) = element, text.isFreeOfControls() { continue }
+                path.append(.index(index))
+                checkControls(element, at: &path, inField: isFields)
+                path.removeLast()
             }
         case .object(let object):
             for member in object.members where !(inField && member.name == "default") {
-                checkControls(.string(member.name), at: place)
-                checkControls(member.value, at: place + [.key(member.name)])
+                checkControls(in: member.name, at: path)
+                guard member.value.mayHoldText else { continue }
+                path.append(.key(member.name))
+                checkControls(member.value, at: &path)
+                path.removeLast()
             }
         case .null, .bool, .number: break
         }
+    }
+
+    private mutating func checkControls(in text: String, at path: [PathStep]) {
+        guard let problem = text.controlProblem(), issues.count < Self.issuesMax else { return }
+        issues.append(
+            FormIssue(path: path, message: problem, expected: "one line of text without any"))
     }
 
     // MARK: Access
@@ -230,5 +242,15 @@ extension FormParser {
             }
         }
         return AccessRule(principals)
+    }
+}
+
+extension JSON {
+    /// Whether a text may be in it.
+    fileprivate var mayHoldText: Bool {
+        switch self {
+        case .string, .array, .object: true
+        case .null, .bool, .number: false
+        }
     }
 }

@@ -40,7 +40,8 @@ extension FormParser {
 
     /// The index of the control named at a place; otherwise an issue.
     mutating func control(named id: String, at place: Place) -> Int? {
-        if let index = indexes[id], Self.isFieldID(id) { return index }
+        // Known ids are ASCII; another text may be canonically equivalent to one.
+        if let index = indexes[id], Self.isASCII(id) { return index }
         let hasRoom = issues.count < Self.issuesMax && suggestions < Self.suggestionsMax
         let names = hasRoom ? fields.compactMap { $0["id"]?.stringValue } : []
         let similar = suggestion(for: id, among: names)
@@ -114,21 +115,22 @@ extension FormParser {
     private mutating func operand(
         named name: String, at place: Place
     ) -> Condition.Operand? {
-        let pieces = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let index = control(named: String(pieces[0]), at: place),
+        let point = name.utf8.firstIndex(of: UInt8(ascii: "."))
+        let head = point.map { String(name[..<$0]) } ?? name
+        guard let index = control(named: head, at: place),
             let control = controls[index]
         else { return nil }
         if case .label = control.kind {
             issue(place, "\(control.id) is a label", expected: "a control that has a value")
             return nil
         }
-        guard pieces.count == 2 else { return Condition.Operand(field: index) }
+        guard let point else { return Condition.Operand(field: index) }
         guard case .wheels(let wheels) = control.kind else {
             issue(
                 place, "\(control.type.withArticle) has no components", expected: control.id)
             return nil
         }
-        let id = String(pieces[1])
+        let id = String(name[name.utf8.index(after: point)...])
         if let component = wheels.index(of: id) {
             return Condition.Operand(field: index, component: component)
         }

@@ -134,7 +134,7 @@ extension FormParser {
                 let lists = [other.options] + other.rules.map(\.options)
                 if lists.contains(where: { $0.index(of: member.value) != nil }) { continue }
                 issue(
-                    place + [.key("when"), .key(member.name)],
+                    place.at(.key("when")).at(.key(member.name)),
                     "\(FormDefinition.quoted(member.value)) is not a row of \(other.id)",
                     expected: "one of \(FormDefinition.list(other.options))")
             }

@@ -22,8 +22,32 @@ extension FormDefinition {
     }
 }
 
-/// A path in the document.
-typealias Place = [PathStep]
+/// Where something is in a form. The last step is apart: each option and each source has a place,
+/// which is nearly never told, so that one takes no memory of its own.
+struct Place {
+    private var steps: [PathStep] = []
+    private var last: PathStep?
+
+    /// The root.
+    init() {}
+
+    private init(_ steps: [PathStep], _ last: PathStep) {
+        self.steps = steps
+        self.last = last
+    }
+
+    /// The steps from the root.
+    var path: [PathStep] { last.map { steps + [$0] } ?? steps }
+
+    /// One step further.
+    func at(_ step: PathStep) -> Place { Place(path, step) }
+
+    /// The places of so many elements of an array at this place.
+    func elements(_ count: Int) -> some Collection<Place> {
+        let path = path
+        return (0..<count).lazy.map { Place(path, .index($0)) }
+    }
+}
 
 /// An object and its path.
 struct Members {
@@ -32,7 +56,7 @@ struct Members {
 
     subscript(name: String) -> JSON? { object[name] }
 
-    func place(of name: String) -> Place { place + [.key(name)] }
+    func place(of name: String) -> Place { place.at(.key(name)) }
 }
 
 /// The state of the parser.
@@ -45,6 +69,9 @@ struct FormParser {
     /// The most pairs of controls of which one derives from the other. Without this limit, memory
     /// and time would be quadratic in the size of the definition.
     static let edgesMax = 500_000
+    /// Options of controls that are looked for among those of the controls that they bind: bounds
+    /// the work that each binding multiplies.
+    static let comparisonsMax = 500_000
 
     let limits: FormLimits
     let compile: PatternCompiler
@@ -67,6 +94,12 @@ struct FormParser {
     var successors: [String: String] = [:]
     /// The controls; `nil` for invalid ones.
     var controls: [Control?] = []
+    /// Their types, once all are known.
+    var types: [ControlType?] = []
+    /// Options that were looked for among others'.
+    var comparisons = 0
+    /// For each control the last one that named it as a source.
+    var namedBy: [Int] = []
 
     init(limits: FormLimits, compile: @escaping PatternCompiler) {
         self.limits = limits
@@ -76,20 +109,21 @@ struct FormParser {
     mutating func parse(_ json: JSON) -> FormDefinition? {
         let expected = "form, title and fields or sections"
         if json.isNull {
-            issue([], "the form is empty", expected: expected)
+            issue(Place(), "the form is empty", expected: expected)
             return nil
         }
-        guard let form = object(json, at: [], expected: "an object of \(expected)") else {
+        guard let form = object(json, at: Place(), expected: "an object of \(expected)") else {
             return nil
         }
         let bytes = json.encoded.count
         if bytes + Self.envelopeBytes > limits.frameBytesMax {
             issue(
-                [], "the definition has \(bytes) bytes",
+                Place(), "the definition has \(bytes) bytes",
                 expected: "at most \(limits.frameBytesMax - Self.envelopeBytes) bytes")
             return nil
         }
-        checkControls(json, at: [])
+        var path: [PathStep] = []
+        checkControls(json, at: &path)
         var parts = FormDefinition.Parts(json: json)
         parts.definitionBytes = bytes
         parseTop(form, into: &parts)
@@ -223,11 +257,15 @@ extension FormParser {
 
     /// `[A-Za-z][A-Za-z0-9_-]{0,62}`.
     static func isFieldID(_ id: String) -> Bool {
-        let bytes = Array(id.utf8)
-        guard let first = bytes.first, bytes.count <= 63, isLetter(first) else { return false }
-        return bytes.allSatisfy {
+        guard let first = id.utf8.first, id.utf8.count <= 63, isLetter(first) else { return false }
+        return id.utf8.allSatisfy {
             isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
         }
+    }
+
+    static func isASCII(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { $0.allSatisfy { $0 < 0x80 } }
     }
 
     private static func isLower(_ byte: UInt8) -> Bool {
@@ -254,6 +292,8 @@ extension String {
 extension FormParser {
     private mutating func collectIDs() {
         var byEnvironment: [String: String] = [:]
+        byEnvironment.reserveCapacity(fields.count)
+        indexes.reserveCapacity(fields.count)
         for id in Control.reservedIDs { byEnvironment[Control.environmentKey(of: id)] = "" }
         for (index, field) in fields.enumerated() {
             guard case .string(let id)? = field["id"] else { continue }
@@ -265,19 +305,20 @@ extension FormParser {
                 continue
             }
             let key = Control.environmentKey(of: id)
-            if indexes[id] != nil {
+            let (isKnown, other) = (indexes[id] != nil, byEnvironment[key])
+            if isKnown {
                 issue(place, "there is a control \(id) already", expected: "an id of its own")
-            } else if let other = byEnvironment[key], other.isEmpty {
+            } else if let other, other.isEmpty {
                 issue(
                     place, "\(id) is reserved: PICKER_\(key) has another meaning",
                     expected: "an id other than \(Control.reservedIDs.joined(separator: ", "))")
-            } else if let other = byEnvironment[key] {
+            } else if let other {
                 issue(
                     place, "\(id) and \(other) are the same environment variable PICKER_\(key)",
                     expected: "an id that differs in letters or digits")
             }
-            if indexes[id] == nil { indexes[id] = index }
-            if byEnvironment[key] == nil { byEnvironment[key] = id }
+            if !isKnown { indexes[id] = index }
+            if other == nil { byEnvironment[key] = id }
         }
     }
 }

@@ -33,10 +33,15 @@ enum Inclusion {
             return own.isMultiple ? "it takes several tags" : "it takes one tag, not a list"
         }
         if own.isOptional, !own.isMultiple, !outer.isOptional { return "it takes null" }
-        let stranger = own.options.options.first {
-            !$0.isDisabled && outer.options[$0.tag].map(\.isDisabled) ?? true
+        let (mine, theirs) = (own.options, outer.options)
+        // By place: a copy of each option is most of the work where there are many.
+        let stranger = mine.enabled.first { place in
+            guard let other = theirs.index(of: mine.options[place].tag) else { return true }
+            return theirs.options[other].isDisabled
         }
-        return stranger.map { "it has the option \(FormDefinition.quoted($0.tag))" }
+        return stranger.map {
+            "it has the option \(FormDefinition.quoted(mine.options[$0].tag))"
+        }
     }
 
     /// Buttons for some values of a control of another type.

@@ -97,21 +97,18 @@ public final class OptionList: Sendable {
     private let integers: [Int64: Int]
 
     /// A list of `options`, which are not empty and whose tags are distinct and of one type.
-    init(options: [PickerOption], groups: [OptionGroup]) {
+    ///
+    /// - Parameters:
+    ///   - strings: the place of each tag that is a string.
+    ///   - integers: the place of each tag that is an integer, or 0 for false and 1 for true.
+    init(
+        options: [PickerOption], groups: [OptionGroup], strings: [String: Int],
+        integers: [Int64: Int]
+    ) {
         precondition(!options.isEmpty, "a picker has at least one option")
         self.options = options
         self.groups = groups
         tagType = TagType(of: options[0].tag) ?? .string
-        var strings: [String: Int] = [:]
-        var integers: [Int64: Int] = [:]
-        for (index, option) in options.enumerated() {
-            switch option.tag {
-            case .string(let text): strings[text] = index
-            case .number(let number): if let whole = number.integer { integers[whole] = index }
-            case .bool(let flag): integers[flag ? 1 : 0] = index
-            default: break
-            }
-        }
         self.strings = strings
         self.integers = integers
         enabled = options.indices.filter { !options[$0].isDisabled }

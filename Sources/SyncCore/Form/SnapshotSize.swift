@@ -13,8 +13,9 @@ enum SnapshotSize {
 
     /// The most bytes of all fields of a form as JSON text.
     static func bound(_ controls: [Control], limits: FormLimits) -> Int {
-        controls.indices.reduce(0) { sum, index in
-            let value = valueBytes(index, controls)
+        let own = controls.map { valueBytes(of: $0.kind) }
+        return controls.indices.reduce(0) { sum, index in
+            let value = valueBytes(index, controls[index].storage, own)
             var bytes = controls[index].id.utf8.count + memberBytes + limits.authorBytesMax + value
             if controls[index].conflictPolicy == .ask {
                 bytes +=
@@ -24,13 +25,13 @@ enum SnapshotSize {
         }
     }
 
-    private static func valueBytes(_ index: Int, _ controls: [Control]) -> Int {
-        let own = valueBytes(of: controls[index].kind)
-        switch controls[index].storage {
-        case .binds(let other): return max(own, valueBytes(of: controls[other].kind))
-        case .sources(let others):
-            return others.reduce(own) { max($0, valueBytes(of: controls[$1].kind)) }
-        case .own, .none: return own
+    private static func valueBytes(
+        _ index: Int, _ storage: Control.Storage, _ own: [Int]
+    ) -> Int {
+        switch storage {
+        case .binds(let other): max(own[index], own[other])
+        case .sources(let others): others.reduce(own[index]) { max($0, own[$1]) }
+        case .own, .none: own[index]
         }
     }
 
@@ -38,7 +39,7 @@ enum SnapshotSize {
         switch kind {
         case .picker(let picker):
             picker.isMultiple
-                ? picker.options.options.reduce(2) { $0 + $1.tag.encoded.count + 1 }
+                ? tagBytes(picker.options).reduce(2) { $0 + $1 + 1 }
                 : longestTag(picker.options)
         case .wheels(let wheels):
             wheels.components.reduce(2) { sum, component in
@@ -57,6 +58,19 @@ enum SnapshotSize {
     }
 
     private static func longestTag(_ options: OptionList) -> Int {
-        options.options.reduce(4) { max($0, $1.tag.encoded.count) }
+        tagBytes(options).reduce(4, max)
+    }
+
+    /// Bytes of each tag as JSON text.
+    private static func tagBytes(_ options: OptionList) -> [Int] {
+        var writer = JSONWriter()
+        return options.options.map { option in
+            if case .number(let number) = option.tag, let whole = number.integer {
+                return whole.digits
+            }
+            writer.removeAll()
+            writer.value(option.tag)
+            return writer.bytes.count
+        }
     }
 }

@@ -52,24 +52,31 @@ extension Template {
 
         /// Splits a text at `${name}`; `$${` means `${`. `nil` if a `${` is not closed.
         init?(_ source: String) {
-            var text = ""
-            var rest = source.unicodeScalars[...]
-            while let scalar = rest.first {
-                if rest.starts(with: "$${".unicodeScalars) {
-                    text += "${"
-                    rest = rest.dropFirst(3)
-                } else if rest.starts(with: "${".unicodeScalars) {
-                    guard let close = rest.firstIndex(of: "}") else { return nil }
-                    if !text.isEmpty { parts.append(.text(text)) }
-                    text = ""
-                    parts.append(.name(String(rest[..<close].dropFirst(2))))
-                    rest = rest[rest.index(after: close)...]
+            // Bytes, as all that is looked for is ASCII, which no other character contains.
+            let bytes = Array(source.utf8)
+            let (dollar, open) = (UInt8(ascii: "$"), UInt8(ascii: "{"))
+            func byte(_ place: Int) -> UInt8? { place < bytes.count ? bytes[place] : nil }
+            var text: [UInt8] = []
+            var place = 0
+            while let first = byte(place) {
+                if first == dollar, byte(place + 1) == dollar, byte(place + 2) == open {
+                    text += [dollar, open]
+                    place += 3
+                } else if first == dollar, byte(place + 1) == open {
+                    let name = place + 2
+                    place = name
+                    while let next = byte(place), next != UInt8(ascii: "}") { place += 1 }
+                    guard place < bytes.count else { return nil }
+                    if !text.isEmpty { parts.append(.text(String(decoding: text, as: UTF8.self))) }
+                    text.removeAll(keepingCapacity: true)
+                    parts.append(.name(String(decoding: bytes[name..<place], as: UTF8.self)))
+                    place += 1
                 } else {
-                    text.unicodeScalars.append(scalar)
-                    rest = rest.dropFirst()
+                    text.append(first)
+                    place += 1
                 }
             }
-            if !text.isEmpty { parts.append(.text(text)) }
+            if !text.isEmpty { parts.append(.text(String(decoding: text, as: UTF8.self))) }
         }
     }
 }

@@ -223,10 +223,10 @@ extension DecimalNumber: CustomStringConvertible {
     ///
     /// This is valid JSON, and parsing it gives an equal number.
     public var description: String {
+        if exponent == 0 { return Self.digits(of: significand) }
         var digits = String(significand.magnitude)
         let sign = significand < 0 ? "-" : ""
         if exponent > 0 { return sign + digits + "e" + String(exponent) }
-        if exponent == 0 { return sign + digits }
         let places = Int(-exponent)
         if digits.utf8.count <= places {
             digits = String(repeating: "0", count: places + 1 - digits.utf8.count) + digits
@@ -246,8 +246,38 @@ extension DecimalNumber: CustomStringConvertible {
         return DecimalNumber(unchecked: digits, exponent: Int8(-places)).description
     }
 
+    /// A whole number: a form of many options makes a label of each tag.
+    private static func digits(of number: Int64) -> String {
+        // No more room than it takes: up to 15 digits are a string without memory of its own.
+        let count = number.digits
+        return String(unsafeUninitializedCapacity: count) { text in
+            var place = count
+            var rest = number.magnitude
+            repeat {
+                place -= 1
+                text[place] = UInt8(truncatingIfNeeded: rest % 10) + UInt8(ascii: "0")
+                rest /= 10
+            } while rest > 0
+            if number < 0 { text[0] = UInt8(ascii: "-") }
+            return count
+        }
+    }
+
     private init(unchecked significand: Int64, exponent: Int8) {
         self.significand = significand
         self.exponent = exponent
+    }
+}
+
+extension Int64 {
+    /// Bytes of it as decimal text.
+    var digits: Int {
+        var count = self < 0 ? 2 : 1
+        var rest = magnitude
+        while rest >= 10 {
+            rest /= 10
+            count += 1
+        }
+        return count
     }
 }

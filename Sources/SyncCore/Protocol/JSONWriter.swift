@@ -256,9 +256,13 @@ public struct JSONWriter: Sendable {
                 continue
             }
             let byte = text[position]
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-                || SafeText.harmful(at: position, in: text) != nil
-            {
+            let isQuoted = byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+            // The last bytes of a text, and all of a short one: nearly always letters.
+            if byte &- 0x20 < 0x5F && !isQuoted {
+                position += 1
+                continue
+            }
+            if isQuoted || SafeText.harmful(at: position, in: text) != nil {
                 separate()
                 bytes.append(UInt8(ascii: "\""))
                 escape(text, from: position)

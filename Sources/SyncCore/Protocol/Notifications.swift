@@ -112,6 +112,8 @@ public struct FormChanged: Hashable, Sendable {
         public var version: Int64
         public var context: String?
         public var definition: JSON
+        /// `definition` as JSON text, where somebody has it already; otherwise empty.
+        var definitionText: [UInt8] = []
         public var changes: [FieldChange]
         /// The first of the merged revisions; `nil` for a single one.
         public var coalescedFrom: Revision?
@@ -151,7 +153,12 @@ public struct FormChanged: Hashable, Sendable {
             writer.member("version", content.version)
             writer.member("revision", revision)
             writer.member("context", content.context)
-            writer.member("definition", content.definition)
+            writer.key("definition")
+            if content.definitionText.isEmpty {
+                writer.value(content.definition)
+            } else {
+                writer.raw(content.definitionText)
+            }
             content.changes.encodeMember(into: &writer)
             writer.coalesced(content.coalescedFrom)
         }

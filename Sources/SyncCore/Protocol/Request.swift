@@ -222,6 +222,9 @@ public struct Change: Hashable, Sendable {
         case add([JSON])
         /// Remove tags from a multiple picker.
         case remove([JSON])
+
+        /// Whether it is a press.
+        var isPress: Bool { if case .press = self { true } else { false } }
     }
 
     /// The direction in which a picker's selection moves, skipping disabled options.

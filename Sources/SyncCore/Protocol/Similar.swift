@@ -13,23 +13,23 @@ public enum Similar {
     public static func names(
         to name: String, among names: some Sequence<String>, countMax: Int = countMax
     ) -> [String] {
-        let wanted = Array(name.utf8.prefix(bytesMax + 1))
-        guard !wanted.isEmpty, wanted.count <= bytesMax else { return [] }
-        let lower = wanted.map(folded)
+        guard (1...bytesMax).contains(name.utf8.count) else { return [] }
+        let wanted = Pattern(name)
+        // As many as are given, in their order: all that are near may be thousands.
         var near: [(distance: Int, name: String)] = []
-        for candidate in names where !candidate.isSameBytes(as: name) {
-            let bytes = Array(candidate.utf8.prefix(bytesMax + 1))
-            let most = min(max(1, max(bytes.count, wanted.count) / 3), wanted.count - 1)
-            guard bytes.count <= bytesMax, abs(bytes.count - wanted.count) <= most else { continue }
-            let distance =
-                bytes.map(folded) == lower ? 0 : Self.distance(wanted, bytes, most: most)
-            if let distance { near.append((distance, candidate)) }
+        for candidate in names
+        where candidate.utf8.count <= bytesMax && !candidate.isSameBytes(as: name) {
+            guard let distance = wanted.distance(to: candidate) else { continue }
+            let place =
+                near.firstIndex {
+                    $0.distance == distance
+                        ? candidate.precedesInBytes($0.name) : distance < $0.distance
+                } ?? near.count
+            guard place < countMax else { continue }
+            if near.count == countMax { near.removeLast() }
+            near.insert((distance, candidate), at: place)
         }
-        near.sort {
-            $0.distance == $1.distance
-                ? $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) : $0.distance < $1.distance
-        }
-        return near.prefix(countMax).map(\.name)
+        return near.map(\.name)
     }
 
     /// Suggestions for an unknown name: similar names, or else all, for `Wording.refusal`.
@@ -43,35 +43,58 @@ public enum Similar {
         return (UInt8(ascii: "A")...UInt8(ascii: "Z")) ~= byte ? byte | 0x20 : byte
     }
 
-    /// The edit distance of two texts: insertions, deletions, substitutions and swaps of
-    /// neighbours; `nil` if it is more than `most`. This is the optimal string alignment distance
-    /// (Damerau 1964, Levenshtein 1966; no part is edited twice), with each row of the table as the
-    /// bits of one word (Hyyrö, "A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit
-    /// Distances", 2003), because a request with an unknown name compares all names.
-    ///
-    /// - Precondition: `left` has 1 to 64 bytes.
-    static func distance(_ left: [UInt8], _ right: [UInt8], most: Int) -> Int? {
-        precondition((1...bytesMax).contains(left.count), "a row is one word")
-        let distance = withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 256) { places in
-            places.initialize(repeating: 0)
-            for (place, byte) in left.enumerated() { places[Int(byte)] |= 1 << UInt64(place) }
-            let last: UInt64 = 1 << UInt64(left.count - 1)
-            var (up, down, diagonal, before): (UInt64, UInt64, UInt64, UInt64) = (.max, 0, 0, 0)
-            var distance = left.count
-            for byte in right {
-                let same = places[Int(byte)]
-                let exchanged = ((~diagonal & same) << 1) & before
-                diagonal = (((same & up) &+ up) ^ up) | same | down | exchanged
-                let rises = down | ~(diagonal | up)
-                let falls = diagonal & up
-                if rises & last != 0 { distance += 1 }
-                if falls & last != 0 { distance -= 1 }
-                up = (falls << 1) | ~(diagonal | (rises << 1 | 1))
-                down = (rises << 1 | 1) & diagonal
-                before = same
-            }
-            return distance
+    /// A name that others are compared to.
+    struct Pattern {
+        private let bytes: [UInt8]
+        /// For each byte the places where the name has it, a bit each.
+        private var places = [UInt64](repeating: 0, count: 256)
+
+        /// - Precondition: `name` has 1 to 64 bytes.
+        init(_ name: String) {
+            bytes = Array(name.utf8)
+            precondition((1...bytesMax).contains(bytes.count), "a row is one word")
+            for (place, byte) in bytes.enumerated() { places[Int(byte)] |= 1 << UInt64(place) }
         }
-        return distance <= most ? distance : nil
+
+        /// How far another name is from this one; `nil` where it is not near.
+        func distance(to other: String) -> Int? {
+            let count = other.utf8.count
+            let most = min(max(1, max(count, bytes.count) / 3), bytes.count - 1)
+            guard abs(count - bytes.count) <= most else { return nil }
+            var other = other
+            return other.withUTF8 { other in
+                let isFolded =
+                    other.count == bytes.count
+                    && other.indices.allSatisfy { folded(other[$0]) == folded(bytes[$0]) }
+                return isFolded ? 0 : distance(to: other, most: most)
+            }
+        }
+
+        /// How many slips are between two texts: a letter more, one less, another one, or two
+        /// neighbours exchanged; `nil` for more than `most`. This is the optimal string alignment
+        /// distance (Damerau 1964, Levenshtein 1966; no part is edited twice), a row of its table
+        /// at a time as the bits of one word (Hyyrö, "A Bit-Vector Algorithm for Computing
+        /// Levenshtein and Damerau Edit Distances", 2003): whoever asks for a name that is not
+        /// there has all names compared.
+        func distance(to other: some Sequence<UInt8>, most: Int) -> Int? {
+            let last: UInt64 = 1 << UInt64(bytes.count - 1)
+            return places.withUnsafeBufferPointer { places in
+                var (up, down, diagonal, before): (UInt64, UInt64, UInt64, UInt64) = (.max, 0, 0, 0)
+                var distance = bytes.count
+                for byte in other {
+                    let same = places[Int(byte)]
+                    let exchanged = ((~diagonal & same) << 1) & before
+                    diagonal = (((same & up) &+ up) ^ up) | same | down | exchanged
+                    let rises = down | ~(diagonal | up)
+                    let falls = diagonal & up
+                    if rises & last != 0 { distance += 1 }
+                    if falls & last != 0 { distance -= 1 }
+                    up = (falls << 1) | ~(diagonal | (rises << 1 | 1))
+                    down = (rises << 1 | 1) & diagonal
+                    before = same
+                }
+                return distance <= most ? distance : nil
+            }
+        }
     }
 }

@@ -32,6 +32,28 @@ import Testing
         return form?.committed.definition.index(of: id).map { form?.committed.value($0) ?? .null }
     }
 
+    // MARK: - Definitions
+
+    @Test("options are compared with those of sources up to a bound", arguments: [2, 40])
+    func comparedOptions(controls: Int) throws {
+        let host = try EngineHost()
+        let options = (0..<400).map { "\($0)" }.joined(separator: ",")
+        let sources = (0..<controls).map { #""a\#($0)""# }.joined(separator: ",")
+        let fields = (0..<controls).flatMap { number in
+            [
+                #"{"id":"a\#(number)","type":"picker","options":[\#(options)]}"#,
+                #"{"id":"s\#(number)","type":"picker","options":[\#(options)],"sources":[\#(sources)]}"#,
+            ]
+        }
+        let answer = host.ask(
+            host.connect(uid: 0, user: "root"),
+            #"{"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":{"form":"f","fields":[\#(fields.joined(separator: ","))]}}}"#
+        )
+        // 640,000 options would be looked for, of which 500,000 may be.
+        let isRefused = answer.first?.contains("too many options are compared") == true
+        #expect(isRefused == (controls == 40), "\(answer.description.prefix(300))")
+    }
+
     // MARK: - One step a field
 
     @Test(

@@ -1,0 +1,48 @@
+import Testing
+
+@testable import SyncCore
+
+/// A list with one element in place does what an array does.
+@Suite struct FewTests {
+    @Test("it holds what an array holds after the same changes", arguments: 0...4)
+    func sameAsArray(count: Int) {
+        var few = Few<Int>()
+        var array: [Int] = []
+        for number in (0..<count).reversed() {
+            few.append(number)
+            array.append(number)
+        }
+        #expect(Array(few) == array)
+        #expect(few.count == count && few.isEmpty == array.isEmpty)
+        #expect(few == Few(array) && Array(few.mapped { $0 * 2 }) == array.map { $0 * 2 })
+        #expect(Array(few.sortedDistinct()) == array.sorted())
+        for place in few.indices { few[place] += 10 }
+        #expect(Array(few) == array.map { $0 + 10 })
+        var taken: [Int] = []
+        while let last = few.popLast() { taken.append(last) }
+        #expect(taken == array.map { $0 + 10 }.reversed() && few.isEmpty)
+    }
+
+    @Test("elements that are out go, wherever they are", arguments: 0..<16)
+    func removal(out: Int) {
+        var few = Few<Int>(0..<4)
+        few.removeAll { out & 1 << $0 != 0 }
+        #expect(Array(few) == (0..<4).filter { out & 1 << $0 == 0 })
+        few.append(9)
+        #expect(few.last == 9 && few.count == 5 - out.nonzeroBitCount)
+    }
+
+    @Test("a set of indexes takes each once")
+    func distinct() {
+        var indexes = DistinctIndexes()
+        let fresh = [3, 3, 0, 3, 0, 5].map { indexes.insert($0) }
+        #expect(fresh == [true, false, true, false, false, true])
+    }
+
+    @Test("an index is found by halving, or is not there")
+    func sorted() {
+        let few: Few<Int> = [1, 4, 9]
+        #expect((0...10).filter { few.contains(sorted: $0) } == [1, 4, 9])
+        #expect(few.firstPlace(ofSorted: 9) == 2 && few.firstPlace(ofSorted: 5) == nil)
+    }
+}
