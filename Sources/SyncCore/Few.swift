@@ -78,22 +78,6 @@ extension Few where Element: Comparable {
     func sortedDistinct() -> Few { others.isEmpty ? self : Few(Array(self).sortedDistinct()) }
 }
 
-extension Few where Element == Int {
-    /// Whether it has the element; it must be ascending.
-    func contains(sorted element: Int) -> Bool { firstPlace(ofSorted: element) != nil }
-
-    /// Where the element is; by halving, so it must be ascending.
-    func firstPlace(ofSorted element: Int) -> Int? {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = low + (high - low) / 2
-            if self[middle] < element { low = middle + 1 } else { high = middle }
-        }
-        return low < count && self[low] == element ? low : nil
-    }
-}
-
 /// A set of indexes of which the first is kept in place: a `Set` of one is an allocation and a
 /// hash.
 struct DistinctIndexes {

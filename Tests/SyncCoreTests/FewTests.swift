@@ -43,6 +43,6 @@ import Testing
     func sorted() {
         let few: Few<Int> = [1, 4, 9]
         #expect((0...10).filter { few.contains(sorted: $0) } == [1, 4, 9])
-        #expect(few.firstPlace(ofSorted: 9) == 2 && few.firstPlace(ofSorted: 5) == nil)
+        #expect(few.index(ofSorted: 9) == 2 && few.index(ofSorted: 5) == nil)
     }
 }

@@ -15,13 +15,13 @@ extension RandomAccessCollection where Index == Int {
     }
 }
 
-extension [Int] {
-    /// Whether the ascending array contains the element.
+extension RandomAccessCollection<Int> where Index == Int {
+    /// Whether the ascending list contains the element.
     func contains(sorted element: Int) -> Bool { index(ofSorted: element) != nil }
 
-    /// The index of the element in the ascending array; `nil` if it is not there.
+    /// The index of the element in the ascending list; `nil` if it is not there.
     func index(ofSorted element: Int) -> Int? {
         let place = partitionIndex { $0 >= element }
-        return place < count && self[place] == element ? place : nil
+        return place < endIndex && self[place] == element ? place : nil
     }
 }

@@ -161,7 +161,8 @@ struct UndoJournal {
     }
 
     private mutating func add(
-        _ record: RevisionRecord, _ steps: [UndoStep], bytes: Int, revision: UInt64, depthMax: Int
+        _ record: RevisionRecord, _ steps: Few<UndoStep>, bytes: Int, revision: UInt64,
+        depthMax: Int
     ) {
         let owner = Owner(uid: record.by.uid, session: record.session)
         let place = lines.firstIndex { $0.uid == owner.uid }
@@ -211,7 +212,8 @@ struct UndoJournal {
             consumeTarget(of: row.record)
             guard !row.isPart else { continue }
             add(
-                row.record, UndoStep.merged(row.record.undo), bytes: row.record.bytesEstimate,
+                row.record, Few(UndoStep.merged(Array(row.record.undo))),
+                bytes: row.record.bytesEstimate,
                 revision: row.revision, depthMax: depthMax)
         }
         var renewals = UndoRenewals()

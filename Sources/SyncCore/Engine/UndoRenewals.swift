@@ -19,12 +19,12 @@ struct UndoRenewals {
     init() {}
 
     /// Those of one transaction's steps, in the order in which they were done.
-    init(_ steps: [UndoStep]) {
+    init(_ steps: some BidirectionalCollection<UndoStep>) {
         addOlder(steps)
     }
 
     /// Adds those of a transaction that is older than all that were added before.
-    mutating func addOlder(_ steps: [UndoStep]) {
+    mutating func addOlder(_ steps: some BidirectionalCollection<UndoStep>) {
         for step in steps.reversed() {
             for restoration in step.restorations.reversed() { addOlder(restoration) }
         }

@@ -17,7 +17,7 @@ struct OldUndoTests {
             kind: kind, at: 0,
             by: Author(
                 user: "a", uid: 1, client: "c", tty: nil, connection: 1, replica: replica),
-            undo: steps, undoes: undoes)
+            undo: Few(steps), undoes: undoes)
     }
 
     private func steps(_ records: [RevisionRecord]) -> [UndoStep] {
@@ -25,7 +25,7 @@ struct OldUndoTests {
             UndoJournal.Stored(revision: UInt64($0.offset + 1), record: $0.element, isPart: false)
         }
         let journal = UndoJournal(stored, depthMax: 500)
-        return journal.newest(.undo, owner: nil, field: nil)?.steps ?? []
+        return Array(journal.newest(.undo, owner: nil, field: nil)?.steps ?? Few())
     }
 
     @Test("ten thousand writes of one text are one step, from the first to the last")
