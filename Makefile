@@ -98,6 +98,14 @@ check-terminals: build-tests ## the live form in real terminals
 check-promises: build-tests ## the rows of `make torture`, a few seconds each
 	$(RUN_TESTS) --filter '$(PROMISES)'
 
+.PHONY: screens
+screens: ## the golden screens of the live form as pictures, into .build/screens and docs/pictures
+	@scripts/dependencies screens
+	@scripts/screens $(BUILD)/screens Tests/PickerctlTests/Live/Goldens/*.ansi
+	@mkdir -p docs/pictures
+	@for name in conflict-100x30-truecolor gallery-96x104-truecolor keys-100x30-truecolor; do \
+	    cp $(BUILD)/screens/$$name.png docs/pictures/$${name%%-*}.png; done
+
 .PHONY: test-asan
 test-asan: test-dependencies ## every test under the address sanitizer
 	$(SWIFT) build --build-path $(BUILD)-asan --build-tests --sanitize=address -Xswiftc -use-ld=lld

@@ -41,8 +41,8 @@ import Testing
     @Test(
         "a control of a form shows its value in its form's style",
         arguments: [
-            ("flavor", "None ▾"), ("source", "▸ Salary ◂ ▸ Fixed  ◂"), ("traffic", "●"),
-            ("count", "[−] 3 [+]"), ("start", "07:30"), ("load", "█"), ("load", "read only"),
+            ("flavor", " None  "), ("source", "│▸Salary◂│ │▸Fixed ◂│"), ("traffic", "●"),
+            ("count", "[−]   3   [+]"), ("start", "07:30"), ("load", "━━╌"), ("load", "read-only"),
             ("go", "[ ! Go ]"),
         ])
     func controls(id: String, expected: String) throws {

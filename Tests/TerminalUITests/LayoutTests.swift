@@ -296,9 +296,9 @@ import Testing
         let buffer = Canvas.drawing(
             AnyBlock(view.block(in: StyleEnvironment())), columns: 80
         ).buffer
-        #expect(buffer.lines == 3 * lines)
+        #expect(buffer.lines == 3 * lines + 2)
         let marked = (0..<buffer.lines).filter { buffer.text(ofLine: $0).contains("▸") }
-        #expect(marked == [lines + (lines - 1) / 2])
+        #expect(marked == [1 + lines + (lines - 1) / 2])
     }
 
     @Test("every theme is found by its name, and text is read on a dark background in a dark one")

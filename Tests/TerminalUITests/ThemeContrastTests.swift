@@ -43,7 +43,7 @@ struct ThemeContrastTests {
     private func roles(_ theme: Theme, _ depth: ColorDepth) -> [(String, CellStyle)] {
         let roles = RoleStyles(theme, depth: depth)
         var list = [
-            ("heading", roles.heading), ("dim", roles.dim), ("accent", roles.accent),
+            ("dim", roles.dim), ("accent", roles.accent),
             ("error", roles.error), ("warning", roles.warning), ("success", roles.success),
             ("ghost", roles.ghost), ("selection", roles.selection), ("field", roles.field),
             ("selection away", roles.selectionAway), ("field with the focus", roles.fieldFocused),

@@ -34,6 +34,8 @@ public enum ControlAction: Hashable, Sendable {
     case take(Int)
     /// Fold or unfold a section.
     case fold
+    /// A command of the program around the form, by its name.
+    case command(String)
 }
 
 /// A part of the screen that reacts to the mouse.
@@ -195,7 +197,10 @@ public struct Canvas {
             var rect = region.rect
             rect.x += origin.x
             rect.y += origin.y
+            let outer = owner
+            owner = region.owner ?? outer
             addRegion(rect, region.target)
+            owner = outer
         }
         if let point = other.cursor, !clip.intersection(area).isEmpty {
             setCursor(Point(x: point.x + origin.x, y: point.y + origin.y))

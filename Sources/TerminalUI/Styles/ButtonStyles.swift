@@ -8,14 +8,17 @@ public struct ButtonStyleConfiguration: Sendable {
     public var role: ButtonAttributes.Role?
     /// Whether it has just been pressed.
     public var isPressed: Bool
+    /// Whether a question follows.
+    public var asksFirst = false
     public var state: ControlState
     public var environment: StyleEnvironment
 
     /// The label's symbol and title, with a mark for destructive buttons, so that red is not the
-    /// only sign.
+    /// only sign, and with an ellipsis where a question follows.
     public var text: String {
         let mark = role == .destructive ? "! " : ""
-        return mark + environment.prefix(label.symbol) + label.title
+        let end = asksFirst ? environment.glyphs.more : ""
+        return mark + environment.prefix(label.symbol) + label.title + end
     }
 
     /// The style of the label for the button's role and state.
@@ -85,7 +88,7 @@ public struct BorderedButtonStyle: ButtonStyle {
             let isRed = configuration.role == .destructive
             let style = isRed ? roles.error.adding(.reverse) : base
             let glyphs = environment.glyphs
-            var text = Pill(environment, style: style).text(
+            var text = Pill(environment, style: style, isFilled: true).text(
                 configuration.text, between: isStrong ? glyphs.loudLeft : " ",
                 and: isStrong ? glyphs.loudRight : " ")
             if configuration.isPressed {
@@ -93,8 +96,14 @@ public struct BorderedButtonStyle: ButtonStyle {
             }
             return text.truncated()
         }
-        return StyledText("[ ", roles.border).appending(configuration.text, configuration.style)
-            .appending(" ]", roles.border).truncated()
+        let ground = roles.field.background
+        let isSurface = ground != .standard && !configuration.state.isDimmed
+        // On a ground the edges have its colour, so that it begins and ends where they are.
+        let edge = isSurface ? CellStyle(ground, on: ground) : roles.border
+        var style = configuration.style
+        if isSurface { style = style == .plain ? roles.field : style.on(ground) }
+        return StyledText("[", edge).appending(" \(configuration.text) ", style)
+            .appending("]", edge).truncated()
     }
 }
 
@@ -131,7 +140,9 @@ public struct DefaultButtonStyle: PrimitiveButtonStyle {
     public func makeBody(configuration: Configuration) -> Column {
         let roles = configuration.environment.roles
         guard case .confirming(let onConfirm) = configuration.phase else {
-            let look = AnyBlock(make(looks(configuration)))
+            var looks = looks(configuration)
+            looks.asksFirst = configuration.confirm != nil
+            let look = AnyBlock(make(looks))
             return Column {
                 if configuration.state.isEditable {
                     Row { Target(configuration.trigger, look) }
@@ -177,10 +188,46 @@ public struct ButtonView: ControlView {
     }
 
     public func block(in environment: StyleEnvironment) -> any Block {
+        let content = LabeledRow(
+            ControlLabel(""), configuration.state, environment, AnyBlock(body(in: environment)))
+        return framed(configuration.state, environment, content)
+    }
+
+    /// The button alone.
+    func body(in environment: StyleEnvironment) -> any Block {
         var configuration = configuration
         configuration.environment = environment
-        return framed(
-            configuration.state, environment,
-            AnyBlock(environment.buttonStyle.makeBody(configuration: configuration)))
+        return environment.buttonStyle.makeBody(configuration: configuration)
+    }
+}
+
+/// Buttons that follow one another, side by side in the column of values.
+public struct ButtonRow: ControlView {
+    /// Columns between two.
+    private static let gap = 2
+    private let buttons: [(owner: String, view: ButtonView)]
+
+    /// Buttons with the names of their controls.
+    public init(_ buttons: [(owner: String, view: ButtonView)]) { self.buttons = buttons }
+
+    public func block(in environment: StyleEnvironment) -> any Block {
+        let states = buttons.map(\.view.configuration.state)
+        var state = ControlState(isFocused: states.contains { $0.isFocused })
+        state.flash = states.lazy.compactMap(\.flash).first
+        state.peers = states.flatMap(\.peers)
+        state.notes = states.flatMap(\.notes)
+        let focused = states.first { $0.isFocused }
+        if let validity = focused?.validity { state.validity = validity }
+        if let focused, focused.availability != .editable {
+            state.availability = focused.availability
+            state.reason = focused.reason
+        }
+        let blocks = buttons.map { button in
+            Owned(by: button.owner, AnyBlock(Fitted(AnyBlock(button.view.body(in: environment)))))
+        }
+        return ControlFrame(
+            state, environment,
+            LabeledRow(
+                ControlLabel(""), ControlState(), environment, Flow(blocks, spacing: Self.gap)))
     }
 }

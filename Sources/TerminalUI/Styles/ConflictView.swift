@@ -30,18 +30,18 @@ public struct ConflictView: ControlView {
         let row = LabeledRow(label, state, environment) {
             StyledText(
                 "\(environment.glyphs.conflict) picked at the same time; choose one",
-                environment.roles.warning
+                environment.roles.warning.adding(.bold)
             ).truncated()
             FlowRow(blocks)
         }
-        return ControlFrame(state, environment, row)
+        return ControlFrame(state, environment, isWide: true, row)
     }
 }
 
 /// One sibling of a conflict.
 struct ConflictCard: Block {
     /// The minimum columns of a card, so that cards have similar sizes.
-    private static let columnsMin = 20
+    private static let columnsMin = 16
 
     private let card: PeerValue
     private let isStanding: Bool

@@ -11,25 +11,29 @@ public struct LabeledRow: Block {
     var label: ControlLabel
     var state: ControlState
     var environment: StyleEnvironment
+    /// The line of the content that the label is beside.
+    var baseline = 0
     var content: any Block
 
-    /// `content` beside its label, as most built-in styles are laid out.
+    /// `content` beside its label, as most built-in styles are laid out. With an empty title it is
+    /// in the same column.
     public init(
         _ label: ControlLabel, _ state: ControlState, _ environment: StyleEnvironment,
-        _ content: some Block
+        baseline: Int = 0, _ content: some Block
     ) {
         self.label = label
         self.state = state
         self.environment = environment
+        self.baseline = baseline
         self.content = content
     }
 
     /// A row of the blocks of a builder, one below the other.
     public init(
         _ label: ControlLabel, _ state: ControlState, _ environment: StyleEnvironment,
-        @BlockBuilder content: () -> [any Block]
+        baseline: Int = 0, @BlockBuilder content: () -> [any Block]
     ) {
-        self.init(label, state, environment, Column(content()))
+        self.init(label, state, environment, baseline: baseline, Column(content()))
     }
 
     private var heading: Column {
@@ -38,9 +42,14 @@ public struct LabeledRow: Block {
             state.flash.map { roles.peer($0.number) }
             ?? (state.isDimmed ? roles.dim : state.isFocused ? roles.heading : roles.text)
         return Column {
-            label.text(style, environment)
+            if !label.title.isEmpty { label.text(style, environment) }
             if let subtitle = label.subtitle { StyledText(subtitle, roles.dim) }
         }
+    }
+
+    /// The columns of the content.
+    func contentColumns(in width: Int) -> Int {
+        labelColumns(in: width).map { max(0, width - $0 - Self.gap) } ?? max(0, width - 2)
     }
 
     private func labelColumns(in width: Int) -> Int? {
@@ -53,7 +62,7 @@ public struct LabeledRow: Block {
             let room = content.measure(width: max(0, width - columns - Self.gap))
             return Size(
                 columns: columns + Self.gap + room.columns,
-                lines: max(heading.measure(width: columns).lines, room.lines))
+                lines: max(baseline + heading.measure(width: columns).lines, room.lines))
         }
         let top = heading.measure(width: width)
         let room = content.measure(width: max(0, width - 2))
@@ -65,7 +74,10 @@ public struct LabeledRow: Block {
         let heading = self.heading
         if let columns = labelColumns(in: rect.columns) {
             heading.render(
-                into: &canvas, in: Rect(x: rect.x, y: rect.y, columns: columns, lines: rect.lines))
+                into: &canvas,
+                in: Rect(
+                    x: rect.x, y: rect.y + baseline, columns: columns,
+                    lines: rect.lines - baseline))
             content.render(into: &canvas, in: rect.inset(left: columns + Self.gap))
         } else {
             let top = heading.measure(width: rect.columns).lines
@@ -76,47 +88,40 @@ public struct LabeledRow: Block {
 }
 
 /// The body of a control with its marks.
+///
+/// What is told about a control (who is there, what is wrong, a draft) stands at the right of its
+/// first line, in columns that are kept for it, so nothing moves when it comes or goes.
 public struct ControlFrame: Block {
-    /// Columns for the bar of the focus and a space.
-    static let gutter = 2
-    /// Columns at the right for names, if there is enough space.
-    static let margin = 14
+    /// From this width on there are wide gutters, and columns for marks.
+    public static let wideMin = 76
+
+    /// Columns at the left of a form: the bar of the focus, and spaces.
+    public static func gutter(in width: Int) -> Int { width >= wideMin ? 4 : 2 }
+
+    /// Columns at the right that are kept for marks.
+    static func margin(in width: Int) -> Int {
+        width < wideMin ? 0 : min(max(width - wideMin, 14), 26)
+    }
 
     var state: ControlState
     var environment: StyleEnvironment
+    /// Whether the content may use the columns of marks below its first line.
+    var isWide: Bool
     var content: any Block
 
     /// The marks of `state` around `content`.
-    public init(_ state: ControlState, _ environment: StyleEnvironment, _ content: some Block) {
+    public init(
+        _ state: ControlState, _ environment: StyleEnvironment, isWide: Bool = false,
+        _ content: some Block
+    ) {
         self.state = state
         self.environment = environment
+        self.isWide = isWide
         self.content = content
     }
 
     private func contentColumns(_ width: Int) -> Int {
-        let inner = max(0, width - Self.gutter)
-        return inner >= LabeledRow.sideBySideMin + Self.margin ? inner - Self.margin : inner
-    }
-
-    /// The notices below the content, for a number of columns.
-    private var notices: [any Block] {
-        let roles = environment.roles
-        let glyphs = environment.glyphs
-        var blocks: [any Block] = []
-        switch state.validity {
-        case .valid: break
-        case .missing: blocks.append(StyledText("\(glyphs.cross) required", roles.error))
-        case .invalid(let why): blocks.append(StyledText("\(glyphs.cross) \(why)", roles.error))
-        }
-        if let held = state.held {
-            let who = held.by.map { $0.name } ?? "another terminal"
-            blocks.append(
-                StyledText("\(glyphs.held) ", roles.warning)
-                    .appending(who, held.by.map { roles.peer($0.number) } ?? roles.text)
-                    .appending(" set ").appending(firstLine(held.text), roles.text.adding(.bold))
-                    .appending("; setting yours replaces it", roles.dim))
-        }
-        return blocks + state.notes
+        max(0, width - Self.gutter(in: width) - (isWide ? 0 : Self.margin(in: width)))
     }
 
     /// A text of several lines in one.
@@ -125,38 +130,35 @@ public struct ControlFrame: Block {
         return "\(text[..<end]) \(environment.glyphs.more)"
     }
 
-    /// Where the notices begin: below the content, as far in.
-    private func indent(_ columns: Int) -> Int {
-        columns >= LabeledRow.sideBySideMin ? environment.labelColumns + LabeledRow.gap : 2
-    }
-
     public func measure(width: Int) -> Size {
-        let columns = contentColumns(width)
-        let body = content.measure(width: columns)
-        let room = max(0, width - Self.gutter - indent(columns))
-        let notices = Column(notices).measure(width: room)
-        return Size(columns: width, lines: max(1, body.lines) + notices.lines)
+        Size(
+            columns: width, lines: max(1, content.measure(width: contentColumns(width)).lines))
     }
 
     public func render(into canvas: inout Canvas, in rect: Rect) {
         let columns = contentColumns(rect.columns)
         let lines = content.measure(width: columns).lines
-        let body = Rect(x: rect.x + Self.gutter, y: rect.y, columns: columns, lines: lines)
+        let gutter = Self.gutter(in: rect.columns)
+        let body = Rect(x: rect.x + gutter, y: rect.y, columns: columns, lines: lines)
         canvas.clipped(to: body) { content.render(into: &$0, in: body) }
-        let below = rect.inset(left: Self.gutter + indent(columns), top: max(1, lines))
-        // Names are only beside the first line, so the lines below have the whole width.
-        Column(notices).render(into: &canvas, in: below)
         if state.isFocused {
+            let bar = Point(x: rect.x + gutter / 2 - 1, y: 0)
             for y in rect.y..<rect.maxY {
                 canvas.write(
-                    environment.glyphs.focusBar, at: Point(x: rect.x, y: y),
+                    environment.glyphs.focusBar, at: Point(x: bar.x, y: y),
                     style: environment.roles.accent)
             }
             // Screen readers and input methods follow the real cursor; a text body puts it where
             // it types, since it is drawn before and only a cursor that nobody set is set here.
             if canvas.cursor == nil { canvas.setCursor(Point(x: body.x, y: rect.y)) }
         }
-        marks(rect, &canvas)
+        marks(rect, gutter, &canvas)
+        let row = environment.roles.row
+        if state.isFocused, row != .standard {
+            canvas.restyle(rect.inset(left: gutter / 2 - 1)) { style in
+                if style.background == .standard { style.background = row }
+            }
+        }
     }
 
     /// The draft of somebody else, with their name if there is space; the colour also identifies
@@ -183,7 +185,32 @@ public struct ControlFrame: Block {
     }
 
     /// Who is here and what is special, at the right end of the first line as far as it is free.
-    private func marks(_ rect: Rect, _ canvas: inout Canvas) {
+    private func marks(_ rect: Rect, _ gutter: Int, _ canvas: inout Canvas) {
+        let room = canvas.blankTail(ofLine: rect.y, in: rect.inset(left: gutter - 1)) - 1
+        var texts = told(room) + state.notes
+        if let ghost = state.ghost { texts.append(draft(ghost, room)) }
+        texts += special
+        guard var text = texts.first else { return }
+        for next in texts.dropFirst() { text = text + StyledText("  ") + next }
+        // Marks begin in one column if they fit there.
+        let margin = Self.margin(in: rect.columns) - 2
+        let fits = text.columns <= margin && room >= margin
+        let columns = fits ? margin : min(text.columns, room)
+        if columns >= 3 {
+            text.truncated().render(
+                into: &canvas,
+                in: Rect(x: rect.maxX - columns, y: rect.y, columns: columns, lines: 1))
+        } else if let peer = state.flash ?? state.ghost?.by ?? state.peers.first {
+            // No space for the name: its first cluster is shown in the gutter.
+            canvas.write(
+                String(peer.name.prefix(1)), at: Point(x: rect.x + gutter - 1, y: rect.y),
+                style: environment.roles.peer(peer.number))
+        }
+    }
+
+    /// Who has just changed it, what is wrong with it, and a change that waits. A reason of which
+    /// nothing could be read is a word.
+    private func told(_ room: Int) -> [StyledText] {
         let roles = environment.roles
         let glyphs = environment.glyphs
         var texts: [StyledText] = []
@@ -192,30 +219,38 @@ public struct ControlFrame: Block {
                 StyledText(
                     "\(glyphs.flash) \(flash.name)", roles.peer(flash.number).adding(.reverse)))
         }
-        let room = canvas.blankTail(ofLine: rect.y, in: rect.inset(left: 1)) - 1
-        if let ghost = state.ghost { texts.append(draft(ghost, room)) }
+        switch state.validity {
+        case .valid: break
+        case .missing: texts.append(StyledText("\(glyphs.cross) required", roles.error))
+        case .invalid(let why):
+            let isLong = DisplayWidth.columns(of: why) > room - 2 && room < 24
+            texts.append(StyledText("\(glyphs.cross) \(isLong ? "invalid" : why)", roles.error))
+        }
+        if let held = state.held {
+            let who = held.by.map { $0.name } ?? "another terminal"
+            texts.append(
+                StyledText("\(glyphs.held) ", roles.warning)
+                    .appending(who, held.by.map { roles.peer($0.number) } ?? roles.text)
+                    .appending(" set ", roles.dim)
+                    .appending(firstLine(held.text), roles.text.adding(.bold)))
+        }
+        return texts
+    }
+
+    /// Why it cannot be edited, and whose focus is here.
+    private var special: [StyledText] {
+        let roles = environment.roles
+        var texts: [StyledText] = []
         switch state.availability {
         case .editable: break
-        case .readOnly: texts.append(StyledText("read only", roles.dim))
-        case .disabled: texts.append(StyledText("disabled", roles.dim))
+        case .readOnly: texts.append(StyledText("read-only", roles.dim))
+        case .disabled: texts.append(StyledText(state.reason ?? "disabled", roles.dim))
         case .locked: texts.append(StyledText("locked", roles.dim))
         }
         for peer in state.peers {
-            texts.append(StyledText("\(glyphs.dot) \(peer.name)", roles.peer(peer.number)))
+            texts.append(
+                StyledText("\(environment.glyphs.dot) \(peer.name)", roles.peer(peer.number)))
         }
-        guard var text = texts.first else { return }
-        for next in texts.dropFirst() { text = text + StyledText("  ") + next }
-        let free = canvas.blankTail(ofLine: rect.y, in: rect.inset(left: 1)) - 1
-        let columns = min(text.columns, free)
-        if columns >= 3 {
-            text.truncated().render(
-                into: &canvas,
-                in: Rect(x: rect.maxX - columns, y: rect.y, columns: columns, lines: 1))
-        } else if let peer = state.flash ?? state.ghost?.by ?? state.peers.first {
-            // No space for the name: its first cluster is shown in the gutter.
-            canvas.write(
-                String(peer.name.prefix(1)), at: Point(x: rect.x + 1, y: rect.y),
-                style: roles.peer(peer.number))
-        }
+        return texts
     }
 }

@@ -54,6 +54,8 @@ public struct ControlState: Hashable, Sendable {
 
     public var isFocused: Bool
     public var availability: Availability
+    /// Why it is disabled, in a few words.
+    public var reason: String?
     public var validity: Validity
     /// Its sources have different values.
     public var isMixed: Bool
@@ -65,7 +67,7 @@ public struct ControlState: Hashable, Sendable {
     public var flash: Peer?
     /// Whose focus is here.
     public var peers: [Peer]
-    /// Another note below it, such as a kept draft.
+    /// Other notes at its right, such as a kept draft.
     public var notes: [StyledText] = []
 
     /// A state; the defaults mean that nothing is special.

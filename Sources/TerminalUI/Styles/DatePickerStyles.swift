@@ -133,13 +133,16 @@ public struct CompactDatePickerStyle: DatePickerStyle {
         if configuration.mode == .countdown {
             blocks.append(StyledText(parts.last == .second ? " s" : " min", field))
         }
-        blocks.append(StyledText(" ", field))
+        blocks.append(StyledText("  ", field))
+        let quiet = roles.dim.on(field.background).adding(field.attributes)
         if let day = configuration.day, parts.contains(.day) {
             let name = CalendarMonth.weekdayNames[day.weekday - 1]
-            blocks.append(StyledText(" " + name, roles.dim))
+            blocks.append(StyledText(name + " ", quiet))
         }
-        if let zone = configuration.zone { blocks.append(StyledText(" " + zone, roles.dim)) }
-        return Row(blocks, spacing: 0)
+        if let zone = configuration.zone { blocks.append(StyledText(zone + " ", quiet)) }
+        return Framed(
+            columns: environment.inputColumns, .leading,
+            Filled(field, Row(blocks, spacing: 0)))
     }
 }
 
@@ -211,9 +214,10 @@ public struct CalendarBlock: Block {
         arrow(environment.glyphs.back, -1, Point(x: head.x + 1, y: head.y), &canvas)
         arrow(environment.glyphs.chevron, 1, Point(x: head.maxX - 2, y: head.y), &canvas)
         for (column, name) in CalendarMonth.weekdayNames.enumerated() {
+            let isWeekend = column > 4
             canvas.write(
                 name, at: Point(x: room.x + column * Self.dayColumns + 1, y: room.y + 1),
-                style: roles.dim)
+                style: isWeekend ? roles.dim.adding(.italic) : roles.dim.adding(.bold))
         }
         for (week, days) in calendar.weeks.enumerated() {
             for (column, day) in days.enumerated() {
@@ -229,7 +233,7 @@ public struct CalendarBlock: Block {
     private func arrow(_ glyph: String, _ months: Int, _ point: Point, _ canvas: inout Canvas) {
         let roles = configuration.environment.roles
         canvas.write(
-            glyph, at: point, style: configuration.state.isEditable ? roles.accent : roles.dim)
+            glyph, at: point, style: configuration.state.isFocused ? roles.accent : roles.dim)
         if configuration.state.isEditable {
             canvas.addRegion(
                 Rect(x: point.x - 1, y: point.y, columns: 3, lines: 1),
@@ -244,10 +248,12 @@ public struct CalendarBlock: Block {
         let isAllowed = configuration.allows(day)
         let digits = day.day < 10 ? " \(day.day)" : "\(day.day)"
         let isToday = day == configuration.today
-        let style = isAllowed && !state.isDimmed ? roles.text : roles.dim
+        let isWeekend = day.weekday > 5
+        var style = isAllowed && !state.isDimmed && !isWeekend ? roles.text : roles.dim
+        if isToday { style = style.adding(.underline) }
         var text = StyledText(" ")
             .appending(digits, isAllowed ? style : style.adding(.strikethrough))
-            .appending(isToday ? environment.glyphs.between : " ", roles.accent)
+            .appending(isToday ? environment.glyphs.between : " ", roles.text)
         if day == configuration.day, !state.isMixed {
             let pill = Pill(environment, state)
             text = pill.left + StyledText(digits, pill.inside) + pill.right
@@ -276,8 +282,8 @@ public struct WheelDatePickerStyle: DatePickerStyle {
             return LabeledRow(
                 configuration.label, state, environment, configuration.placeholder)
         }
-        let wheels = configuration.parts.enumerated().map { number, part -> any Block in
-            let rows = (-2...2).map { row(value, part, $0, number, configuration) }
+        let wheels = configuration.parts.enumerated().map { number, part -> Wheel in
+            let rows = (-1...1).map { row(value, part, $0, number, configuration) }
             return Wheel(
                 rows: rows,
                 columns: part == .month
@@ -285,8 +291,10 @@ public struct WheelDatePickerStyle: DatePickerStyle {
                 isActive: state.isFocused && number == configuration.part, state: state,
                 environment: environment)
         }
-        return LabeledRow(configuration.label, state, environment) {
-            Flow(wheels, spacing: configuration.parts.count > 3 ? 0 : 1)
+        return LabeledRow(
+            configuration.label, state, environment, baseline: wheels.first?.pickedLine ?? 0
+        ) {
+            Flow(wheels, spacing: 1)
             if let zone = configuration.zone { StyledText(zone, environment.roles.dim) }
         }
     }

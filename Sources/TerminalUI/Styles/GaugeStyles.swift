@@ -44,7 +44,7 @@ public struct GaugeStyleConfiguration: Sendable {
     public var fill: CellStyle {
         let roles = environment.roles
         if state.availability == .disabled { return roles.dim }
-        return passed.map { CellStyle(roles.color($0.tint), .bold) } ?? roles.accent
+        return passed.map { CellStyle(roles.color($0.tint), .bold) } ?? roles.text
     }
 
     /// The value, and the threshold that it has passed: the tint is not the only sign.
@@ -55,14 +55,12 @@ public struct GaugeStyleConfiguration: Sendable {
 
     /// The threshold that the value has passed, in words.
     public var warning: StyledText? {
-        passed.map { StyledText("\(environment.glyphs.above)\($0.from)", fill) }
+        passed.map { StyledText("\(environment.glyphs.above) over \($0.from)", fill) }
     }
 }
 
-/// A bar; small lines mark the thresholds that lie ahead.
+/// A bar; small lines mark the thresholds.
 public struct LinearGaugeStyle: GaugeStyle {
-    static let columnsMax = 30
-
     /// The style.
     public init() {}
 
@@ -72,7 +70,8 @@ public struct LinearGaugeStyle: GaugeStyle {
             .reduce(0) { $0 + DisplayWidth.columns(of: $1) + 1 }
         let bar = Drawing(
             size: { width in
-                Size(columns: min(Self.columnsMax, max(8, width - ends - 12)), lines: 1)
+                let room = configuration.environment.inputColumns
+                return Size(columns: max(8, min(room, width - 12) - ends), lines: 1)
             },
             draw: { canvas, rect in Self.draw(configuration, &canvas, rect) })
         return LabeledRow(configuration.label, configuration.state, configuration.environment) {
@@ -88,32 +87,23 @@ public struct LinearGaugeStyle: GaugeStyle {
     private static func draw(_ configuration: Configuration, _ canvas: inout Canvas, _ rect: Rect) {
         let glyphs = configuration.environment.glyphs
         let roles = configuration.environment.roles
-        canvas.write(glyphs.gaugeLeft, at: rect.origin, style: roles.border)
-        canvas.write(
-            glyphs.gaugeRight, at: Point(x: rect.maxX - 1, y: rect.y), style: roles.border)
-        let inner = rect.inset(left: 1, right: 1)
-        let parts = glyphs.gaugePartial.count + 1
         let filled =
             configuration.value.map {
-                configuration.range.position(of: $0, last: inner.columns * parts)
+                configuration.range.position(of: $0, last: rect.columns)
             } ?? 0
-        for x in 0..<inner.columns {
-            let here = min(max(filled - x * parts, 0), parts)
-            let point = Point(x: inner.x + x, y: inner.y)
-            if here == parts {
-                canvas.write(glyphs.gaugeFilled, at: point, style: configuration.fill)
-            } else if here > 0 {
-                canvas.write(glyphs.gaugePartial[here - 1], at: point, style: configuration.fill)
-            } else {
-                canvas.write(glyphs.gaugeEmpty, at: point, style: roles.border)
-            }
+        for x in 0..<rect.columns {
+            let isFilled = x < filled
+            canvas.write(
+                isFilled ? glyphs.gaugeFilled : glyphs.gaugeEmpty,
+                at: Point(x: rect.x + x, y: rect.y),
+                style: isFilled ? configuration.fill : roles.border)
         }
         for threshold in configuration.thresholds {
-            let x = configuration.range.position(of: threshold.from, last: inner.columns)
-            guard x * parts > filled, x < inner.columns else { continue }
+            let x = configuration.range.position(of: threshold.from, last: rect.columns)
+            guard x < rect.columns else { continue }
             canvas.write(
-                glyphs.separator, at: Point(x: inner.x + x, y: inner.y),
-                style: CellStyle(roles.color(threshold.tint)))
+                x < filled ? glyphs.tickFilled : glyphs.tickEmpty,
+                at: Point(x: rect.x + x, y: rect.y), style: CellStyle(roles.color(threshold.tint)))
         }
     }
 }

@@ -10,19 +10,28 @@ public struct OptionRow: Block {
     public var mark: StyledText
     /// The clusters of the label that the filter matched.
     public var positions: [Int]
-    /// Whether two columns are kept for the pointer of the keys.
-    public var hasPointer: Bool
+    /// Where the pointer of the keys is.
+    public var pointer: Pointer
+
+    /// The place of the pointer of the keys.
+    public enum Pointer: Hashable, Sendable {
+        /// In two columns of the row.
+        case inside
+        /// In the two columns before the row.
+        case before
+        case none
+    }
 
     /// The option at `index` of a picker, behind `mark`.
     public init(
         configuration: PickerStyleConfiguration, index: Int, mark: StyledText,
-        positions: [Int] = [], hasPointer: Bool = true
+        positions: [Int] = [], pointer: Pointer = .inside
     ) {
         self.configuration = configuration
         self.index = index
         self.mark = mark
         self.positions = positions
-        self.hasPointer = hasPointer
+        self.pointer = pointer
     }
 
     private var option: PickerOption { configuration.options[index] }
@@ -38,7 +47,7 @@ public struct OptionRow: Block {
         if isCurrent { style = isOut ? roles.dim.adding(.bold) : roles.accent }
         if option.tag.isNull, !isCurrent { style = roles.dim }
         var line = StyledText("")
-        if hasPointer {
+        if pointer == .inside {
             let glyphs = configuration.environment.glyphs
             line = StyledText(isCurrent ? glyphs.pointer + " " : "  ", roles.accent)
         }
@@ -73,7 +82,13 @@ public struct OptionRow: Block {
             canvas.addRegion(rect, .action(.option(option.tag)))
         }
         line.render(into: &canvas, in: rect)
-        if isCurrent { canvas.setCursor(rect.origin) }
+        guard isCurrent else { return }
+        canvas.setCursor(rect.origin)
+        guard pointer == .before else { return }
+        let environment = configuration.environment
+        canvas.write(
+            environment.glyphs.pointer, at: Point(x: rect.x - 2, y: rect.y),
+            style: environment.roles.accent)
     }
 }
 

@@ -102,9 +102,20 @@ public struct OpenList: Hashable, Sendable {
     }
 
     /// Filters again. The highlight stays at its option if that still matches.
-    public mutating func refilter(_ options: [PickerOption]) {
+    ///
+    /// An option of a group whose title matches stays too, after those whose own label matches.
+    public mutating func refilter(_ options: [PickerOption], groups: [OptionGroup] = []) {
         let index = matches.indices.contains(cursor) ? matches[cursor].index : nil
-        matches = ListFilter(filter.text).matches(in: options.map(\.label))
+        let filtering = ListFilter(filter.text)
+        matches = filtering.matches(in: options.map(\.label))
+        let titles = filtering.matches(in: groups.map { $0.title ?? "" })
+        for title in titles where !filter.text.isEmpty && groups[title.index].title != nil {
+            for place in groups[title.index].range
+            where options.indices.contains(place) && !matches.contains(where: { $0.index == place })
+            {
+                matches.append(ListFilter.Match(index: place, score: 0, positions: []))
+            }
+        }
         let kept = matches.firstIndex { $0.index == index }
         cursor = filter.text.isEmpty ? kept ?? 0 : 0
     }

@@ -24,7 +24,7 @@ public struct InlinePickerStyle: PickerStyle {
             configuration.grouped { index in
                 OptionRow(
                     configuration: configuration, index: index,
-                    mark: configuration.checkMark(index))
+                    mark: configuration.checkMark(index), pointer: .before)
             }
         }
     }
@@ -45,14 +45,14 @@ public struct RadioGroupPickerStyle: PickerStyle {
                         run.range.map { index in
                             OptionRow(
                                 configuration: configuration, index: index,
-                                mark: configuration.radioMark(index), hasPointer: false)
+                                mark: configuration.radioMark(index), pointer: .none)
                         }, spacing: 3)
                 }
             } else {
                 configuration.grouped { index in
                     OptionRow(
                         configuration: configuration, index: index,
-                        mark: configuration.radioMark(index))
+                        mark: configuration.radioMark(index), pointer: .before)
                 }
             }
         }
@@ -66,13 +66,19 @@ public struct SegmentedPickerStyle: PickerStyle {
 
     public func makeBody(configuration: Configuration) -> LabeledRow {
         LabeledRow(configuration.label, configuration.state, configuration.environment) {
-            Flow(
-                configuration.options.indices.map { segment($0, configuration) }, spacing: 0)
+            Segments(
+                joined: configuration.options.indices.map { segment($0, configuration) },
+                apart: configuration.options.indices.map {
+                    segment($0, configuration, isApart: true)
+                })
             if let odd = configuration.oddity { odd }
         }
     }
 
-    private func segment(_ index: Int, _ configuration: Configuration) -> any Block {
+    /// A segment; one that is `isApart` shares no edge with its neighbours.
+    private func segment(
+        _ index: Int, _ configuration: Configuration, isApart: Bool = false
+    ) -> any Block {
         let option = configuration.options[index]
         let environment = configuration.environment
         let roles = environment.roles
@@ -85,7 +91,8 @@ public struct SegmentedPickerStyle: PickerStyle {
         if isOn {
             text = Pill(environment, configuration.state).text(label)
         } else {
-            let edge = index == 0 ? " " : isAfterPicked ? "" : environment.glyphs.separator
+            let edge =
+                index == 0 || isApart ? " " : isAfterPicked ? "" : environment.glyphs.separator
             text = StyledText(edge, roles.border)
                 .appending(" " + label + " ", isOut ? roles.dim : roles.text)
             if option.isDisabled { text = text.adding(.strikethrough) }
@@ -98,6 +105,80 @@ public struct SegmentedPickerStyle: PickerStyle {
     }
 }
 
+/// Segments in one line; if there is no space for that, in even columns.
+private struct Segments: Block {
+    /// For one line: edges are shared.
+    var joined: [any Block]
+    /// For several lines.
+    var apart: [any Block]
+
+    private func grid(_ width: Int) -> (columns: Int, cell: Int)? {
+        let whole = joined.reduce(0) { $0 + $1.measure(width: width).columns }
+        if whole <= width { return nil }
+        let widest = apart.map { $0.measure(width: width).columns }.max() ?? 1
+        let cell = max(1, min(widest, width))
+        let most = max(1, width / cell)
+        // Rows of about the same length.
+        let rows = (apart.count + most - 1) / most
+        return ((apart.count + rows - 1) / rows, cell)
+    }
+
+    func measure(width: Int) -> Size {
+        guard let (columns, cell) = grid(width) else {
+            return Row(joined, spacing: 0).measure(width: width)
+        }
+        return Size(
+            columns: min(width, columns * cell), lines: (apart.count + columns - 1) / columns)
+    }
+
+    func render(into canvas: inout Canvas, in rect: Rect) {
+        guard let (columns, cell) = grid(rect.columns) else {
+            return Row(joined, spacing: 0).render(into: &canvas, in: rect)
+        }
+        for (number, block) in apart.enumerated() {
+            let room = min(cell, rect.columns)
+            let place = Rect(
+                x: rect.x + number % columns * cell, y: rect.y + number / columns,
+                columns: min(room, block.measure(width: room).columns), lines: 1)
+            block.render(into: &canvas, in: place)
+        }
+    }
+}
+
+/// A value on a filled ground of an input's width, with a mark at its end.
+struct Surface: Block {
+    private let value: StyledText
+    private let end: StyledText
+    private let style: CellStyle
+    private let columns: Int
+
+    init(
+        _ value: StyledText, end: String, _ state: ControlState, _ environment: StyleEnvironment
+    ) {
+        let roles = environment.roles
+        let style = state.isFocused ? roles.fieldFocused : roles.field
+        self.style = style
+        columns = environment.inputColumns
+        self.value = value.restyled {
+            if $0.foreground == .standard { $0.foreground = style.foreground }
+            $0 = $0.on(style.background).adding(style.attributes)
+        }
+        let mark = state.isFocused ? roles.accent : roles.dim
+        self.end = StyledText(end, mark.on(style.background).adding(style.attributes))
+    }
+
+    func measure(width: Int) -> Size { Size(columns: min(columns, width), lines: 1) }
+
+    func render(into canvas: inout Canvas, in rect: Rect) {
+        let place = Rect(x: rect.x, y: rect.y, columns: min(columns, rect.columns), lines: 1)
+        canvas.fill(place, style: style)
+        value.truncated().render(
+            into: &canvas, in: place.inset(left: 1, right: end.columns + 2))
+        end.render(
+            into: &canvas, in: place.inset(left: max(0, place.columns - end.columns - 1)))
+    }
+}
+
 /// A word on a filled ground with edges: what is picked among things side by side.
 public struct Pill {
     public let left: StyledText
@@ -105,10 +186,15 @@ public struct Pill {
     public let inside: CellStyle
 
     /// A pill in a style.
-    public init(_ environment: StyleEnvironment, style: CellStyle) {
+    ///
+    /// `isFilled`: the ground reaches to the ends of the edges, where there is one.
+    public init(_ environment: StyleEnvironment, style: CellStyle, isFilled: Bool = false) {
         inside = style
         let isLoud = style == environment.roles.selection && style.background != .standard
-        let edge = CellStyle(isLoud ? style.background : style.foreground)
+        var edge = CellStyle(isLoud ? style.background : style.foreground)
+        if isFilled, style.background != .standard {
+            edge = CellStyle(style.background, on: style.background)
+        }
         left = StyledText(environment.glyphs.pillLeft, edge)
         right = StyledText(environment.glyphs.pillRight, edge)
     }
@@ -137,20 +223,11 @@ public struct MenuPickerStyle: PickerStyle {
 
     public func makeBody(configuration: Configuration) -> LabeledRow {
         let environment = configuration.environment
-        let roles = environment.roles
         let glyphs = environment.glyphs
         let isOpen = configuration.presentation != .closed
-        let field = configuration.state.isFocused ? roles.fieldFocused : roles.field
-        let value =
-            StyledText(" ", field)
-            + configuration.valueText.restyled {
-                $0 = $0.on(field.background).adding(field.attributes)
-            }
-        let arrow = " " + (isOpen ? glyphs.menuOpen : glyphs.menuClosed) + " "
-        let closed = Row(spacing: 0) {
-            value.truncated()
-            StyledText(arrow, roles.accent.on(field.background).adding(field.attributes))
-        }
+        let closed = Surface(
+            configuration.valueText, end: isOpen ? glyphs.menuOpen : glyphs.menuClosed,
+            configuration.state, environment)
         return LabeledRow(configuration.label, configuration.state, environment) {
             if configuration.state.isEditable {
                 Target(isOpen ? .close : .open, closed)
@@ -197,10 +274,9 @@ public struct NavigationLinkPickerStyle: PickerStyle {
 
     private func link(_ configuration: Configuration) -> LabeledRow {
         let environment = configuration.environment
-        let link = Row(spacing: 0) {
-            configuration.valueText.truncated()
-            StyledText(" " + environment.glyphs.chevron, environment.roles.accent)
-        }
+        let link = Surface(
+            configuration.valueText, end: environment.glyphs.chevron, configuration.state,
+            environment)
         return LabeledRow(configuration.label, configuration.state, environment) {
             if configuration.state.isEditable { Target(.open, link) } else { link }
         }
@@ -214,7 +290,7 @@ public struct NavigationLinkPickerStyle: PickerStyle {
             .appending(configuration.label.title, roles.heading)
             .appending("  " + content.count, roles.dim)
         return Column {
-            Target(.close, TitledRule(title, style: roles.border, glyphs: environment.glyphs))
+            Target(.close, title.truncated())
             if let subtitle = configuration.label.subtitle { StyledText(subtitle, roles.dim) }
             content
         }

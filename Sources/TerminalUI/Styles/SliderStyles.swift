@@ -64,7 +64,6 @@ public struct SliderStyleConfiguration: Sendable {
 
 /// The track of a slider.
 public struct SliderTrack: Block {
-    static let columnsMax = 40
     public var configuration: SliderStyleConfiguration
     public var columns: Int
 
@@ -87,7 +86,7 @@ public struct SliderTrack: Block {
         }
         let thumb = configuration.value.map(place)
         let ticks = Set(configuration.ticks.map(place))
-        let filled = state.isDimmed ? roles.dim : roles.accent
+        let filled = state.isDimmed ? roles.dim : state.isFocused ? roles.accent : roles.text
         for x in 0..<rect.columns {
             let isFilled = thumb.map { x < $0 } ?? false
             let isTick = ticks.contains(x)
@@ -147,7 +146,7 @@ public struct LinearSliderStyle: SliderStyle {
                 .reduce(0) { $0 + DisplayWidth.columns(of: $1) + 1 }
             let value = max(
                 LinearSliderStyle.valueColumns, DisplayWidth.columns(of: configuration.valueText))
-            let room = width - ends - value - 1
+            let room = min(environment.inputColumns, width - value - 2) - ends
             let text = state.isMixed ? "\(environment.glyphs.dash) mixed" : configuration.valueText
             let style =
                 state.isDimmed || state.isMixed
@@ -156,7 +155,7 @@ public struct LinearSliderStyle: SliderStyle {
                 if let label = configuration.minLabel { StyledText(label, roles.dim).truncated() }
                 SliderTrack(
                     configuration: configuration,
-                    columns: min(SliderTrack.columnsMax, max(8, room)))
+                    columns: max(8, room))
                 if let label = configuration.maxLabel { StyledText(label, roles.dim).truncated() }
                 if let typing = configuration.typing {
                     EditLine(
@@ -194,6 +193,8 @@ public struct StepperView: ControlView {
     public var typing: TextEditor?
     public var canDecrement: Bool
     public var canIncrement: Bool
+    /// Columns between the buttons at least, so that they stay where they are.
+    public var valueColumns = 5
     public var state: ControlState
 
     /// A stepper.
@@ -214,22 +215,28 @@ public struct StepperView: ControlView {
         let glyphs = environment.glyphs
         func button(_ glyph: String, _ isUsable: Bool, _ action: ControlAction) -> any Block {
             let isUsable = isUsable && state.isEditable
-            let text = StyledText("[", roles.border)
-                .appending(glyph, isUsable ? roles.accent : roles.dim)
-                .appending("]", roles.border)
+            let hasSurface = roles.field.background != .standard
+            let ground = roles.field.background
+            let mark = isUsable ? (state.isFocused ? roles.accent : roles.text) : roles.dim
+            let edge = hasSurface ? CellStyle(ground, on: ground) : roles.border
+            let text = StyledText("[", edge)
+                .appending(glyph, hasSurface && mark == .plain ? roles.field : mark.on(ground))
+                .appending("]", edge)
             return isUsable ? Target(action, text) : text
         }
         let style = state.isDimmed ? roles.dim : state.isFocused ? roles.accent : roles.text
         let shown = state.isMixed ? "\(glyphs.dash) mixed" : valueText ?? glyphs.dash
+        let columns = max(5, min(valueColumns, 24))
         let value: any Block =
             if let typing {
                 EditLine(
                     editor: typing, style: roles.fieldFocused, isEditing: true,
-                    environment: environment, columns: 8)
+                    environment: environment, columns: columns)
             } else {
                 StyledText(shown, style)
             }
         let row = StepperRow(
+            columns: columns,
             less: button(glyphs.minus, canDecrement, .decrement), value: value,
             more: button(glyphs.plus, canIncrement, .increment))
         return framed(state, environment, LabeledRow(label, state, environment, row))
@@ -238,16 +245,20 @@ public struct StepperView: ControlView {
 
 /// A value between its two buttons; a text that is too long for that continues below them.
 private struct StepperRow: Block {
+    /// Columns between the buttons at least.
+    var columns: Int
     var less: any Block
     var value: any Block
     var more: any Block
 
     private func layout(_ width: Int) -> any Block {
         let buttons = less.measure(width: width).columns + more.measure(width: width).columns
-        let one = Row([less, value, more])
         let room = max(0, width - buttons - 2)
         let whole = value.measure(width: 10_000)
-        if whole.lines == 1, whole.columns <= room { return one }
+        if whole.lines == 1, whole.columns <= room {
+            let middle = Framed(columns: max(columns, whole.columns), .center, AnyBlock(value))
+            return Row([less, middle, more])
+        }
         return Column([Row([less, more]), value])
     }
 

@@ -19,6 +19,8 @@ public struct StyleEnvironment: Sendable {
     public private(set) var roles: RoleStyles
     /// The columns of labels that are beside the content.
     public var labelColumns = 22
+    /// The columns of every input, where there are that many.
+    public var inputColumns = 34
 
     public var pickerStyle = AnyPickerStyle(.automatic)
     public var toggleStyle = AnyToggleStyle(.automatic)

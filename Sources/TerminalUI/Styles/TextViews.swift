@@ -188,7 +188,6 @@ func filledField(_ text: some Block, _ style: CellStyle, columns: Int) -> Framed
 
 /// A text field of one line or several.
 public struct TextView: ControlView {
-    static let columnsMax = 44
     public var label: ControlLabel
     public var editor: TextEditor
     public var prompt: String?
@@ -228,16 +227,15 @@ public struct TextView: ControlView {
             : EditLine(
                 editor: editor, prompt: prompt, style: style, isEditing: isEditing,
                 environment: environment)
-        let field = filledField(text, style, columns: Self.columnsMax)
-        let content = Column {
-            field
-            if isEditing, let maxLength = editor.maxLength {
-                let count = editor.clusters.count
-                let isFull = count >= maxLength
-                StyledText("\(count)/\(maxLength)", isFull ? roles.warning : roles.dim)
-            }
+        let field = filledField(text, style, columns: environment.inputColumns)
+        var state = state
+        if isEditing, let maxLength = editor.maxLength {
+            let count = editor.clusters.count
+            let isFull = count >= maxLength
+            state.notes.insert(
+                StyledText("\(count)/\(maxLength)", isFull ? roles.warning : roles.dim), at: 0)
         }
-        return framed(state, environment, LabeledRow(label, state, environment, content))
+        return framed(state, environment, LabeledRow(label, state, environment, field))
     }
 }
 
@@ -281,19 +279,17 @@ public struct SecureView: ControlView {
             dots.move(to: isForward ? selection.lowerBound : selection.upperBound)
             dots.move(to: cursor, extending: true)
         }
-        let content = Column {
-            Row(spacing: 2) {
-                filledField(
-                    EditLine(
-                        editor: dots, prompt: prompt, style: style, isEditing: editor != nil,
-                        environment: environment), style, columns: 24)
-                StyledText(isSet ? "set" : "not set", roles.dim)
-            }
-            if editor != nil, isCapsLocked == true {
-                StyledText("\(glyphs.capsLock) Caps Lock is on", roles.warning)
-            }
+        let field = filledField(
+            EditLine(
+                editor: dots, prompt: prompt, style: style, isEditing: editor != nil,
+                environment: environment), style, columns: environment.inputColumns)
+        var state = state
+        if editor != nil, isCapsLocked == true {
+            state.notes.insert(
+                StyledText("\(glyphs.capsLock) Caps Lock is on", roles.warning), at: 0)
         }
-        return framed(state, environment, LabeledRow(label, state, environment, content))
+        state.notes.append(StyledText(isSet ? "set" : "not set", roles.dim))
+        return framed(state, environment, LabeledRow(label, state, environment, field))
     }
 }
 

@@ -42,7 +42,7 @@ public struct SwitchToggleStyle: ToggleStyle {
         let glyphs = configuration.environment.glyphs
         let shape = configuration.choose(
             off: glyphs.switchOff, on: glyphs.switchOn, mixed: glyphs.switchMixed)
-        let word = configuration.choose(off: "Off", on: "On", mixed: "Mixed")
+        let word = configuration.choose(off: "off", on: "on", mixed: "mixed")
         let text = StyledText(shape, configuration.color).appending(" " + word, configuration.color)
         return LabeledRow(configuration.label, configuration.state, configuration.environment) {
             [configuration.target(text)]
@@ -50,26 +50,50 @@ public struct SwitchToggleStyle: ToggleStyle {
     }
 }
 
-/// A box before the label.
+/// A box before the label, in the column of values; a label that is too long for that begins at the
+/// left.
 public struct CheckboxToggleStyle: ToggleStyle {
     /// The style.
     public init() {}
 
-    public func makeBody(configuration: Configuration) -> Column {
+    public func makeBody(configuration: Configuration) -> AnyBlock {
         let glyphs = configuration.environment.glyphs
         let roles = configuration.environment.roles
         let box = configuration.choose(
             off: glyphs.boxOff, on: glyphs.boxOn, mixed: glyphs.boxMixed)
         let state = configuration.state
         let style = state.isDimmed ? roles.dim : state.isFocused ? roles.heading : roles.text
-        return Column {
-            configuration.target(
-                StyledText(box + " ", configuration.color)
-                    + configuration.label.text(style, configuration.environment))
+        let text =
+            StyledText(box + " ", configuration.color)
+            + configuration.label.text(style, configuration.environment)
+        let content = Column {
+            configuration.target(text)
             if let subtitle = configuration.label.subtitle {
                 Padding(left: 4, StyledText(subtitle, roles.dim))
             }
         }
+        return AnyBlock(
+            ValueColumn(
+                content: content, columns: text.columns,
+                row: LabeledRow(ControlLabel(""), state, configuration.environment, content)))
+    }
+}
+
+/// A content in the column of values if it fits there, else from the left.
+private struct ValueColumn: Block {
+    var content: Column
+    /// The columns that the content needs.
+    var columns: Int
+    var row: LabeledRow
+
+    private func block(_ width: Int) -> any Block {
+        columns <= row.contentColumns(in: width) ? row : content
+    }
+
+    func measure(width: Int) -> Size { block(width).measure(width: width) }
+
+    func render(into canvas: inout Canvas, in rect: Rect) {
+        block(rect.columns).render(into: &canvas, in: rect)
     }
 }
 
@@ -78,7 +102,7 @@ public struct ButtonToggleStyle: ToggleStyle {
     /// The style.
     public init() {}
 
-    public func makeBody(configuration: Configuration) -> Column {
+    public func makeBody(configuration: Configuration) -> LabeledRow {
         let environment = configuration.environment
         let roles = environment.roles
         let glyphs = environment.glyphs
@@ -94,7 +118,7 @@ public struct ButtonToggleStyle: ToggleStyle {
             button = StyledText("[ ", roles.border).appending(label, style)
                 .appending(" ]", roles.border)
         }
-        return Column {
+        return LabeledRow(ControlLabel(""), state, environment) {
             configuration.target(state.isFocused ? button.adding(.underline) : button)
             if let subtitle = configuration.label.subtitle {
                 Padding(left: 4, StyledText(subtitle, roles.dim))

@@ -46,8 +46,13 @@ public struct Wheel: Block {
 
     private var titleLines: Int { title == nil ? 0 : 1 }
 
+    /// The line of the picked row.
+    public var pickedLine: Int {
+        titleLines + 1 + rows.count / 2 * itemHeight + (itemHeight - 1) / 2
+    }
+
     public func measure(width: Int) -> Size {
-        Size(columns: min(width, columns + 4), lines: titleLines + rows.count * itemHeight)
+        Size(columns: min(width, columns + 4), lines: titleLines + rows.count * itemHeight + 2)
     }
 
     public func render(into canvas: inout Canvas, in room: Rect) {
@@ -59,8 +64,16 @@ public struct Wheel: Block {
             Framed(columns: rect.columns, .center, StyledText(title, style).truncated())
                 .render(into: &canvas, in: rect.line(0))
         }
+        let bar = String(repeating: environment.glyphs.rule, count: max(0, rect.columns - 2))
+        let corners = environment.glyphs.corners
+        let edge = isActive ? roles.accent : roles.border
+        let last = rect.y + titleLines + rows.count * itemHeight + 1
+        canvas.write(
+            corners[0] + bar + corners[1], at: Point(x: rect.x, y: rect.y + titleLines),
+            style: edge)
+        canvas.write(corners[2] + bar + corners[3], at: Point(x: rect.x, y: last), style: edge)
         for (number, row) in rows.enumerated() {
-            let top = rect.y + titleLines + number * itemHeight
+            let top = rect.y + titleLines + 1 + number * itemHeight
             let place = Rect(x: rect.x, y: top, columns: rect.columns, lines: itemHeight)
             if let action = row?.action, state.isEditable {
                 canvas.addRegion(place, .action(action))
@@ -72,10 +85,12 @@ public struct Wheel: Block {
     private func draw(_ row: WheelRow?, isPicked: Bool, in place: Rect, _ canvas: inout Canvas) {
         let roles = environment.roles
         let line = place.line((itemHeight - 1) / 2)
-        for y in place.y..<place.maxY where !isPicked || y != line.y {
+        for y in place.y..<place.maxY {
             // The edges of the wheel, drawn also in lines without a row.
             for x in [place.x, place.maxX - 1] {
-                canvas.write(environment.glyphs.side, at: Point(x: x, y: y), style: roles.border)
+                canvas.write(
+                    environment.glyphs.side, at: Point(x: x, y: y),
+                    style: isActive ? roles.accent : roles.border)
             }
         }
         guard let row else { return }
@@ -89,11 +104,11 @@ public struct Wheel: Block {
         }
         let isOut = state.isDimmed
         let style = isOut ? roles.dim : isActive ? roles.selection : roles.selectionAway
-        let edge = isOut ? roles.dim : roles.accent
-        canvas.write(environment.glyphs.wheelLeft, at: line.origin, style: edge)
-        canvas.write(
-            environment.glyphs.wheelRight, at: Point(x: line.maxX - 1, y: line.y), style: edge)
         canvas.fill(line.inset(left: 1, right: 1), style: style)
+        canvas.write(
+            environment.glyphs.wheelLeft, at: Point(x: line.x + 1, y: line.y), style: style)
+        canvas.write(
+            environment.glyphs.wheelRight, at: Point(x: line.maxX - 2, y: line.y), style: style)
         Framed(columns: inner.columns, .center, StyledText(row.label, style).truncated())
             .render(into: &canvas, in: inner)
         if isActive { canvas.setCursor(inner.origin) }
@@ -131,17 +146,21 @@ public struct WheelPickerStyle: PickerStyle {
             configuration.environment.prefix($0.symbol) + $0.label
         }
         let current = configuration.cursor ?? configuration.selectedIndex
-        let rows = Wheel.window(labels, around: current, neighbours: labels.count > 3 ? 2 : 1) {
+        let rows = Wheel.window(labels, around: current, neighbours: 1) {
             let option = configuration.options[$0]
             return option.isDisabled ? nil : .option(option.tag)
         }
         let widest = labels.map { DisplayWidth.columns(of: $0) }.max() ?? 0
-        return LabeledRow(configuration.label, configuration.state, configuration.environment) {
-            Wheel(
-                rows: rows, columns: min(max(widest, 8), 32),
-                itemHeight: configuration.wheelItemHeight,
-                isActive: configuration.state.isFocused, state: configuration.state,
-                environment: configuration.environment)
+        let wheel = Wheel(
+            rows: rows, columns: min(max(widest, 8), 32),
+            itemHeight: configuration.wheelItemHeight,
+            isActive: configuration.state.isFocused, state: configuration.state,
+            environment: configuration.environment)
+        return LabeledRow(
+            configuration.label, configuration.state, configuration.environment,
+            baseline: wheel.pickedLine
+        ) {
+            wheel
             if let odd = configuration.oddity { odd }
         }
     }
@@ -187,11 +206,10 @@ public struct WheelsView: ControlView {
     }
 
     public func block(in environment: StyleEnvironment) -> any Block {
-        let neighbours = components.contains { $0.options.count > 3 } ? 2 : 1
         let hasTitles = components.contains { $0.label != nil }
-        let wheels = components.enumerated().map { number, component -> any Block in
+        let wheels = components.enumerated().map { number, component -> Wheel in
             let labels = component.options.map { environment.prefix($0.symbol) + $0.label }
-            let rows = Wheel.window(labels, around: component.selected, neighbours: neighbours) {
+            let rows = Wheel.window(labels, around: component.selected, neighbours: 1) {
                 let option = component.options[$0]
                 return option.isDisabled ? nil : .row(part: number, tag: option.tag)
             }
@@ -207,6 +225,9 @@ public struct WheelsView: ControlView {
             content.append(StyledText("\(environment.glyphs.dash) mixed", environment.roles.dim))
         }
         return framed(
-            state, environment, LabeledRow(label, state, environment, Column(content)))
+            state, environment,
+            LabeledRow(
+                label, state, environment, baseline: wheels.first?.pickedLine ?? 0,
+                Column(content)))
     }
 }

@@ -42,12 +42,8 @@ public struct Glyphs: Hashable, Sendable {
     public var thumbHeld = "◇"
     public var minus = "−"
     public var plus = "+"
-    public var gaugeLeft = "▕"
-    public var gaugeRight = "▏"
-    public var gaugeFilled = "█"
-    public var gaugeEmpty = "░"
-    /// From an eighth of a cell to seven; empty where cells are filled whole or not at all.
-    public var gaugePartial = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+    public var gaugeFilled = "━"
+    public var gaugeEmpty = "╌"
     public var above = "▲"
     public var dot = "●"
     /// Before an option that has a colour.
@@ -114,11 +110,8 @@ public struct Glyphs: Hashable, Sendable {
         glyphs.thumbGhost = "o"
         glyphs.thumbHeld = "%"
         glyphs.minus = "-"
-        glyphs.gaugeLeft = "["
-        glyphs.gaugeRight = "]"
         glyphs.gaugeFilled = "#"
         glyphs.gaugeEmpty = "."
-        glyphs.gaugePartial = []
         glyphs.above = "^"
         glyphs.dot = "*"
         glyphs.tint = "#"

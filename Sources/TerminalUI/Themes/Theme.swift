@@ -55,6 +55,8 @@ public struct Theme: Hashable, Sendable {
         var onAccent: Shade
         /// Behind what can be typed into or opened.
         var field: Shade
+        /// Behind the row of the control in focus.
+        var row: Shade
         /// Text on that: a theme may be asked for on a background that it is not made for.
         var ink: Shade
         var error: Shade
@@ -87,7 +89,7 @@ extension Theme {
         name: "harbor", isDark: true,
         shades: Shades(
             dim: Shade(0x9AA5C0, nil), accent: Shade(0x6CB6FF, 12), onAccent: Shade(0x0D1420, 0),
-            field: Shade(0x2A3448, nil), ink: Shade(0xE3E8F2, nil),
+            field: Shade(0x2A3448, nil), row: Shade(0x1F2738, nil), ink: Shade(0xE3E8F2, nil),
             error: Shade(0xFF7B85, 9), warning: Shade(0xF2C14E, 11),
             success: Shade(0x7BD88F, 10), border: Shade(0x6C7A98, nil),
             peers: [
@@ -100,12 +102,12 @@ extension Theme {
         name: "paper", isDark: false,
         shades: Shades(
             dim: Shade(0x645F56, nil), accent: Shade(0x1F5FA8, 4), onAccent: Shade(0xFFFFFF, 15),
-            field: Shade(0xECE7DC, nil), ink: Shade(0x2B2822, nil),
+            field: Shade(0xE4DDCE, nil), row: Shade(0xF4F0E8, nil), ink: Shade(0x2B2822, nil),
             error: Shade(0xB3261E, 1), warning: Shade(0x8A5A00, 3),
             success: Shade(0x2B6E3F, 2), border: Shade(0x857E70, nil),
             peers: [
-                Shade(0xA8327A, 5), Shade(0x0A6F61, 6), Shade(0x9A4C0A, 3), Shade(0x6A3FB0, 5),
-                Shade(0x4C6B12, 2), Shade(0x1B6C93, 6),
+                Shade(0xA8327A, 5), Shade(0x0A6F61, 6), Shade(0x9A4C0A, 3), Shade(0x6A3FB0, 13),
+                Shade(0x4C6B12, 2), Shade(0x1B6C93, 12),
             ]))
 
     /// Orange and rose on dark.
@@ -113,7 +115,7 @@ extension Theme {
         name: "ember", isDark: true,
         shades: Shades(
             dim: Shade(0xAE9F94, nil), accent: Shade(0xFFA657, 11), onAccent: Shade(0x1F140A, 0),
-            field: Shade(0x33291F, nil), ink: Shade(0xF2E9E1, nil),
+            field: Shade(0x3B3025, nil), row: Shade(0x2A221A, nil), ink: Shade(0xF2E9E1, nil),
             error: Shade(0xFF6F6F, 9), warning: Shade(0xFFE08A, 3),
             success: Shade(0xA5D67A, 10), border: Shade(0x8A7667, nil),
             peers: [
@@ -126,12 +128,12 @@ extension Theme {
         name: "meadow", isDark: false,
         shades: Shades(
             dim: Shade(0x586453, nil), accent: Shade(0x186A3B, 2), onAccent: Shade(0xFFFFFF, 15),
-            field: Shade(0xE3ECDF, nil), ink: Shade(0x1F281C, nil),
+            field: Shade(0xDAE6D5, nil), row: Shade(0xEFF4EC, nil), ink: Shade(0x1F281C, nil),
             error: Shade(0xB0242F, 1), warning: Shade(0x855C00, 3),
             success: Shade(0x1E6E62, 6), border: Shade(0x75876E, nil),
             peers: [
-                Shade(0x9A3473, 5), Shade(0x145F93, 4), Shade(0xA04E12, 3), Shade(0x6244A8, 5),
-                Shade(0x0B7280, 6), Shade(0x5E6A10, 2),
+                Shade(0x9A3473, 5), Shade(0x145F93, 4), Shade(0xA04E12, 3), Shade(0x6244A8, 13),
+                Shade(0x0B7280, 6), Shade(0x5E6A10, 1),
             ]))
 
     /// The terminal's own sixteen, on whatever background it has.
@@ -139,7 +141,8 @@ extension Theme {
         name: "terminal", isDark: nil,
         shades: Shades(
             dim: .standard, accent: Shade(nil, 6), onAccent: Shade(nil, 0),
-            field: .standard, ink: .standard, error: Shade(nil, 1), warning: Shade(nil, 3),
+            field: .standard, row: .standard, ink: .standard, error: Shade(nil, 1),
+            warning: Shade(nil, 3),
             success: Shade(nil, 2), border: .standard,
             peers: [
                 Shade(nil, 5), Shade(nil, 6), Shade(nil, 3), Shade(nil, 4), Shade(nil, 2),
@@ -150,8 +153,8 @@ extension Theme {
 /// The roles of a theme as cell styles for one depth.
 public struct RoleStyles: Hashable, Sendable {
     public let text = CellStyle.plain
-    /// Titles.
-    public let heading: CellStyle
+    /// Titles, and the label of the control in focus.
+    public let heading = CellStyle(.standard, .bold)
     /// What explains or is out of use.
     public let dim: CellStyle
     /// What is picked, and where the focus is.
@@ -164,6 +167,8 @@ public struct RoleStyles: Hashable, Sendable {
     public let field: CellStyle
     /// The same with the focus.
     public let fieldFocused: CellStyle
+    /// Behind the row of the control in focus; `standard` where the terminal has no colour for it.
+    public let row: TerminalColor
     public let error: CellStyle
     public let warning: CellStyle
     public let success: CellStyle
@@ -192,7 +197,6 @@ public struct RoleStyles: Hashable, Sendable {
             return style.foreground == .standard ? style.adding(.dim) : style
         }
         let isBare = depth == .none
-        heading = text(shades.accent, .bold)
         dim = quiet(shades.dim)
         accent = text(shades.accent, .bold)
         let fill = color(shades.accent, on: theme.backdrop)
@@ -211,6 +215,7 @@ public struct RoleStyles: Hashable, Sendable {
             ? CellStyle(color(shades.accent, on: ground), on: ground, .bold)
             : CellStyle(color(shades.accent), [.bold, .underline])
         fieldFocused = field.adding(.underline)
+        row = depth == .sixteen ? .standard : color(shades.row)
         error = text(shades.error, .bold)
         warning = text(shades.warning, isBare ? .bold : [])
         success = text(shades.success)

@@ -106,7 +106,7 @@ extension LiveModel {
         case .number(let editor):
             guard let number = ValueParser.number(editor.text) else {
                 keepAsDraft()
-                problems[activeEdit.field] = "takes a number"
+                problems[activeEdit.field] = "not a number"
                 return
             }
             finish(.value(.number(number)), &commands)

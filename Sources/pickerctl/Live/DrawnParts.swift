@@ -33,13 +33,18 @@ struct DrawnParts {
     private var common: Common?
     private var drawings: [PartLook.Place: Drawn] = [:]
     private var labels: (definition: Int, columns: [Int])?
+    /// The lines of controls at rest, by their number.
+    private var resting: [Int: Int] = [:]
 
     /// Prepares for a frame of this size.
     mutating func begin(size: Size, definition: Int, _ environment: StyleEnvironment) {
         let wanted = Common(
             size: size, labelColumns: environment.labelColumns, theme: environment.theme,
             depth: environment.depth, charset: environment.charset, definition: definition)
-        if common != wanted { drawings = [:] }
+        if common != wanted {
+            drawings = [:]
+            resting = [:]
+        }
         common = wanted
     }
 
@@ -49,6 +54,14 @@ struct DrawnParts {
         let columns = measure()
         labels = (definition, columns)
         return columns
+    }
+
+    /// The lines of a control at rest, measured once for a definition and a size.
+    mutating func restingLines(of control: Int, _ measure: () -> Int) -> Int {
+        if let known = resting[control] { return known }
+        let lines = measure()
+        resting[control] = lines
+        return lines
     }
 
     /// The drawing of a part with this look; draws it if it is not cached.
@@ -72,7 +85,7 @@ struct DrawnColumn: Block {
     }
 
     private var parts: [Part] = []
-    private let columns: Int
+    let columns: Int
     private var lines = 0
     /// The positions of the controls, from the first line.
     private(set) var frames: [OwnedFrame] = []
@@ -86,6 +99,12 @@ struct DrawnColumn: Block {
     mutating func append(_ canvas: Canvas, of owner: String? = nil) {
         let rect = place(y: lines, canvas)
         if let owner { frames.append(OwnedFrame(owner: owner, rect: rect)) }
+        // Buttons side by side have places of their own.
+        for frame in canvas.frames where owner == nil {
+            var place = frame.rect
+            place.y += lines
+            frames.append(OwnedFrame(owner: frame.owner, rect: place))
+        }
         parts.append(Part(owner: owner, y: lines, canvas: canvas))
         lines += rect.lines
     }
@@ -127,6 +146,8 @@ enum PartLook: Equatable {
     case section(SectionLook)
     /// A control by its number in the definition.
     case control(Int, ControlLook)
+    /// Buttons side by side.
+    case buttons([ControlLook], first: Int)
 
     /// The cache key of a part.
     enum Place: Hashable {
@@ -134,6 +155,7 @@ enum PartLook: Equatable {
         case note(String)
         case section(Int)
         case control(Int)
+        case buttons(Int)
     }
 
     var place: Place {
@@ -145,6 +167,7 @@ enum PartLook: Equatable {
         case .note(let text): .note(text)
         case .section(let look): .section(look.number)
         case .control(let index, _): .control(index)
+        case .buttons(_, let first): .buttons(first)
         }
     }
 }
@@ -164,25 +187,19 @@ struct HintsLook: Equatable {
     var conflicts: Int
     var undo: String
     var asks: Bool
+    var isReady: Bool
+    var hasConflicts: Bool
+    var hasDraft: Bool
     var keys: KeyMap
 }
 
-/// The inputs of the footer.
+/// The text that describes what has the focus, and what kind of text it is.
 struct WordsLook: Equatable {
-    var message: LiveModel.Message?
-    var question: String?
-    var choice: String?
-    var focus: LiveModel.Focus?
-    var author: AuthorLook?
-}
+    /// How important it is.
+    enum Kind { case question, choice, error, note, about }
 
-/// The inputs of the text that says who set the focused control.
-struct AuthorLook: Equatable {
-    var name: String?
-    var at: Timestamp?
-    /// In the loop's clock. The text changes when a day ends, because recent times are shown
-    /// without a date.
-    var minute: UInt64
+    var text: String
+    var kind: Kind
 }
 
 /// The inputs of the title of a section.
@@ -228,15 +245,9 @@ extension LiveModel {
             HintsLook(
                 page: page, focus: focus, activeEdit: activeEdit,
                 conflicts: focusedIndex.map { conflict($0).count } ?? 0, undo: undoHint,
-                asks: question != nil, keys: around.keys))
-    }
-
-    /// The current inputs of the footer.
-    var wordsLook: PartLook {
-        .words(
-            WordsLook(
-                message: message, question: questionText, choice: pendingChoice, focus: focus,
-                author: message == nil ? author : nil))
+                asks: question != nil, isReady: isReady, hasConflicts: !conflicted.isEmpty,
+                hasDraft: focusedField.map { drafts[$0] != nil } ?? false,
+                keys: around.keys))
     }
 
     /// The current inputs of the title of a section.
@@ -246,16 +257,6 @@ extension LiveModel {
         return SectionLook(
             number: number, isFocused: focus == .section(number), isFolded: isFolded,
             problems: isFolded ? problems : 0)
-    }
-
-    /// Who set the focused control when, where its definition has no help.
-    var author: AuthorLook? {
-        guard let index = focusedIndex, mirror.definition.controls[index].help == nil,
-            let state = mirror.state(mirror.definition.controls[index].id), state.isSet,
-            let by = state.by
-        else { return nil }
-        return AuthorLook(
-            name: mirror.peer(by)?.name, at: state.at, minute: now / 60_000_000_000)
     }
 
     /// The current inputs of the view of a control.

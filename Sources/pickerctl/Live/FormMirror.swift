@@ -141,7 +141,8 @@ extension FormMirror {
         }
         var reading = Reading(
             shown: definition.shown(index, values: value),
-            text: definition.displayText(of: index, values: value),
+            text: percent(value(index), index)
+                ?? definition.displayText(of: index, values: value),
             isVisible: definition.isVisible(index, values: value),
             isEnabled: definition.isEnabled(index, values: value), sources: [])
         reading.sources = sources
@@ -170,7 +171,20 @@ extension FormMirror {
     func text(_ value: JSON, of index: Int) -> String {
         if case .secure = definition.controls[index].kind { return Template.dash }
         if case .button = definition.controls[index].kind { return "pressed" }
+        if let percent = percent(value, index) { return percent }
         return definition.text(of: ShownValue(value), control: index)
+    }
+
+    /// The value of a gauge from 0 to 1 without a format, as a percentage.
+    private func percent(_ value: JSON, _ index: Int) -> String? {
+        guard case .gauge(let gauge) = definition.controls[index].kind,
+            gauge.currentValueLabel == nil,
+            gauge.domain.min == .zero, gauge.domain.max == DecimalNumber(1),
+            let number = value.numberValue,
+            let hundred = DecimalNumber(
+                significand: Int128(number.significand), exponent: Int(number.exponent) + 2)
+        else { return nil }
+        return "\(hundred) %"
     }
 
     func isVisible(_ index: Int) -> Bool { readings[index].isVisible }

@@ -7,7 +7,7 @@ internal import TerminalUI
 enum KeyAction: String, CaseIterable {
     case up, down, left, right, next, previous, first, last, pageUp, pageDown
     case act, increase, decrease, edit, external, reset, undo, redo, find, help, people, fold
-    case leave, escape, suspend, redraw, kept
+    case leave, escape, suspend, redraw, kept, conflict, palette
 }
 
 /// The keys of each action; the user may change them.
@@ -38,6 +38,8 @@ struct KeyMap: Equatable {
         (KeyEvent(.function(1)), .help), (KeyEvent(.character("w")), .people),
         (KeyEvent(.character("c")), .fold), (KeyEvent(.character("q")), .leave),
         (KeyEvent(.escape), .escape), (KeyEvent(.character("K")), .kept),
+        (KeyEvent(.character("n")), .conflict), (KeyEvent(.character(":")), .palette),
+        (KeyEvent(.character("x"), .alt), .palette),
         (KeyEvent(.character("z"), .control), .suspend),
         (KeyEvent(.character("l"), .control), .redraw),
     ]
@@ -137,6 +139,14 @@ extension KeyMap {
         let known = Self.standard.map(\.0).filter { actions[$0] == action }
         let others = actions.filter { $0.value == action && !known.contains($0.key) }.keys
         return known.map(Self.name) + others.map(Self.name).sorted()
+    }
+
+    /// The key that hints show under this name.
+    func event(shownAs name: String) -> KeyEvent? {
+        let fixed: [Key] = [.enter, .escape, .tab, .character("y"), .character("n")]
+        return (fixed.map { KeyEvent($0) } + Self.standard.map(\.0) + actions.keys).first {
+            Self.name($0) == name
+        }
     }
 
     /// The first key of an action; `^C`, which always leaves, if it has no key.

@@ -88,7 +88,7 @@ struct LineForm {
             next += 1
         }
         guard next < definition.controls.count else {
-            say("All was asked.")
+            say("All questions are asked.")
             if !isPerson { isFinished = true }
             question = .command
             return
@@ -254,7 +254,7 @@ struct LineForm {
         guard case .edit(let edit) = action else { return ask(after: index) }
         model.activeEdit = nil
         guard model.send(field, edit, &commands) else {
-            return refuse(model.problems[field] ?? model.message?.text ?? "it is not taken")
+            return refuse(model.problems[field] ?? model.message?.text ?? "it was refused")
         }
         if model.mode == .form { ask(after: index) }
     }
@@ -269,11 +269,11 @@ struct LineForm {
             let rows = model.mirror.shown(index).value.objectValue ?? JSONObject()
             let options = wheels.rows(of: component, selection: rows).options
             guard let tag = LineAnswer.option(line, options) else {
-                return refuse("\"\(line)\" is none of the list")
+                return refuse("\"\(line)\" is not in the list")
             }
             let value = JSON.members((wheels.components[component].id, tag))
             guard model.send(field, .value(value), &commands) else {
-                return refuse(model.problems[field] ?? "it is not taken")
+                return refuse(model.problems[field] ?? "it was refused")
             }
         }
         askWheel(field, component + 1)

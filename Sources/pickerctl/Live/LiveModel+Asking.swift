@@ -135,7 +135,7 @@ extension LiveModel {
         return parts.joined(separator: ", ")
     }
 
-    private static func brief(_ text: String) -> String {
+    static func brief(_ text: String) -> String {
         let line = text.split(separator: "\n", omittingEmptySubsequences: false).first ?? ""
         return line.count > 16 ? "\(line.prefix(15))…" : String(line)
     }

@@ -42,10 +42,11 @@ extension LiveModel {
                 return
             }
             list.filter = TextEditor()
-            list.refilter(options)
+            list.refilter(options, groups: Self.groups(of: mirror.definition.controls[index]))
         case (.tab, []) where mode == .form: return moveFocus(by: 1, &commands)
         case (.tab, .shift) where mode == .form: return moveFocus(by: -1, &commands)
-        default: list.take(event, options)
+        default:
+            list.take(event, options, groups: Self.groups(of: mirror.definition.controls[index]))
         }
         self.activeEdit?.kind = .list(list)
     }
@@ -63,21 +64,22 @@ extension LiveModel {
             if case .pick = mode { return commands.append(.quit(.notMet)) }
             if isNumber { cancelEdit() } else { keepAsDraft() }
             return
-        case (.enter, _) where !editor.isMultiline, (.character("s"), .control):
+        case (.enter, _) where !editor.isMultiline, (.tab, _) where mode != .form:
             return commitEdit(&commands)
         case (.tab, _) where mode == .form:
-            moveFocus(by: event.modifiers.contains(.shift) ? -1 : 1, &commands)
-            if !isNumber, self.activeEdit == nil { editText(isAutomatic: true) }
-            return
+            return moveFocus(by: event.modifiers.contains(.shift) ? -1 : 1, &commands)
         case (.up, []) where !editor.isMultiline, (.down, []) where !editor.isMultiline:
             guard mode == .form else { return }
             return moveFocus(by: event.key == .up ? -1 : 1, &commands)
-        case (.character("o"), .control) where !isNumber:
+        case (.character("e"), .alt) where !isNumber:
             return editOutside(&commands)
         default: break
         }
         let outcome = editor.apply(event)
-        if outcome == .edited { problems[activeEdit.field] = nil }
+        if outcome == .edited {
+            problems[activeEdit.field] = nil
+            typedKeys += 1
+        }
         self.activeEdit?.kind = isNumber ? .number(editor) : .text(editor)
     }
 
@@ -88,13 +90,21 @@ extension LiveModel {
             page = .find(list)
             return
         }
+        if case .palette(var list) = page {
+            list.filter.insert(text)
+            list.refilter(paletteOptions)
+            page = .palette(list)
+            return
+        }
         guard page == .form else { return }
+        if pasteDate(text) { return }
         if activeEdit == nil || activeEdit?.isTyping == false {
             commitEdit(&commands)
             editText()
         }
         switch activeEdit?.kind {
         case .text(var editor)?:
+            typedKeys = 2
             let outcome = editor.insert(text)
             if outcome == .refused || isCut { say("not all of it fits", isError: true) }
             activeEdit?.kind = .text(editor)
@@ -104,7 +114,8 @@ extension LiveModel {
         case .list(var list)?:
             list.filter.insert(text)
             guard let activeEdit, let index = mirror.index(activeEdit.field) else { return }
-            list.refilter(Self.choices(of: mirror.definition.controls[index]))
+            let control = mirror.definition.controls[index]
+            list.refilter(Self.choices(of: control), groups: Self.groups(of: control))
             self.activeEdit?.kind = .list(list)
         default: break
         }

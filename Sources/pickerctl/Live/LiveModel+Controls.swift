@@ -11,6 +11,18 @@ extension LiveModel {
         return (none ? [PickerOption(tag: .null, label: "None")] : []) + picker.options.options
     }
 
+    /// The titled groups of a picker's displayed options.
+    static func groups(of control: Control) -> [SyncCore.OptionGroup] {
+        guard case .picker(let picker) = control.kind else { return [] }
+        let shift = picker.isOptional && !picker.isMultiple ? 1 : 0
+        return picker.options.groups.map { group in
+            var moved = group
+            let range = group.range
+            moved.range = range.lowerBound + shift..<range.upperBound + shift
+            return moved
+        }
+    }
+
     /// The layout of a picker's options.
     enum Shape { case lines, row, wheel, closed }
 
@@ -98,8 +110,21 @@ extension LiveModel {
         case .date(let date):
             movePart(
                 step, control.id, of: date.mode.parts(minuteInterval: date.minuteInterval).count)
-        case .text, .secure, .button, .label: break
+        case .button: moveToButton(step, from: index)
+        case .text, .secure, .label: break
         }
+    }
+
+    /// Moves to the button at the side of another.
+    private mutating func moveToButton(_ step: Int, from index: Int) {
+        let all = focusable
+        guard let here = focus.flatMap({ all.firstIndex(of: $0) }),
+            all.indices.contains(here + step), case .control(let field) = all[here + step],
+            let next = mirror.index(field),
+            mirror.definition.controls[next].section == mirror.definition.controls[index].section,
+            case .button = mirror.definition.controls[next].kind
+        else { return }
+        moveFocus(to: all[here + step])
     }
 
     private mutating func movePart(_ step: Int, _ field: String, of count: Int) {

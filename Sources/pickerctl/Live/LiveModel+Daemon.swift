@@ -93,7 +93,7 @@ extension LiveModel {
             return false
         }
         if control.isReadOnly {
-            say("\(control.title) is only read here")
+            say("\(control.title) is read-only")
             return false
         }
         if !mirror.isEnabled(index) {
@@ -266,7 +266,7 @@ extension LiveModel {
         settled = [:]
         problems = [:]
         told = nil
-        say("the form is there again")
+        say("the form is created again")
         commands.append(.rejoin)
     }
 
@@ -328,7 +328,7 @@ extension LiveModel {
         let place = list.matches.indices.contains(list.cursor) ? list.matches[list.cursor].index : 0
         let tag = before.indices.contains(place) ? before[place].tag : .null
         let options = LiveModel.choices(of: mirror.definition.controls[index])
-        list.refilter(options)
+        list.refilter(options, groups: LiveModel.groups(of: mirror.definition.controls[index]))
         let now = options.firstIndex { $0.tag == tag }
         list.cursor = list.matches.firstIndex { $0.index == now } ?? 0
     }

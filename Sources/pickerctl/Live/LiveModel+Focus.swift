@@ -65,6 +65,7 @@ extension LiveModel {
     }
 
     mutating func moveFocus(to focus: Focus) {
+        if focus != self.focus, let field = focusedField { leftEmpty.insert(field) }
         // When a control gets the focus, the highlight is at its value, or at the first part of a
         // date.
         for case .control(let field)? in [focus, self.focus] {

@@ -18,7 +18,21 @@ extension LiveModel {
         }
     }
 
-    private mutating func key(_ event: KeyEvent, _ commands: inout [LiveCommand]) {
+    mutating func key(_ event: KeyEvent, _ commands: inout [LiveCommand]) {
+        let before = focus
+        carryOut(event, &commands)
+        if focus != before { isReady = !Self.isLetter(event) }
+        if event.key == .escape || event.key == .enter && focus == before { isReady = false }
+        if activeEdit == nil { typedKeys = 0 }
+    }
+
+    /// Whether a key types a character.
+    static func isLetter(_ event: KeyEvent) -> Bool {
+        guard case .character = event.key else { return false }
+        return event.modifiers.isSubset(of: .shift)
+    }
+
+    private mutating func carryOut(_ event: KeyEvent, _ commands: inout [LiveCommand]) {
         if event == KeyEvent(.character("c"), .control) {
             commands.append(.quit(.interrupted))
             return
@@ -30,12 +44,20 @@ extension LiveModel {
         }
         if questionKey(event, &commands) { return }
         switch page {
+        case .keys: keysKey(event)
         case .help(let scroll): helpKey(event, scroll)
         case .people: page = .form
         case .find(let list): findKey(event, list, &commands)
+        case .palette(let list): paletteKey(event, list, &commands)
         case .form:
+            if let command = Self.commandInText(event), isAtText {
+                keepAsDraft()
+                return perform(command, &commands)
+            }
+            if dateKey(event) { return }
             if activeEdit != nil { return heldKey(event, &commands) }
             if cardKey(around.keys[event], &commands) { return }
+            if typesAtOnce(event, &commands) { return }
             if let digit = Self.digit(event) { return typed(digit, &commands) }
             if event == KeyEvent(.enter), let index = focusedIndex, shape(index) != .closed,
                 mirror.definition.controls[index].isMultiple
@@ -73,8 +95,10 @@ extension LiveModel {
         case .reset: reset(&commands)
         case .undo, .redo: takeBack(action, &commands)
         case .find: openFind()
-        case .help: page = .help(ScrollState())
+        case .palette: openPalette()
+        case .help: page = hasOverlay ? .keys : .help(ScrollState())
         case .people: page = .people
+        case .conflict: nextConflict()
         case .fold: if let section = focusedSection { fold(section) }
         case .leave: leave(&commands)
         case .escape: escape(&commands)
@@ -126,6 +150,26 @@ extension LiveModel {
     }
 
     // MARK: Other pages
+
+    /// Whether the help of the focused control fits over the form.
+    private var hasOverlay: Bool { size.columns >= ControlFrame.wideMin && size.lines >= 20 }
+
+    /// The second `?` opens the list of all keys; any other key closes the overlay.
+    private mutating func keysKey(_ event: KeyEvent) {
+        page = around.keys[event] == .help ? .help(ScrollState()) : .form
+    }
+
+    /// Moves to the next control with a conflict, from the focused one on.
+    mutating func nextConflict() {
+        let here = focusedIndex ?? -1
+        let waiting = conflicted
+        guard let next = waiting.first(where: { $0 > here }) ?? waiting.first else {
+            return say("there is no conflict")
+        }
+        let section = mirror.definition.controls[next].section
+        folded.remove(section)
+        moveFocus(to: .control(mirror.definition.controls[next].id))
+    }
 
     private mutating func helpKey(_ event: KeyEvent, _ scroll: ScrollState) {
         var scroll = scroll
@@ -183,7 +227,9 @@ extension LiveModel {
 
 extension OpenList {
     /// A key that filters the list or moves in it.
-    mutating func take(_ event: KeyEvent, _ options: [PickerOption]) {
+    mutating func take(
+        _ event: KeyEvent, _ options: [PickerOption], groups: [SyncCore.OptionGroup] = []
+    ) {
         let last = max(0, matches.count - 1)
         switch (event.key, event.modifiers) {
         case (.up, _), (.character("p"), .control), (.tab, .shift): cursor = max(0, cursor - 1)
@@ -193,7 +239,7 @@ extension OpenList {
         case (.home, []) where filter.text.isEmpty: cursor = 0
         case (.end, []) where filter.text.isEmpty: cursor = last
         default:
-            if filter.apply(event) == .edited { refilter(options) }
+            if filter.apply(event) == .edited { refilter(options, groups: groups) }
         }
     }
 }

@@ -25,10 +25,13 @@ extension LiveModel {
     }
 
     private mutating func pressed(at point: Point, _ commands: inout [LiveCommand]) {
+        if case .action(.command(let name))? = geometry.region(at: point)?.target {
+            return clicked(name, &commands)
+        }
         question = nil
         switch page {
-        case .help, .people: page = .form
-        case .find: page = .form
+        case .keys, .help, .people: page = .form
+        case .find, .palette: page = .form
         case .form: break
         }
         let region = geometry.region(at: point)
@@ -46,6 +49,7 @@ extension LiveModel {
         }
         if mode == .form, focusable.contains(target), focus != target {
             moveFocus(to: target)
+            isReady = true
             // The clicked position is visible already, so the screen does not scroll.
             followsFocus = false
         }
@@ -89,7 +93,17 @@ extension LiveModel {
         case .scroll(let step):
             for _ in 0..<6 { horizontal(step, &commands) }
         case .take(let number): chooseCard(number, of: index)
+        case .command: break
         }
+    }
+
+    /// A click on the header or the footer: the name of an action, or a key as hints show it.
+    private mutating func clicked(_ name: String, _ commands: inout [LiveCommand]) {
+        if let action = KeyAction(rawValue: name) {
+            page = .form
+            return perform(action, &commands)
+        }
+        if let event = around.keys.event(shownAs: name) { key(event, &commands) }
     }
 
     /// The thumb follows the mouse; the value is set when the button is released.

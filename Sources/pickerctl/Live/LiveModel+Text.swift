@@ -6,15 +6,11 @@ internal import TerminalUI
 
 extension LiveModel {
     /// Starts typing into the focused text, or continues its draft.
-    ///
-    /// `isAutomatic`: the focus came from another text by Tab; a control that is not a text does
-    /// not change.
-    mutating func editText(isAutomatic: Bool = false) {
+    mutating func editText() {
         guard let index = focusedIndex else { return }
         let control = mirror.definition.controls[index]
         switch control.kind {
         case .text(let text):
-            if isAutomatic, control.isReadOnly || !mirror.isEnabled(index) { return }
             guard mayEdit(control.id) else { return }
             let present = mirror.shown(index).value.stringValue ?? ""
             let fresh = TextEditor(
@@ -25,7 +21,7 @@ extension LiveModel {
             if activeEdit?.field != control.id { hasCapsLock = false }
             take(control.id, .text(TextEditor(maxLength: secure.maxLength)))
         case .slider, .stepper:
-            if !isAutomatic { typeNumber(index) }
+            typeNumber(index)
         default: break
         }
     }

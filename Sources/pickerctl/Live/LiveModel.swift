@@ -53,9 +53,13 @@ struct LiveModel {
     /// The page on the screen.
     enum Page: Equatable {
         case form
+        /// The form, with the keys of the focused control over it.
+        case keys
         case help(ScrollState)
         case people
         case find(OpenList)
+        /// All commands, filtered by what is typed.
+        case palette(OpenList)
     }
 
     /// Whole form, or one control under the prompt.
@@ -154,6 +158,17 @@ struct LiveModel {
     /// The slider that the mouse drags, with its position at the start.
     var drag: HitRegion?
     var asksToLeave = false
+    /// Whether the focused text takes letters at once: it was reached by an arrow, Tab, Enter or a
+    /// click. Reached by a letter, letters go on being commands.
+    var isReady = false
+    /// The keys typed into the text being edited; others see a draft from the second one on.
+    var typedKeys = 0
+    /// The characters typed into a date since another key, which may become a whole date.
+    var typedDate = ""
+    /// The value of the date before that.
+    var typedDateBase: JSON = .null
+    /// Required fields that were left empty: from then on they say so.
+    var leftEmpty: Set<String> = []
     /// The question in the status line.
     var question: Question?
     /// The cards of the focused conflict.
@@ -252,6 +267,7 @@ struct LiveModel {
     private var sharedDraft: JSON? {
         guard let activeEdit, let index = mirror.index(activeEdit.field) else { return nil }
         if case .secure = mirror.definition.controls[index].kind { return nil }
+        if case .text = activeEdit.kind, typedKeys < 2 { return nil }
         guard let value = activeEdit.draft, value.encodedText.utf8.count <= 4_000 else {
             return nil
         }

@@ -8,16 +8,18 @@ extension LiveModel {
     func state(_ index: Int) -> ControlState {
         let field = mirror.definition.controls[index].id
         let shown = shown(index)
-        var state = ControlState(isFocused: focusedField == field && page == .form)
+        var state = ControlState(
+            isFocused: focusedField == field && (page == .form || page == .keys))
         state.availability = availability(index)
         state.isMixed = shown.isMixed
         if let problem = problems[field] {
             state.validity = .invalid(problem)
-        } else if shown.isMissing, activeEdit?.field != field {
+        } else if shown.isMissing, activeEdit?.field != field, leftEmpty.contains(field) {
             state.validity = .missing
         } else if shown.isInvalid, activeEdit?.field != field {
-            state.validity = .invalid("the form does not take this value any more; pick another")
+            state.validity = .invalid("this value is not valid any more; choose another")
         }
+        state.reason = reason(index)
         state.held = waiting(field)
         if let other = mirror.others.first(where: { $0.focus == field && $0.draft != nil }),
             let draft = other.draft
@@ -86,21 +88,39 @@ extension LiveModel {
                     .truncated()
             ]
         }
-        guard let draft = drafts[field] else { return [] }
-        let lines = draft.text.split(separator: "\n", omittingEmptySubsequences: false)
-        let text = "\(lines.first ?? "")\(lines.count > 1 ? " " + glyphs.more : "")"
-        let edit = around.keys.name(of: .act)
-        let discard = around.keys.name(of: .reset)
+        guard let draft = drafts[field], problems[field] == nil else { return [] }
         return [
             StyledText("\(glyphs.held) unsaved: ", roles.warning)
-                .appending(text, roles.text)
-                .appending(
-                    " \(glyphs.between) \(edit) to edit, \(discard) to discard", roles.dim
-                ).truncated()
+                .appending(Self.brief(draft.text), roles.text)
         ]
     }
 
-    private func controlView(_ index: Int, _ environment: StyleEnvironment) -> any ControlView {
+    /// A button for a row of buttons; its question is drawn below the row.
+    func button(
+        _ index: Int, _ environment: StyleEnvironment
+    ) -> (owner: String, view: ButtonView) {
+        let control = mirror.definition.controls[index]
+        var state = state(index)
+        state.notes = notes(control.id, environment)
+        guard case .button(let button) = control.kind else {
+            preconditionFailure("a row of buttons has only buttons")
+        }
+        let isPressed = pressed?.field == control.id
+        let view = ButtonView(
+            PrimitiveButtonStyleConfiguration(
+                label: ControlLabel(control), role: button.role,
+                confirm: Self.question(of: button, control), phase: isPressed ? .pressed : .idle,
+                state: state))
+        return (control.id, view)
+    }
+
+    /// The columns of a stepper's value at its bounds, so that the buttons stay where they are.
+    private func valueColumns(_ index: Int, _ domain: NumberDomain) -> Int {
+        [domain.min, domain.max].compactMap { $0 }
+            .map { DisplayWidth.columns(of: mirror.text(.number($0), of: index)) }.max() ?? 5
+    }
+
+    func controlView(_ index: Int, _ environment: StyleEnvironment) -> any ControlView {
         let control = mirror.definition.controls[index]
         let label = ControlLabel(control)
         var state = state(index)
@@ -122,6 +142,7 @@ extension LiveModel {
             var view = StepperView(
                 label: label, valueText: number == nil ? nil : valueText(index), state: state)
             view.typing = typing(control.id)
+            view.valueColumns = valueColumns(index, stepper.domain)
             if let number, !stepper.wraps {
                 view.canDecrement = stepper.domain.min.map { number > $0 } ?? true
                 view.canIncrement = stepper.domain.max.map { number < $0 } ?? true

@@ -11,33 +11,50 @@ extension LiveModel {
         let title = StyledText(
             " " + (mirror.definition.title ?? mirror.form), roles.heading)
         // A long title is cut to leave space for the people.
-        let here = presence(environment, room: size.columns - title.columns - 4).truncated()
-        let columns = max(1, min(title.columns, size.columns - here.columns - 4))
-        return Row {
+        let here = presence(environment, room: formColumns - title.columns - 4)
+        let width = here.reduce(0) { $0 + $1.measure(width: formColumns).columns + 2 }
+        let columns = max(1, min(title.columns, formColumns - width - 4))
+        return Row(spacing: 2) {
             Framed(columns: columns, .leading, title.truncated())
-            Spacer(minimum: 1)
+            Spacer()
             here
             StyledText("")
         }
     }
 
-    /// The people who have the form open, by name if there is space.
-    private func presence(_ environment: StyleEnvironment, room: Int) -> StyledText {
+    /// The rule below the title and above the footer.
+    func rule(_ environment: StyleEnvironment) -> StyledText {
+        let rule = String(repeating: environment.glyphs.rule, count: max(0, formColumns - 3))
+        return StyledText(" " + rule, environment.roles.border).truncated()
+    }
+
+    /// What needs attention, the people who have the form open (by name if there is space), and
+    /// whether there is a daemon.
+    private func presence(_ environment: StyleEnvironment, room: Int) -> [any Block] {
         let roles = environment.roles
         let glyphs = environment.glyphs
         switch mirror.link {
-        case .connecting: return StyledText("connecting \(glyphs.more)", roles.dim)
-        case .lost: return StyledText("offline", roles.warning)
-        case .deleted, .refused: return StyledText("")
+        case .connecting: return [StyledText("connecting \(glyphs.more)", roles.dim)]
+        case .lost: return [StyledText("offline", roles.warning.adding(.bold))]
+        case .deleted, .refused: return []
         case .online: break
         }
+        var room = room
+        var parts: [any Block] = []
         let conflicts = conflicted.count
         if conflicts > 0 {
-            let text = "\(glyphs.conflict) \(conflicts) conflict\(conflicts == 1 ? "" : "s")"
-            let people = people(room: room - DisplayWidth.columns(of: text) - 2, environment)
-            return StyledText(text, roles.warning.adding(.bold)).appending("  ") + people
+            let text = "\(glyphs.conflict) \(Self.count(conflicts, "conflict"))"
+            parts.append(
+                Target(.command("conflict"), StyledText(text, roles.warning.adding(.bold))))
+            room -= DisplayWidth.columns(of: text) + 2
         }
-        return people(room: room, environment)
+        let live = StyledText("\(glyphs.check) live", roles.dim)
+        let hasLive = room >= 24
+        if hasLive { room -= live.columns + 2 }
+        let people = people(room: room, environment).truncated()
+        parts.append(Target(.command("people"), people))
+        if hasLive { parts.append(live) }
+        return parts
     }
 
     private func people(room: Int, _ environment: StyleEnvironment) -> StyledText {
@@ -68,7 +85,7 @@ extension LiveModel {
             let waiting = mirror.waitingEdits
             let why = reason.map { " (\($0))" } ?? ""
             text =
-                "the daemon is away\(why): go on, "
+                "the daemon is away\(why): continue editing; "
                 + (waiting == 0
                     ? "edits merge when it is back"
                     : waiting == 1
@@ -85,74 +102,60 @@ extension LiveModel {
 
     // MARK: Below
 
-    /// The lines below the form: a rule, a line of text and a line of keys, or one line for both if
+    /// The lines below the form: a rule, a line of text and a line of keys; one line of either if
     /// the screen is low.
-    func footer(
-        _ environment: StyleEnvironment, _ drawn: inout DrawnParts, isRoomy: Bool
-    ) -> DrawnColumn {
-        let columns = size.columns
+    func footer(_ environment: StyleEnvironment, _ drawn: inout DrawnParts) -> DrawnColumn {
+        let columns = formColumns
         var lines = DrawnColumn(columns: columns)
+        let words = words
         if isRoomy {
+            lines.append(drawn.drawing(of: .rule, columns: columns) { rule(environment) })
+        }
+        if isRoomy || words.kind != .about {
             lines.append(
-                drawn.drawing(of: .rule, columns: columns) {
-                    let rule = String(repeating: environment.glyphs.rule, count: columns)
-                    return StyledText(rule, environment.roles.border).truncated()
-                })
+                drawn.drawing(of: .words(words), columns: columns) { said(words, environment) })
         }
-        if isRoomy || message != nil {
-            lines.append(drawn.drawing(of: wordsLook, columns: columns) { words(environment) })
-        }
-        if isRoomy || message == nil {
+        if isRoomy || words.kind == .about {
             lines.append(drawn.drawing(of: hintsLook, columns: columns) { hintLine(environment) })
         }
         return lines
     }
 
-    private func words(_ environment: StyleEnvironment) -> StyledText {
-        if let questionText {
-            let style = environment.roles.warning.adding(.bold)
-            return StyledText(" " + questionText, style).truncated()
-        }
-        if message == nil, let pendingChoice {
-            return StyledText(" " + pendingChoice, environment.roles.accent).truncated()
-        }
-        if let message { return said(message, environment) }
-        return StyledText(" " + (help ?? ""), environment.roles.dim).truncated()
-    }
-
-    func said(_ message: Message, _ environment: StyleEnvironment) -> StyledText {
+    func said(_ words: WordsLook, _ environment: StyleEnvironment) -> StyledText {
         let roles = environment.roles
-        return StyledText(
-            " " + message.text, message.isError ? roles.error : roles.accent
-        ).truncated()
+        let style =
+            switch words.kind {
+            case .question: roles.warning.adding(.bold)
+            case .choice: roles.accent
+            case .error: roles.error
+            case .note: roles.text
+            case .about: roles.dim
+            }
+        return StyledText(" " + words.text, style).truncated()
     }
 
-    /// The help of the focused control, or who set it when.
-    private var help: String? {
-        guard let index = focusedIndex else { return nil }
-        if let help = mirror.definition.controls[index].help { return help }
-        guard let author else { return nil }
-        let when = author.at.map { " · \(around.localTime($0))" } ?? ""
-        return "set by \(author.name ?? "you")\(when)"
-    }
-
-    func hintLine(_ environment: StyleEnvironment) -> StyledText {
+    /// The keys that have an effect now. A click on one is the same as the key.
+    func hintLine(_ environment: StyleEnvironment) -> Row {
         let roles = environment.roles
-        var line = StyledText(" ")
+        var blocks: [any Block] = []
+        var columns = 1
         for (key, what) in hints {
-            let more = StyledText(key, roles.accent).appending(" \(what)  ", roles.dim)
-            if line.columns + more.columns > size.columns { break }
-            line = line + more
+            let text = StyledText(key, roles.text.adding(.bold)).appending(" \(what)", roles.dim)
+            if columns + text.columns > formColumns { break }
+            columns += text.columns + 3
+            blocks.append(Target(.command(key), text.truncated()))
         }
-        return line.truncated()
+        return Row([StyledText(" ")] + [Row(blocks, spacing: 3)], spacing: 0)
     }
 
     /// The hints for the keys, the most useful first.
     private var hints: [(String, String)] {
         switch page {
+        case .keys: return [("?", "all keys"), ("Esc", "back")]
         case .help: return [("PgDn PgUp", "scroll"), ("Esc", "back")]
         case .people: return [("any key", "back")]
         case .find: return [("Enter", "go there"), ("Esc", "back")]
+        case .palette: return [("Enter", "do it"), ("a-z", "filter"), ("Esc", "back")]
         case .form: break
         }
         switch question {
@@ -166,21 +169,23 @@ extension LiveModel {
         case .list:
             let several = focusedIndex.map { mirror.definition.controls[$0].isMultiple } ?? false
             return [
-                ("Enter", several ? "tick" : "pick"), ("type", "to filter"),
+                ("Enter", several ? "select" : "choose"), ("a-z", "filter"),
                 ("Esc", several ? "done" : "close"),
             ]
         case .text(let editor):
             return editor.isMultiline
-                ? [("Tab", "set"), ("Esc", "leave as draft"), ("^O", "$EDITOR")]
-                : [("Enter", "set"), ("Esc", "leave as draft"), ("Tab", "set, next")]
-        case .number: return [("Enter", "set"), ("Esc", "put back")]
+                ? [("Tab", "set"), ("Esc", "keep as draft"), ("Alt-e", "$EDITOR")]
+                : [("Enter", "set"), ("Esc", "keep as draft"), ("Tab", "set, next")]
+        case .number: return [("Enter", "set"), ("Esc", "cancel")]
         case .value(_, let settles):
             return settles == nil
-                ? [("arrows", "turn"), ("Enter", "set"), ("Esc", "put back")]
-                : [("Enter", "set now"), ("Esc", "put back")]
-        case .part: return [("digits", "type"), ("Enter", "set"), ("Esc", "put back")]
+                ? [("arrows", "change"), ("Enter", "set"), ("Esc", "cancel")]
+                : [("Enter", "set now"), ("Esc", "cancel")]
+        case .part: return [("0-9", "type"), ("Enter", "set"), ("Esc", "cancel")]
         case .calendar:
-            return [("arrows", "day"), ("PgUp/PgDn", "month"), ("Enter", "pick"), ("Esc", "back")]
+            return [
+                ("arrows", "day"), ("PgUp/PgDn", "month"), ("Enter", "choose"), ("Esc", "cancel"),
+            ]
         case .confirm: return [("y", "yes"), ("n", "no"), ("Esc", "back")]
         }
     }
@@ -192,60 +197,68 @@ extension LiveModel {
         switch control.kind {
         case .picker(let picker):
             if case .list? = activeEdit?.kind {
-                return [("Enter", "pick"), ("type", "to filter"), leave]
+                return [("Enter", "choose"), ("a-z", "filter"), leave]
             }
-            if picker.isMultiple { return [("Space", "tick"), ("Enter", "done"), leave] }
-            return [("arrows", "choose"), ("Enter", "pick"), leave]
+            if picker.isMultiple { return [("Space", "select"), ("Enter", "done"), leave] }
+            return [("arrows", "move"), ("Enter", "choose"), leave]
         case .toggle: return [("Space", "toggle"), ("Enter", "done"), leave]
         case .text, .secure: return [("Enter", "set"), leave]
-        default: return [("arrows", "turn"), ("Enter", "set"), leave]
+        default: return [("arrows", "change"), ("Enter", "set"), leave]
         }
     }
 
     private var freeHints: [(String, String)] {
-        var list: [(String, String)] = []
-        if case .section? = focus {
-            list.append(("Enter", "unfold"))
-        } else if let index = focusedIndex {
-            let control = mirror.definition.controls[index]
-            if !conflict(index).isEmpty {
-                return around.plain([
-                    ("←→", "choose"), ("Enter", "settle"), ("↑↓", "move"), ("Esc", "later"),
-                ])
-            }
-            switch control.kind {
-            case .picker(let picker):
-                switch shape(index) {
-                case .closed: list.append(("Enter", "open"))
-                case .lines: list.append(("Space", picker.isMultiple ? "tick" : "pick"))
-                case .row, .wheel:
-                    list.append(
-                        (picker.isMultiple ? "Space" : "←→", picker.isMultiple ? "tick" : "pick"))
-                }
-            case .toggle: list.append(("Space", "toggle"))
-            case .slider: list += [("←→", "drag"), ("Enter", "type")]
-            case .stepper: list += [("←→", "step"), ("Enter", "type")]
-            case .wheels: list += [("Enter", "take"), ("←→", "wheel")]
-            case .date:
-                list.append(("Enter", "take"))
-                if style(index) != .graphical { list += [("←→", "part"), ("+-", "turn")] }
-            case .text(let text):
-                list.append(("Enter", "type"))
-                if text.isMultiline { list.append(("e", "$EDITOR")) }
-            case .secure: list.append(("Enter", "type"))
-            case .button: list.append(("Enter", "press"))
-            case .gauge, .label: break
-            }
+        if let index = focusedIndex, !conflict(index).isEmpty {
+            return around.plain(controlHints + [("↑↓", "move")])
         }
-        list.append(("↑↓", "move"))
-        let commands: [(KeyAction, String)] = [
-            (.help, "keys"), (.leave, "leave"), (.undo, undoHint), (.find, "find"),
-            (.people, "who"),
+        var commands: [(KeyAction, String)] = []
+        if let field = focusedField, drafts[field] != nil { commands.append((.reset, "discard")) }
+        if !conflicted.isEmpty { commands.append((.conflict, "conflict")) }
+        if !ownEdits.done.isEmpty { commands.append((.undo, undoHint)) }
+        commands += [
+            (.find, "find"), (.help, "help"), (.leave, "quit"), (.palette, "commands"),
         ]
-        for (action, what) in commands where !around.keys.names(of: action).isEmpty {
-            list.append((around.keys.name(of: action), what))
+        if isReady, isAtText { return around.plain(controlHints + [("↑↓", "move")]) }
+        let named = commands.filter { !around.keys.names(of: $0.0).isEmpty }
+            .map { (around.keys.name(of: $0.0), $0.1) }
+        return around.plain(controlHints + [("↑↓", "move")] + named)
+    }
+
+    /// The keys of the focused control.
+    var controlHints: [(String, String)] {
+        if case .section? = focus { return [("Enter", "unfold")] }
+        guard let index = focusedIndex else { return [] }
+        let control = mirror.definition.controls[index]
+        if !conflict(index).isEmpty {
+            return [("←→", "choose"), ("Enter", "settle for everybody"), ("Esc", "later")]
         }
-        return around.plain(list)
+        switch control.kind {
+        case .picker(let picker):
+            switch shape(index) {
+            case .closed: return [("Enter", "open")]
+            case .lines: return [("Space", picker.isMultiple ? "select" : "set")]
+            case .row, .wheel:
+                return picker.isMultiple
+                    ? [("←→", "choose"), ("Space", "select")]
+                    : [("←→", "choose"), ("1-9", "option")]
+            }
+        case .toggle: return [("Space", "toggle")]
+        case .slider: return [("←→", "step"), ("0-9", "type")]
+        case .stepper: return [("←→", "step"), ("0-9", "type")]
+        case .gauge: return control.isReadOnly ? [] : [("←→", "step"), ("0-9", "type")]
+        case .wheels: return [("Enter", "edit"), ("←→", "wheel")]
+        case .date:
+            if style(index) == .graphical { return [("Enter", "choose a day")] }
+            return [("←→", "part"), ("+-", "step"), ("0-9", "type")]
+        case .text, .secure:
+            if isReady { return [("a-z", "type"), ("Enter", "edit"), ("Esc", "commands")] }
+            if case .text(let text) = control.kind, text.isMultiline {
+                return [("Enter", "edit"), ("e", "$EDITOR")]
+            }
+            return [("Enter", "edit")]
+        case .button: return [("Enter", "press")]
+        case .label: return []
+        }
     }
 
     // MARK: Other pages
@@ -267,8 +280,16 @@ extension LiveModel {
     }
 
     func find(_ list: OpenList, _ environment: StyleEnvironment) -> any Block {
+        listPage("Find a control", list, findable, environment)
+    }
+
+    /// A list on the whole page.
+    func listPage(
+        _ title: String, _ list: OpenList, _ options: [PickerOption],
+        _ environment: StyleEnvironment
+    ) -> any Block {
         var configuration = PickerStyleConfiguration(
-            label: ControlLabel("Find a control"), options: findable,
+            label: ControlLabel(title), options: options,
             selection: .tags([focusedField.map { .string($0) } ?? .null]),
             state: ControlState(isFocused: true), environment: environment)
         configuration.presentation = .open(list)
@@ -309,7 +330,8 @@ enum HelpPage {
                 (.up, "the control above"), (.down, "the control below"), (.next, "the next one"),
                 (.previous, "the one before"), (.first, "the first"), (.last, "the last"),
                 (.pageUp, "a page up"), (.pageDown, "a page down"), (.find, "find a control"),
-                (.fold, "fold the section"),
+                (.fold, "fold the section"), (.conflict, "the next conflict"),
+                (.palette, "every command by its name"),
             ]
         ),
         (
@@ -318,7 +340,8 @@ enum HelpPage {
                 (.act, "pick, toggle, open, press, type"), (.left, "to the left, less"),
                 (.right, "to the right, more"), (.increase, "one more"), (.decrease, "one less"),
                 (.edit, "type a text or number"), (.external, "text in $EDITOR"),
-                (.reset, "drop a draft; else the default"), (.undo, "take back my last edit"),
+                (.reset, "discard a draft, or reset to the default (asks)"),
+                (.undo, "undo my last edit"),
                 (.redo, "do it again"),
             ]
         ),
@@ -326,7 +349,7 @@ enum HelpPage {
             "Else",
             [
                 (.kept, "edits that were made for another daemon"),
-                (.people, "who is here"), (.escape, "put back, close, leave a conflict"),
+                (.people, "who is here"), (.escape, "cancel, close, decide a conflict later"),
                 (.suspend, "suspend"), (.redraw, "draw again"), (.help, "this page"),
                 (.leave, "leave"),
             ]
@@ -347,7 +370,7 @@ enum HelpPage {
             ("1-9", "choose an option, or type a number"),
             ("←→ Enter", "choose a card of a conflict; settle it"),
             ("", "A mark with a name: somebody is there."),
-            ("", "What you hold does not move: another's change waits beside it."),
+            ("", "What you edit does not change: a change by somebody else waits beside it."),
             ("Mouse", "click, drag, wheel"),
         ]
         return lines

@@ -32,7 +32,7 @@ extension LiveModel {
             mirror.definition.controls.map { control in
                 let subtitle = control.subtitle.map { DisplayWidth.columns(of: $0) }
                 return max(
-                    DisplayWidth.columns(of: control.title) + 3, min(subtitle ?? 0, 24))
+                    DisplayWidth.columns(of: control.title) + 3, min(subtitle ?? 0, 18))
             }
         }
         let visible = columns.indices.lazy.filter { mirror.isVisible($0) }
@@ -44,37 +44,51 @@ extension LiveModel {
         let environment = environment(&drawn)
         drawn.begin(size: size, definition: mirror.definitions, environment)
         var canvas = Canvas(columns: size.columns, lines: size.lines)
-        let isRoomy = size.lines >= 16
+        let columns = formColumns
         var top = 0
         func line(_ block: some Block) {
-            block.render(into: &canvas, in: Rect(x: 0, y: top, columns: size.columns, lines: 1))
+            block.render(into: &canvas, in: Rect(x: 0, y: top, columns: columns, lines: 1))
             top += 1
         }
-        let title = drawn.drawing(of: headerLook, columns: size.columns) { header(environment) }
+        let title = drawn.drawing(of: headerLook, columns: columns) { header(environment) }
         line(Picture(title))
-        if let banner = banner(environment) { line(banner) }
-        if isRoomy { top += 1 }
+        if let banner = banner(environment) {
+            line(kept.isEmpty ? AnyBlock(banner) : AnyBlock(Target(.command("kept"), banner)))
+            if isRoomy { top += 1 }
+        } else if isRoomy {
+            line(Picture(drawn.drawing(of: .rule, columns: columns) { rule(environment) }))
+        }
         let footerLines = isRoomy ? 3 : 1
         let window = Rect(
-            x: 0, y: top, columns: size.columns, lines: max(0, size.lines - top - footerLines))
-        footer(environment, &drawn, isRoomy: isRoomy).render(
+            x: 0, y: top, columns: columns, lines: max(0, size.lines - top - footerLines))
+        footer(environment, &drawn).render(
             into: &canvas,
-            in: Rect(x: 0, y: window.maxY, columns: size.columns, lines: footerLines))
+            in: Rect(x: 0, y: window.maxY, columns: columns, lines: footerLines))
         var scroll = scroll
         var geometry = LiveGeometry()
         geometry.window = window
         switch page {
         case .form: drawForm(into: &canvas, environment, &drawn, &geometry, &scroll)
+        case .keys:
+            drawForm(into: &canvas, environment, &drawn, &geometry, &scroll)
+            drawKeys(into: &canvas, in: window, environment)
         case .help(let scroll):
             let content = HelpPage.block(helpLines, environment)
             Viewport(scroll, lines: window.lines, environment: environment, content)
                 .render(into: &canvas, in: window.inset(left: 1))
         case .people: people(environment).render(into: &canvas, in: window.inset(left: 1))
         case .find(let list): find(list, environment).render(into: &canvas, in: window)
+        case .palette(let list): palette(list, environment).render(into: &canvas, in: window)
         }
         geometry.regions = canvas.regions
         return LiveScreen(canvas: canvas, geometry: geometry, scroll: scroll)
     }
+
+    /// Whether there is space for more than the form: rules, and a line that describes the control.
+    var isRoomy: Bool { size.lines >= 16 }
+
+    /// The form is at most this wide, so that a value is never far from its label.
+    var formColumns: Int { min(size.columns, 96) }
 
     // MARK: The form
 
@@ -91,7 +105,8 @@ extension LiveModel {
         let isWide = window.columns >= 60
         let gap = isWide ? 1 : 0
         let width = max(0, window.columns - 1)
-        let content = content(environment, columns: max(0, width - gap), &drawn)
+        let content = content(
+            environment, columns: max(0, width - gap), lines: window.lines, &drawn)
         geometry.frames = content.frames
         geometry.contentLines = content.measure(width: width).lines
         if followsFocus, let focus {
@@ -123,9 +138,7 @@ extension LiveModel {
         let x = value?.x ?? window.x + 2
         let size = menu.measure(width: max(0, window.maxX - 1 - x))
         let lines = min(size.lines, window.lines)
-        // The notes below the control (a change by somebody else, an error) stay visible.
-        let hasNotice = state(index).held != nil || problems[activeEdit.field] != nil
-        let below = hasNotice ? frame.maxY : value?.maxY ?? frame.maxY
+        let below = value?.maxY ?? frame.maxY
         let above = (value?.y ?? frame.y) - lines
         let y =
             below + lines <= window.maxY
@@ -169,17 +182,19 @@ extension LiveModel {
     }
 
     private func content(
-        _ environment: StyleEnvironment, columns: Int, _ drawn: inout DrawnParts
+        _ environment: StyleEnvironment, columns: Int, lines: Int, _ drawn: inout DrawnParts
     ) -> DrawnColumn {
         let definition = mirror.definition
         var column = DrawnColumn(columns: columns)
         func note(_ text: String) {
             let canvas = drawn.drawing(of: .note(text), columns: columns) {
-                Padding(left: 2, StyledText(text, environment.roles.dim))
+                let left = ControlFrame.gutter(in: columns)
+                return Padding(left: left, StyledText(text, environment.roles.dim))
             }
             column.append(canvas)
         }
-        if size.lines >= 16, let subtitle = definition.subtitle { note(subtitle) }
+        let air = air(environment, columns: columns, lines: lines, &drawn)
+        if isRoomy, let subtitle = definition.subtitle { note(subtitle) }
         for (number, section) in definition.sections.enumerated() {
             let visible = section.fields.filter { mirror.isVisible($0) }
             if visible.isEmpty { continue }
@@ -192,7 +207,17 @@ extension LiveModel {
                 column.append(canvas, of: "#\(number)")
             }
             if folded.contains(number) { continue }
-            for index in visible {
+            var wasInput = false
+            for (place, run) in runs(of: visible).enumerated() {
+                if place > 0, air == .everywhere || air == .inputs && isInput(run[0]) && wasInput {
+                    column.appendLine()
+                }
+                wasInput = isInput(run[run.count - 1])
+                guard run.count == 1 else {
+                    append(buttons: run, to: &column, environment, &drawn)
+                    continue
+                }
+                let index = run[0]
                 let look = PartLook.control(index, look(index))
                 let canvas = drawn.drawing(of: look, columns: columns) {
                     AnyBlock(view(index, environment))
@@ -204,6 +229,81 @@ extension LiveModel {
         return column
     }
 
+    /// Controls as they are drawn: buttons that follow one another are side by side.
+    private func runs(of visible: [Int]) -> [[Int]] {
+        var runs: [[Int]] = []
+        for index in visible {
+            if case .button = mirror.definition.controls[index].kind, let last = runs.last?.last,
+                case .button = mirror.definition.controls[last].kind
+            {
+                runs[runs.count - 1].append(index)
+            } else {
+                runs.append([index])
+            }
+        }
+        return runs
+    }
+
+    private func append(
+        buttons run: [Int], to column: inout DrawnColumn, _ environment: StyleEnvironment,
+        _ drawn: inout DrawnParts
+    ) {
+        let row = drawn.drawing(
+            of: .buttons(run.map { look($0) }, first: run[0]), columns: column.columns
+        ) {
+            AnyBlock(ButtonRow(run.map { button($0, environment) }).block(in: environment))
+        }
+        column.append(row)
+        // The question of a button is below the row, so that no button moves.
+        guard let activeEdit, case .confirm = activeEdit.kind,
+            let index = mirror.index(activeEdit.field),
+            run.contains(index)
+        else { return }
+        let question = drawn.drawing(of: .control(index, look(index)), columns: column.columns) {
+            AnyBlock(view(index, environment))
+        }
+        column.append(question, of: activeEdit.field)
+    }
+
+    /// Where there are empty lines between controls.
+    private enum Air { case nowhere, inputs, everywhere }
+
+    /// Whether a control is drawn on a filled ground, which would join with that of its neighbour.
+    private func isInput(_ index: Int) -> Bool {
+        switch mirror.definition.controls[index].kind {
+        case .picker: shape(index) == .closed
+        case .date: style(index) != .wheel
+        case .text, .secure, .stepper, .button: true
+        case .wheels, .toggle, .slider, .gauge, .label: false
+        }
+    }
+
+    /// As much air as there is space for. It depends on the form at rest, so that what is told
+    /// later moves nothing.
+    private func air(
+        _ environment: StyleEnvironment, columns: Int, lines: Int, _ drawn: inout DrawnParts
+    ) -> Air {
+        var needed = isRoomy && mirror.definition.subtitle != nil ? 1 : 0
+        var (all, inputs) = (0, 0)
+        for (number, section) in mirror.definition.sections.enumerated() {
+            let visible = section.fields.filter { mirror.isVisible($0) }
+            if visible.isEmpty { continue }
+            needed += 2
+            if folded.contains(number) { continue }
+            let runs = runs(of: visible)
+            for (place, run) in runs.enumerated() {
+                needed += drawn.restingLines(of: run[0]) {
+                    controlView(run[0], environment).block(in: environment)
+                        .measure(width: columns).lines
+                }
+                guard place > 0 else { continue }
+                all += 1
+                if isInput(run[0]), isInput(runs[place - 1][0]) { inputs += 1 }
+            }
+        }
+        return needed + all <= lines ? .everywhere : needed + inputs <= lines ? .inputs : .nowhere
+    }
+
     private func title(
         of section: FormSection, _ number: Int, _ environment: StyleEnvironment
     ) -> Target {
@@ -211,21 +311,24 @@ extension LiveModel {
         let glyphs = environment.glyphs
         let roles = environment.roles
         let isFocused = look.isFocused
-        let mark = look.isFolded ? glyphs.collapsed : glyphs.expanded
-        var text = StyledText(
-            isFocused ? glyphs.focusBar + " " : "  ", roles.accent
-        ).appending(mark + " ", roles.dim).appending(section.title ?? "More", roles.heading)
+        let gutter = ControlFrame.gutter(in: formColumns - 2)
+        let bar = isFocused ? glyphs.focusBar : " "
+        var text = StyledText(String(repeating: " ", count: gutter / 2 - 1) + bar, roles.accent)
+        if look.isFolded { text = text.appending(glyphs.collapsed + " ", roles.dim) }
+        text = text.appending(section.title ?? "More", roles.heading)
         if look.isFolded {
             text = text.appending("  \(section.fields.count) hidden", roles.dim)
             if look.problems > 0 {
                 text = text.appending("  \(glyphs.cross) \(look.problems)", roles.error)
             }
         }
-        let rule = TitledRule(
-            isFocused ? text.adding(.bold) : text, style: roles.border, glyphs: glyphs)
         let focusRow = Drawing(size: { Size(columns: $0, lines: 1) }) { canvas, rect in
-            rule.render(into: &canvas, in: rect)
-            if isFocused { canvas.setCursor(rect.origin) }
+            text.truncated().render(into: &canvas, in: rect)
+            guard isFocused else { return }
+            canvas.setCursor(rect.origin)
+            if roles.row != .standard {
+                canvas.restyle(rect.inset(left: gutter / 2 - 1)) { $0.background = roles.row }
+            }
         }
         return Target(.fold, focusRow)
     }
@@ -243,7 +346,11 @@ extension LiveModel {
         let content = Column {
             Owned(by: focusedField ?? "", AnyBlock(view(index, environment)))
             if let banner = banner(environment) { banner }
-            if let message { said(message, environment) } else { hintLine(environment) }
+            if words.kind == .about || words.kind == .choice {
+                hintLine(environment)
+            } else {
+                said(words, environment)
+            }
         }
         let height = content.measure(width: size.columns).lines
         let lines = min(height, max(1, size.lines - 1))

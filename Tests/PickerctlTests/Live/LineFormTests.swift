@@ -47,7 +47,7 @@ struct LineFormTests {
         #expect(outcome.lines.contains("  2. Vanilla"))
         #expect(outcome.lines.contains("Chocolate!"))
         #expect(outcome.lines.contains { $0.hasPrefix("Go: button. Really?") })
-        #expect(outcome.lines.last == "All was asked.")
+        #expect(outcome.lines.last == "All questions are asked.")
     }
 
     @Test("a symbol is said in words where the label does not say it already")

@@ -154,7 +154,7 @@ struct LiveKeysTests {
         bench.type("e")
         bench.feed(.edited(field: "note", text: nil))
         #expect(bench.screen().contains("the editor left no text"))
-        bench.type("x\u{0F}")
+        bench.type("x\u{1B}e")
         #expect(bench.edited.last == "one\ntwox")
     }
 
@@ -270,8 +270,9 @@ struct LiveKeysTests {
         bench.type("q")
         #expect(bench.ending == nil)
         bench.press(.enter)
-        bench.type("c\u{13}")
+        bench.type("c\t")
         #expect(bench.edits.map(\.action) == [.value("a\nbc")])
+        bench.press(.escape)
         bench.type("q")
         #expect(bench.ending == .done)
     }

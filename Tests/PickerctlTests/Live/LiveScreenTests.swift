@@ -1,39 +1,101 @@
 import Foundation
+import PickerClient
 import SyncCore
-import TerminalUI
 import Testing
 
+@testable import TerminalUI
 @testable import pickerctl
 
+/// Whole screens, kept with their colours: `cat` shows a golden in a terminal, `make screens` makes
+/// pictures of all of them.
 @Suite("whole screens")
 struct LiveScreenTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "Goldens")
+    private static let sizes = [(80, 24), (100, 30), (40, 10)]
 
-    /// `RECORD_GOLDENS=1` writes them again: look at the difference before you keep it.
-    private func check(_ name: String, _ screen: String) throws {
-        let file = Self.folder.appending(path: name + ".txt")
+    /// What a terminal can show.
+    private enum Look: String, CaseIterable {
+        case truecolor, light, sixteen, plain, ascii
+
+        var environment: StyleEnvironment {
+            switch self {
+            case .truecolor: StyleEnvironment(theme: .harbor, depth: .trueColor)
+            case .light: StyleEnvironment(theme: .paper, depth: .trueColor)
+            case .sixteen: StyleEnvironment(theme: .terminal, depth: .sixteen)
+            case .plain: StyleEnvironment(theme: .terminal, depth: .none)
+            case .ascii: StyleEnvironment(theme: .terminal, depth: .none, charset: .ascii)
+            }
+        }
+    }
+
+    /// `RECORD_GOLDENS=1` writes them again: look at the pictures before you keep them.
+    private func check(_ name: String, _ bench: LiveBench, _ look: Look) throws {
+        var bench = bench
+        bench.model.around.environment = look.environment
+        let canvas = bench.model.draw()
+        let size = "\(canvas.buffer.columns)x\(canvas.buffer.lines)"
+        let file = Self.folder.appending(path: "\(name)-\(size)-\(look.rawValue).ansi")
+        let screen = Self.transcript(canvas.buffer, look.environment)
         if ProcessInfo.processInfo.environment["RECORD_GOLDENS"] == "1" {
-            try (screen + "\n").write(to: file, atomically: true, encoding: .utf8)
-            return
+            return try screen.write(to: file, atomically: true, encoding: .utf8)
         }
         let kept = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
-        #expect(screen + "\n" == kept, "\(name) is drawn otherwise than its golden says")
+        if screen != kept {
+            Issue.record("\(file.lastPathComponent) is not what is drawn:\n\(bench.screen())")
+        }
+    }
+
+    /// The lines of a screen with the sequences of their styles.
+    private static func transcript(
+        _ buffer: CellBuffer, _ environment: StyleEnvironment
+    ) -> String {
+        var bytes: [UInt8] = []
+        for y in 0..<buffer.lines {
+            let cells = buffer.reducedLine(
+                y, to: environment.depth, charset: environment.charset)
+            let used = cells.lastIndex { $0 != .blank() }.map { $0 + 1 } ?? 0
+            var style = CellStyle.plain
+            for cell in cells.prefix(used) where !cell.isContinuation {
+                if cell.style != style { bytes += ANSI.style(cell.style) }
+                style = cell.style
+                bytes += Array(String(cell.cluster).utf8)
+            }
+            if style != .plain { bytes += ANSI.style(.plain) }
+            bytes.append(0x0A)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func check(
+        _ name: String, _ looks: [Look], _ make: (Int, Int) throws -> LiveBench
+    ) throws {
+        for (columns, lines) in Self.sizes {
+            let bench = try make(columns, lines)
+            for look in looks { try check(name, bench, look) }
+        }
     }
 
     @Test(
-        "every example form is whole at 80x24 and at 40x10",
+        "every example form is whole at each size, with every kind of terminal",
         arguments: ["controls", "deploy", "ice-cream", "income"])
     func examples(_ name: String) throws {
-        var wide = try LiveBench(example: name, columns: 80, lines: 24)
-        try check("\(name)-80x24", wide.screen())
-        var narrow = try LiveBench(example: name, columns: 40, lines: 10)
-        try check("\(name)-40x10", narrow.screen())
+        try check(name, Look.allCases) { columns, lines in
+            try LiveBench(example: name, columns: columns, lines: lines)
+        }
+    }
+
+    @Test("every control in one picture")
+    func everyControl() throws {
+        var bench = try LiveBench(example: "controls", columns: 96, lines: 104)
+        bench.focus("speed")
+        try check("gallery", bench, .truecolor)
+        try check("gallery", bench, .light)
     }
 
     @Test("each control that has the focus is seen, its cursor too")
     func focusIsSeen() throws {
-        for (columns, lines) in [(80, 24), (40, 10)] {
+        for (columns, lines) in Self.sizes {
             for name in ["controls", "deploy", "ice-cream", "income"] {
                 var bench = try LiveBench(example: name, columns: columns, lines: lines)
                 for focus in bench.model.focusable {
@@ -47,27 +109,107 @@ struct LiveScreenTests {
         }
     }
 
-    @Test("a busy moment: people, a ghost, a conflict, a held value, a banner")
-    func busy() throws {
-        var bench = try LiveBench(example: "deploy", columns: 80, lines: 24)
+    private static let busyLooks: [Look] = [.truecolor, .sixteen, .ascii]
+
+    /// People, a draft of one of them, and a conflict.
+    private func busy(_ columns: Int, _ lines: Int) throws -> LiveBench {
+        var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
         bench.bobIs(at: "traffic", draft: 40)
         let sibling = Sibling(
             value: "staging", by: LiveBench.author(LiveBench.me, "ann"),
             at: Timestamp("2026-11-21T14:02:09.000Z"))
         bench.changed("environment", "production", conflict: [sibling])
-        try check("busy-80x24", bench.screen())
-        bench.focus("traffic")
-        bench.press(.right)
-        bench.changed("traffic", 40)
-        bench.bobIs(at: nil)
-        bench.disconnect()
-        try check("held-80x24", bench.screen())
+        return bench
     }
 
-    @Test("the page of keys")
+    @Test("a busy moment: people, a draft, a conflict")
+    func conflict() throws {
+        try check("conflict", Self.busyLooks, busy)
+    }
+
+    @Test("what happens beside one's own edit: a change that waits, and no daemon")
+    func held() throws {
+        try check("held", Self.busyLooks) { columns, lines in
+            var bench = try busy(columns, lines)
+            bench.focus("traffic")
+            bench.press(.right)
+            bench.changed("traffic", 40)
+            bench.bobIs(at: nil)
+            bench.disconnect()
+            return bench
+        }
+    }
+
+    @Test("an open menu, with what filters it")
+    func menu() throws {
+        try check("menu", Self.busyLooks) { columns, lines in
+            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+            bench.focus("region")
+            bench.press(.enter)
+            bench.type("ame")
+            return bench
+        }
+    }
+
+    @Test("a text that was refused, and a slider that is not set yet")
+    func refused() throws {
+        try check("refused", Self.busyLooks) { columns, lines in
+            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+            bench.focus("version")
+            bench.press(.enter)
+            bench.type("x")
+            bench.press(.enter)
+            return bench
+        }
+        try check("settling", Self.busyLooks) { columns, lines in
+            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+            bench.focus("traffic")
+            bench.press(.right, .right, .right)
+            return bench
+        }
+    }
+
+    @Test("a button that asks, a question about a reset, and edits for another daemon")
+    func questions() throws {
+        try check("confirm", Self.busyLooks) { columns, lines in
+            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+            bench.focus("rollback")
+            bench.press(.enter)
+            return bench
+        }
+        try check("reset", Self.busyLooks) { columns, lines in
+            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+            bench.changed("region", "us-east-1")
+            bench.focus("region")
+            bench.press(.backspace)
+            return bench
+        }
+        try check("another-daemon", Self.busyLooks) { columns, lines in
+            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+            bench.disconnect()
+            bench.focus("replicas")
+            bench.type("7")
+            bench.press(.enter)
+            let (number, request) = try #require(bench.sent.first)
+            bench.connect(replica: "b")
+            bench.feed(.answered([number], .otherReplica(request)))
+            bench.type("K")
+            return bench
+        }
+    }
+
+    @Test("the keys of the focused control, and all keys")
     func help() throws {
-        var bench = try LiveBench(example: "deploy", columns: 80, lines: 24)
-        bench.type("?")
-        try check("help-80x24", bench.screen())
+        try check("keys", Self.busyLooks) { columns, lines in
+            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+            bench.focus("traffic")
+            bench.type("?")
+            return bench
+        }
+        try check("help", [.truecolor]) { columns, lines in
+            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+            bench.type(columns > 40 ? "??" : "?")
+            return bench
+        }
     }
 }

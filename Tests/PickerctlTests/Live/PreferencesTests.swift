@@ -145,8 +145,9 @@ struct PreferencesTests {
         let keys = try preferences("keys: {leave: ctrl-x, undo: z, people: []}").keys
         var bench = try LiveBench(
             "form: t\nfields: [{id: note, type: text}, {id: a, type: toggle}]", keys: keys)
+        bench.changed("a", true, by: LiveBench.me)
         let hints = bench.screen().split(separator: "\n").last ?? ""
-        #expect(hints.contains("^X leave") && hints.contains("z undo") && !hints.contains("w who"))
+        #expect(hints.contains("^X quit") && hints.contains("z undo") && !hints.contains("w who"))
         bench.type("ihello")
         bench.type("\u{1B}")
         bench.type("\u{18}")

@@ -114,7 +114,7 @@ def another_daemon_asks():
     with Knobs() as (form, t):
         first = form.state
         t.press("/", "traf", "Enter")
-        t.sees("▌ Traffic")
+        t.sees("▌  Traffic")
         form.kill()
         t.sees("the daemon is away")
         t.press("70", "Enter")

@@ -291,7 +291,7 @@ def accessible():
         # Start is hidden in production; what is left asks before it acts.
         t.sees("Roll back production?")
         t.press("yes", "Enter")
-        t.sees("All was asked")
+        t.sees("All questions are asked")
         t.press(":undo", "Enter")
         t.sees("undone")
         t.press(":who", "Enter")

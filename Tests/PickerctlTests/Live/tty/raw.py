@@ -186,7 +186,7 @@ def picks(form, proxy):
         writes(t, "leave")
         t.press("Down", "Up")
         t.pump(0.1)
-        t.press("\r" if field != "note" else "\x13")
+        t.press("\r" if field != "note" else "\t")
         t.pump(0.3)
         look(t, "pick " + field)
 

@@ -1,0 +1,135 @@
+// Typing into a control that is only focused: texts, numbers and whole dates.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    /// Whether the focus is at a text, edited or not.
+    var isAtText: Bool {
+        guard mode == .form, let index = focusedIndex else { return false }
+        switch mirror.definition.controls[index].kind {
+        case .text, .secure: return activeEdit == nil || activeEdit?.isTyping == true
+        default: return false
+        }
+    }
+
+    /// The commands that a text leaves to the form: with Alt, since readline has the Ctrl keys.
+    static func commandInText(_ event: KeyEvent) -> KeyAction? {
+        guard event.modifiers == .alt, case .character(let character) = event.key else {
+            return nil
+        }
+        switch character {
+        case "u": return .undo
+        case "/": return .find
+        case "w": return .people
+        case "x": return .palette
+        default: return nil
+        }
+    }
+
+    /// A letter or digit into a text that is ready for it, and `.` into a number; `false` if the
+    /// key is a command.
+    mutating func typesAtOnce(_ event: KeyEvent, _ commands: inout [LiveCommand]) -> Bool {
+        guard mode == .form, Self.isLetter(event), case .character(let character) = event.key,
+            let index = focusedIndex
+        else { return false }
+        let control = mirror.definition.controls[index]
+        switch control.kind {
+        case .slider, .stepper:
+            guard character == ".", mayEdit(control.id) else { return false }
+            take(control.id, .number(TextEditor(".")))
+            return true
+        case .text, .secure:
+            guard isReady, character != " " else { return false }
+            editText()
+            guard activeEdit != nil else { return true }
+            heldKey(event, &commands)
+            return true
+        default: return false
+        }
+    }
+
+    // MARK: Dates
+
+    /// Collects the characters that are typed into a date: a whole ISO date or time replaces the
+    /// value, whichever part has the focus. `false` if the key has its usual meaning.
+    mutating func dateKey(_ event: KeyEvent) -> Bool {
+        guard Self.isLetter(event), case .character(let character) = event.key,
+            let index = focusedIndex, case .date = mirror.definition.controls[index].kind
+        else {
+            typedDate = ""
+            return false
+        }
+        let isDigit = character.isASCII && character.isNumber
+        let isSeparator =
+            "-:T".contains(character) && typedDate.last.map { $0.isNumber } ?? false
+        guard isDigit || isSeparator else {
+            typedDate = ""
+            return false
+        }
+        if typedDate.isEmpty { typedDateBase = shown(index).value }
+        typedDate.append(character)
+        if takeDate(typedDate, over: typedDateBase, index) { return true }
+        if isSeparator, case .part(let typed, let value)? = activeEdit?.kind {
+            takePart(typed, value)
+        }
+        return isSeparator
+    }
+
+    /// Text pasted at a date, at any part; `false` if the focus is not at a date.
+    mutating func pasteDate(_ text: String) -> Bool {
+        guard let index = focusedIndex, case .date = mirror.definition.controls[index].kind else {
+            return false
+        }
+        let control = mirror.definition.controls[index]
+        guard mayEdit(control.id) else { return true }
+        let trimmed = String(
+            text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }
+                .reversed())
+        if !takeDate(trimmed, over: shown(index).value, index) {
+            problems[control.id] =
+                "\"\(Self.brief(trimmed))\" is not a date; paste one such as 2026-11-21"
+        }
+        return true
+    }
+
+    /// Sets a date from a whole ISO text: a date, a time, or both. Of both a control of one takes
+    /// its own; a control of both keeps the other of `base`. `false` if the text is none.
+    private mutating func takeDate(_ text: String, over base: JSON, _ index: Int) -> Bool {
+        let control = mirror.definition.controls[index]
+        guard case .date(let date) = control.kind,
+            let value = Self.date(text, date.mode, base)
+        else { return false }
+        guard mayEdit(control.id) else { return true }
+        problems[control.id] = nil
+        take(control.id, .value(value, settles: nil))
+        return true
+    }
+
+    private static func date(_ text: String, _ mode: DateMode, _ base: JSON) -> JSON? {
+        func whole(_ text: String) -> JSON? {
+            guard let value = DateValue(.string(text), mode: mode), value.json.stringValue == text
+            else { return nil }
+            return value.json
+        }
+        if let value = whole(text) { return value }
+        let parts = text.split(whereSeparator: { $0 == "T" || $0 == " " }).map { part in
+            // Seconds, which no control has, are cut.
+            part.contains(":") ? part.prefix(5) : part
+        }
+        let days = parts.first { $0.contains("-") }
+        let time = parts.first { $0.contains(":") }
+        switch mode {
+        case .date: return parts.count == 2 ? days.flatMap { whole(String($0)) } : nil
+        case .time: return time.flatMap { whole(String($0)) }
+        case .dateAndTime:
+            let present = base.stringValue?.split(separator: "T") ?? []
+            guard let first = days ?? present.first, let last = time ?? present.last,
+                days != nil || time != nil
+            else { return nil }
+            return whole("\(first)T\(last)")
+        case .yearAndMonth: return days.flatMap { whole(String($0.prefix(7))) }
+        case .countdown: return nil
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// The keys of the focused control, in a box over the form.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    /// Draws the box at the lower end of the form.
+    func drawKeys(into canvas: inout Canvas, in window: Rect, _ environment: StyleEnvironment) {
+        let box = keysBox(environment)
+        let lines = min(box.measure(width: window.columns - 2).lines, window.lines)
+        let rect = Rect(
+            x: window.x + 1, y: window.maxY - lines, columns: window.columns - 2, lines: lines)
+        canvas.fill(rect)
+        canvas.clipped(to: rect) { box.render(into: &$0, in: rect) }
+    }
+
+    private func keysBox(_ environment: StyleEnvironment) -> Bordered {
+        let roles = environment.roles
+        func list(_ hints: [(String, String)]) -> Column {
+            Column(
+                around.plain(hints).map { key, what -> any Block in
+                    Row(spacing: 0) {
+                        Framed(
+                            columns: 12, .leading,
+                            StyledText(key, roles.text.adding(.bold)).truncated())
+                        StyledText(what, roles.dim).truncated()
+                    }
+                })
+        }
+        func named(_ actions: [(KeyAction, String)]) -> [(String, String)] {
+            actions.compactMap { action, what in
+                let names = around.keys.names(of: action)
+                return names.isEmpty ? nil : (names.prefix(1).joined(separator: " "), what)
+            }
+        }
+        let own = controlHints + named([(.reset, "reset (asks)")])
+        let others = named([
+            (.next, "next control"), (.find, "find a control"), (.undo, undoHint), (.redo, "redo"),
+            (.conflict, "next conflict"), (.people, "who is here"), (.leave, "quit"),
+        ])
+        let half = (formColumns - 6) / 2
+        return Bordered(
+            title: StyledText(keysTitle, roles.heading),
+            note: StyledText("\(around.keys.name(of: .help)) all keys", roles.dim),
+            style: roles.border, glyphs: environment.glyphs,
+            Row(spacing: 2) {
+                Framed(columns: half, .leading, list(own))
+                Framed(columns: half, .leading, list(others))
+            })
+    }
+
+    /// The kind of the focused control and its label: `Slider: Traffic`.
+    private var keysTitle: String {
+        guard let index = focusedIndex else { return "Section" }
+        let control = mirror.definition.controls[index]
+        let kind: String
+        switch control.kind {
+        case .picker: kind = shape(index) == .closed ? "Menu" : "Picker"
+        case .wheels: kind = "Wheels"
+        case .toggle: kind = "Toggle"
+        case .slider: kind = "Slider"
+        case .stepper: kind = "Stepper"
+        case .date: kind = "Date"
+        case .text: kind = "Text"
+        case .secure: kind = "Secret"
+        case .gauge: kind = "Gauge"
+        case .button: kind = "Button"
+        case .label: kind = "Label"
+        }
+        return "\(kind): \(control.title)"
+    }
+}

@@ -1,0 +1,164 @@
+import SyncCore
+import TerminalUI
+import Testing
+
+@testable import pickerctl
+
+private let form = """
+    form: t
+    title: Grid
+    fields:
+      - {id: region, type: picker, style: menu, options: [eu, us, asia]}
+      - {id: name, type: text, label: Name, required: true, pattern: "[a-z]+"}
+      - {id: on, type: toggle, label: Maintenance mode, default: false}
+      - {id: box, type: toggle, style: checkbox, label: Boxed}
+      - {id: speed, type: slider, min: 0, max: 100, step: 5, enabledWhen: {on: false}}
+      - {id: count, type: stepper, min: 0, max: 64, default: 9}
+      - {id: load, type: gauge, min: 0, max: 1, default: 0.4}
+      - {id: go, type: button, label: Go}
+      - {id: stop, type: button, label: Stop, role: destructive}
+      - {id: env, type: picker, options: [a, b], onConflict: ask}
+    """
+
+@Suite("one grid")
+struct LiveGridTests {
+    private func line(_ bench: inout LiveBench, with text: String) throws -> String {
+        let lines = bench.screen().split(separator: "\n").map(String.init)
+        return try #require(lines.first { $0.contains(text) }, "\(lines)")
+    }
+
+    /// The column of a mark in its line.
+    private func column(of mark: Character, in line: String) throws -> Int {
+        let place = try #require(line.firstIndex(of: mark), "\(line)")
+        return line.distance(from: line.startIndex, to: place)
+    }
+
+    @Test("values begin in one column, also boxes and buttons", arguments: [80, 100, 200])
+    func oneColumn(columns: Int) throws {
+        var bench = try LiveBench(form, columns: columns, lines: 40)
+        let toggle = try column(of: "(", in: line(&bench, with: "Maintenance"))
+        #expect(try column(of: "[", in: line(&bench, with: "Boxed")) == toggle)
+        #expect(try column(of: "[", in: line(&bench, with: "+")) == toggle)
+        #expect(try column(of: "●", in: line(&bench, with: "speed")) == toggle)
+        // An input's text is one column inside of its ground.
+        let menu = try line(&bench, with: "Eu ")
+        #expect(menu.dropFirst(toggle).hasPrefix(" Eu "))
+    }
+
+    @Test("the form is at most 96 columns wide, and at the left")
+    func width() throws {
+        var bench = try LiveBench(form, columns: 200, lines: 40)
+        let widest = bench.screen().split(separator: "\n").map(\.count).max() ?? 0
+        #expect(widest <= 96)
+        bench.bobIs(at: "speed", draft: 40)
+        #expect(try line(&bench, with: "bob: 40").count <= 96)
+    }
+
+    @Test("buttons that follow one another are side by side, and arrows go between them")
+    func buttons() throws {
+        var bench = try LiveBench(form, columns: 80, lines: 30)
+        let row = try line(&bench, with: "Go")
+        #expect(row.contains("! Stop…"))
+        bench.focus("go")
+        bench.press(.right)
+        #expect(bench.model.focusedField == "stop")
+        bench.press(.left)
+        #expect(bench.model.focusedField == "go")
+        // The question is below, so that the buttons stay.
+        bench.focus("stop")
+        bench.press(.enter)
+        #expect(try line(&bench, with: "Go").contains("! Stop…"))
+        #expect(bench.screen().contains("Stop?"))
+        // A click finds the second of them.
+        bench.press(.escape)
+        let y = bench.screen().split(separator: "\n", omittingEmptySubsequences: false)
+            .firstIndex { $0.contains("Stop") }
+        let x = row.distance(from: row.startIndex, to: row.firstIndex(of: "!") ?? row.endIndex)
+        bench.focus("region")
+        bench.mouse(.press(.left), x, try #require(y))
+        #expect(bench.model.focusedField == "stop")
+    }
+
+    @Test("nothing moves when something is told", arguments: [80, 40])
+    func nothingMoves(columns: Int) throws {
+        var bench = try LiveBench(form, columns: columns, lines: 30)
+        _ = bench.model.draw()
+        let before = bench.model.geometry.frames
+        bench.focus("name")
+        bench.type("i1")
+        bench.press(.enter)
+        bench.bobIs(at: "speed", draft: 40)
+        bench.changed("count", 12)
+        _ = bench.model.draw()
+        #expect(bench.model.geometry.frames == before)
+        #expect(bench.model.problems["name"] != nil)
+        bench.focus("speed")
+        bench.press(.right)
+        bench.changed("speed", 50)
+        _ = bench.model.draw()
+        #expect(bench.model.geometry.frames == before)
+    }
+
+    @Test("a disabled control says what it needs")
+    func reason() throws {
+        var bench = try LiveBench(form, columns: 100, lines: 40)
+        bench.changed("on", true)
+        #expect(try line(&bench, with: "speed").contains("needs Maintenance mode off"))
+    }
+
+    @Test("a required field says so after it was left empty, not before")
+    func required() throws {
+        var bench = try LiveBench(form, columns: 100, lines: 40)
+        #expect(!bench.screen().contains("required"))
+        #expect(bench.screen().contains("Name *"))
+        bench.focus("name")
+        bench.press(.down)
+        #expect(try line(&bench, with: "Name *").contains("✗ required"))
+    }
+
+    @Test("the buttons of a stepper stay where they are")
+    func stepper() throws {
+        var bench = try LiveBench(form, columns: 80, lines: 30)
+        let before = try column(of: "+", in: line(&bench, with: "count"))
+        bench.changed("count", 64)
+        #expect(try column(of: "+", in: line(&bench, with: "count")) == before)
+    }
+
+    @Test("the line above the keys describes the control in focus")
+    func status() throws {
+        var bench = try LiveBench(form, columns: 100, lines: 40)
+        bench.focus("speed")
+        #expect(bench.screen().contains("0 to 100 in steps of 5"))
+        bench.press(.right)
+        #expect(bench.screen().contains("5 · sets in a moment · Esc keeps 0"))
+        bench.press(.escape)
+        #expect(!bench.screen().contains("sets in a moment"))
+    }
+
+    @Test("`n` goes to the next conflict, and clicks on header and footer are keys")
+    func conflicts() throws {
+        var bench = try LiveBench(form, columns: 100, lines: 40)
+        bench.type("n")
+        #expect(bench.screen().contains("there is no conflict"))
+        bench.changed(
+            "env", "b",
+            conflict: [Sibling(value: "a", by: LiveBench.author(LiveBench.me, "ann"), at: nil)])
+        bench.type("n")
+        #expect(bench.model.focusedField == "env")
+        bench.focus("region")
+        let header = try line(&bench, with: "1 conflict")
+        let x = header.distance(
+            from: header.startIndex, to: try #require(header.firstIndex(of: "⇄")))
+        bench.mouse(.press(.left), x + 3, 0)
+        #expect(bench.model.focusedField == "env")
+        bench.focus("region")
+        let footer = try line(&bench, with: "help")
+        let y = 39
+        let place = footer.distance(
+            from: footer.startIndex, to: try #require(footer.firstIndex(of: "?")))
+        bench.mouse(.press(.left), place, y)
+        #expect(bench.screen().contains("Menu: region"))
+        bench.type("?")
+        #expect(bench.screen().contains("the control above"))
+    }
+}

@@ -1,0 +1,181 @@
+import PickerClient
+import SyncCore
+import TerminalUI
+import Testing
+
+@testable import pickerctl
+
+private let form = """
+    form: t
+    fields:
+      - {id: on, type: toggle}
+      - {id: name, type: text, maxLength: 20}
+      - {id: word, type: text}
+      - {id: share, type: slider, min: 0, max: 1, step: 0.1, default: 0.2}
+      - {id: opens, type: date, mode: dateAndTime, default: "2026-11-21T14:30"}
+      - {id: day, type: date, mode: date, default: "2026-11-21"}
+      - {id: time, type: date, mode: time, default: "14:30"}
+      - {id: region, type: picker, style: menu, options: [
+          {section: Europe, options: [eu-west, eu-north]}, {section: America, options: [us-east]}]}
+    """
+
+@Suite("typing into what is only focused")
+struct LiveTypingTests {
+    @Test("a text that was reached by an arrow takes letters at once, commands' letters too")
+    func atOnce() throws {
+        var bench = try LiveBench(form)
+        bench.press(.down)
+        bench.type("quick?")
+        #expect(bench.ending == nil)
+        bench.press(.enter)
+        #expect(bench.edits.map(\.action) == [.value("quick?")])
+        // After Enter, letters are commands again.
+        bench.type("q")
+        #expect(bench.ending == .done)
+    }
+
+    @Test("a text that was reached by a letter leaves letters to the commands")
+    func byLetter() throws {
+        var bench = try LiveBench(form)
+        bench.type("jj")
+        #expect(bench.model.focusedField == "word")
+        bench.type("k")
+        #expect(bench.model.focusedField == "name")
+        bench.press(.down)
+        bench.type("j")
+        #expect(bench.model.focusedField == "word")
+        #expect(bench.model.activeEdit?.draft == "j")
+        bench.press(.escape)
+        bench.type("q")
+        // The letter is a draft, so leaving asks.
+        #expect(bench.ending == nil)
+        #expect(bench.screen().contains("typed and not set"))
+    }
+
+    @Test("others see a draft from the second key on")
+    func secondKey() throws {
+        var bench = try LiveBench(form)
+        bench.press(.down)
+        bench.told = []
+        bench.type("a")
+        bench.pass(milliseconds: 100)
+        #expect(bench.told.allSatisfy { $0.draft == nil })
+        bench.type("b")
+        bench.pass(milliseconds: 100)
+        #expect(bench.told.last?.draft == "ab")
+    }
+
+    @Test("with Alt a text leaves four keys to the form, and keeps what was typed")
+    func alt() throws {
+        var bench = try LiveBench(form)
+        bench.press(.down)
+        bench.type("ab")
+        bench.press(.character("w"), .alt)
+        #expect(bench.screen().contains("Who is here"))
+        bench.press(.escape)
+        #expect(bench.model.drafts["name"]?.text == "ab")
+        bench.press(.character("x"), .alt)
+        #expect(bench.screen().contains("Commands"))
+    }
+
+    @Test("a point begins a number")
+    func point() throws {
+        var bench = try LiveBench(form)
+        bench.focus("share")
+        bench.type(".5")
+        bench.press(.enter)
+        let half = try #require(DecimalNumber("0.5"))
+        #expect(bench.edits.map(\.action) == [.value(.number(half))])
+    }
+
+    @Test(
+        "a whole date or time is typed at any part",
+        arguments: [
+            ("opens", "2027-01-05", "2027-01-05T14:30"),
+            ("opens", "2029-03-04T10:15", "2029-03-04T10:15"),
+            ("opens", "09:05", "2026-11-21T09:05"), ("day", "2027-01-05", "2027-01-05"),
+            ("time", "23:59", "23:59"),
+        ], [0, 1, 2])
+    func dates(_ typed: (field: String, text: String, value: String), part: Int) throws {
+        var bench = try LiveBench(form)
+        bench.focus(typed.field)
+        for _ in 0..<part { bench.press(.right) }
+        bench.type(typed.text)
+        bench.press(.enter)
+        #expect(bench.edits.map(\.action) == [.value(.string(typed.value))])
+        #expect(bench.model.problems.isEmpty)
+    }
+
+    @Test(
+        "a date is pasted at any part; what is no date says so",
+        arguments: [
+            ("opens", " 2029-03-04T10:15 ", "2029-03-04T10:15"),
+            ("opens", "2029-03-04 10:15:30", "2029-03-04T10:15"),
+            ("day", "2029-03-04T10:15", "2029-03-04"), ("time", "2029-03-04T10:15", "10:15"),
+        ])
+    func pasted(field: String, text: String, value: String) throws {
+        var bench = try LiveBench(form)
+        bench.focus(field)
+        bench.press(.right)
+        bench.feed(.input(.paste(text, isCut: false)))
+        bench.press(.enter)
+        #expect(bench.edits.map(\.action) == [.value(.string(value))])
+        bench.answer()
+        bench.feed(.input(.paste("tomorrow", isCut: false)))
+        #expect(bench.screen().contains("is not a date; paste one such as 2026-11-21"))
+        #expect(bench.edits.isEmpty)
+    }
+
+    @Test("a minus after a digit belongs to the date, else it is a step")
+    func minus() throws {
+        var bench = try LiveBench(form)
+        bench.focus("day")
+        bench.type("-")
+        bench.pass(milliseconds: 500)
+        #expect(bench.edits.map(\.action) == [.value("2025-11-21")])
+    }
+
+    @Test("the palette has every command, filtered, and the themes")
+    func palette() throws {
+        var bench = try LiveBench(form)
+        bench.type(":")
+        #expect(bench.screen().contains("Commands"))
+        bench.type("who")
+        bench.press(.enter)
+        #expect(bench.screen().contains("only you") && bench.screen().contains("Who is here"))
+        bench.press(.escape)
+        bench.type(":theme ember")
+        bench.press(.enter)
+        #expect(bench.model.around.environment.theme.name == "ember")
+        bench.type(":go to share")
+        bench.press(.enter)
+        #expect(bench.model.focusedField == "share")
+        bench.type(":zzzz")
+        bench.press(.enter)
+        #expect(bench.ending == nil)
+    }
+
+    @Test("every action that people can bind is in the palette, except moves and steps")
+    func complete() throws {
+        let bench = try LiveBench(form)
+        let moves: Set<KeyAction> = [
+            .up, .down, .left, .right, .next, .previous, .first, .last, .pageUp, .pageDown,
+            .increase, .decrease, .edit, .escape, .palette,
+        ]
+        let listed = bench.model.paletteOptions.compactMap(\.tag.stringValue)
+        for action in KeyAction.allCases where !moves.contains(action) {
+            #expect(listed.contains("command \(action.rawValue)"), "\(action)")
+        }
+    }
+
+    @Test("an open menu is filtered by the titles of its groups too")
+    func groups() throws {
+        var bench = try LiveBench(form)
+        bench.focus("region")
+        bench.press(.enter)
+        bench.type("ameri")
+        #expect(bench.screen().contains("US East") || bench.screen().contains("us-east"))
+        bench.press(.enter)
+        #expect(bench.edits.map(\.action) == [.value("us-east")])
+    }
+}
