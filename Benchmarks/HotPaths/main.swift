@@ -103,7 +103,7 @@ final class Bench {
     }
 
     /// Requests, so many of them in one read, then the end of the iteration. The same 64 again and
-    /// again, made before any is sent, as to make one is no work of the engine.
+    /// again, made before any is sent, because making one is not the engine's work.
     private func run(_ count: Int, atOnce: Int = 64, _ request: (Int) -> String) {
         let frames = (0..<64).map { Self.frame(request($0)) }
         let reads = stride(from: 0, to: frames.count, by: atOnce).map { first in

@@ -131,7 +131,7 @@ struct HostileDaemonTests {
     }
 
     @Test(
-        "what is no answer ends the client with a reason",
+        "what is not an answer ends the client with a reason",
         arguments: [
             "[]x", "7", "{}", #"{"jsonrpc":"2.0","id":99,"result":{}}"#,
             #"{"jsonrpc":"2.0","id":"2","result":{}}"#, #"{"jsonrpc":"2.0","id":true,"result":{}}"#,

@@ -58,7 +58,8 @@ struct PreviewTests {
         #expect(lines.first == "Order" && lines.last == "")
         #expect(lines.allSatisfy { $0.count <= 60 && $0.last != " " })
         for part in [
-            "For here", "Ice", "Vanilla", "☆ ★ ☆", "[−] 3 [+]", "nothing yet", "Pay", "disabled",
+            "For here", "Ice", "Vanilla", "☆ ★ ☆", "[−]   3   [+]", "nothing yet", "Pay",
+            "disabled",
             "3 of Vanilla", "Thank you",
         ] {
             #expect(text.contains(part), "\(part) in \(text)")

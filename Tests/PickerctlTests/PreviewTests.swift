@@ -18,7 +18,7 @@ import Testing
         let path = try bench.file("lunch.yaml", Self.form)
         let outcome = try bench.run("form", "preview", path)
         #expect(outcome.status == 0 && outcome.err == "")
-        #expect(outcome.out.hasPrefix("Lunch\n") && outcome.out.contains("[−] 2 [+]"))
+        #expect(outcome.out.hasPrefix("Lunch\n") && outcome.out.contains("[−]   2   [+]"))
         #expect(!outcome.out.contains("\u{1B}"))
         let narrow = try bench.run("form", "preview", "--columns", "30", "-", input: Self.form)
         #expect(narrow.status == 0)

@@ -32,7 +32,7 @@ public final class FrameStream {
     }
 
     /// Sends bytes, all of them or, where it does not wait, what the kernel takes at once. A peer
-    /// that has gone is no error here.
+    /// that has gone is not an error here.
     ///
     /// - Returns: `false` when it has gone, or does not take more at once.
     @discardableResult

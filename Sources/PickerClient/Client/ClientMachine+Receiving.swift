@@ -181,7 +181,7 @@ extension ClientMachine {
         _ = hasRoom(subscriptions[index].take(fields))
     }
 
-    /// All fields of a form fit in one frame. A peer that sends more is no daemon, and would fill
+    /// All fields of a form fit in one frame. A peer that sends more is not a daemon; it would fill
     /// the memory.
     private mutating func hasRoom(_ fieldBytes: Int) -> Bool {
         if fieldBytes <= configuration.frameBytesMax { return true }

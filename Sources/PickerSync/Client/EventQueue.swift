@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// Events on their way to one reader.
 ///
-/// What always holds: at most about `changesWaitingMax` events wait, beside the refusals of what
-/// this program wrote; a change that finds no room is folded into the last one that waits, and of
-/// everything else that the daemon tells the newest stays.
+/// Invariant: about `changesWaitingMax` events wait at most, not counting refusals of what this
+/// program wrote. A change beyond that is merged into the last one that waits; of everything else
+/// that the daemon sends, the newest is kept.
 final class EventQueue: Sendable {
     private struct State {
         var waiting: [FormEvent] = []

@@ -146,7 +146,7 @@ extension FormAttachment {
             let request = StateHistory(form: name, field: field, before: before, limit: 200)
             guard let page = await history(request) else { break }
             for entry in page.entries {
-                // Newest first, or it is no history.
+                // Newest first, or it is not a history.
                 guard entry.revision < before ?? .max else { return missed }
                 before = entry.revision
                 for change in entry.changes where change.field == field {

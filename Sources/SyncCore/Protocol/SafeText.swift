@@ -91,8 +91,8 @@ extension String {
 }
 
 extension String {
-    /// The beginning that takes so many bytes at most, with `…` where something is missing. Cut
-    /// between characters of Unicode, not between clusters, of which one may be the whole text.
+    /// At most `bytesMax` bytes from the beginning, with `…` if something is missing. Cut between
+    /// Unicode scalars, not clusters, because one cluster may be the whole text.
     public func cut(toBytes bytesMax: Int) -> String {
         guard utf8.count > bytesMax else { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: bytesMax - 3)

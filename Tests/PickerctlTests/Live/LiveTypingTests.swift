@@ -107,7 +107,7 @@ struct LiveTypingTests {
     }
 
     @Test(
-        "a date is pasted at any part; what is no date says so",
+        "a date is pasted at any part; what is not a date says so",
         arguments: [
             ("opens", " 2029-03-04T10:15 ", "2029-03-04T10:15"),
             ("opens", "2029-03-04 10:15:30", "2029-03-04T10:15"),
