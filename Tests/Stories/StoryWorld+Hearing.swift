@@ -87,11 +87,13 @@ extension StoryWorld {
         guard let from = notice["params"]?["coalesced"]?["from"]?.integerValue,
             let form = model.forms.first(where: { $0.name == name }),
             let subscription = model.peers[connection]?.subscriptions[form.serial],
-            let revision = normal["params"]?["revision"]?.integerValue,
-            Int(revision) == form.revision
+            let revision = normal["params"]?["revision"]?.integerValue
         else { return false }
         let first = Int(from)
         guard subscription.due.allSatisfy({ $0.number >= first }) else { return false }
+        guard Int(revision) == form.revision else {
+            return hearCoalesced(normal, upTo: Int(revision), form, subscription, connection)
+        }
         let ids = form.definition.controls.map(\.id).filter { id in
             form.touches[id]?.revision ?? 0 >= first
                 && (subscription.globs?.contains { StoryRules.matches(id, $0) } ?? true)
@@ -106,6 +108,37 @@ extension StoryWorld {
             && (normal["params"]?["definition"] ?? form.definition.json) == form.definition.json
         guard isRight else { return false }
         model.peers[connection]?.subscriptions[form.serial]?.due = []
+        return true
+    }
+
+    /// The same between two requests that were sent together: the newest of what was due until
+    /// then.
+    private func hearCoalesced(
+        _ normal: JSON, upTo revision: Int, _ form: StoryForm,
+        _ subscription: StoryPeer.Subscription, _ connection: Int
+    ) -> Bool {
+        let covered = subscription.due.filter { $0.number <= revision }
+        let notices = covered.compactMap { $0.notice["params"] }
+        var newest: [String: JSON] = [:]
+        for change in notices.flatMap({ $0["changes"]?.arrayValue ?? [] }) {
+            guard let id = change["field"]?.stringValue, var object = change.objectValue else {
+                continue
+            }
+            object["was"] = nil
+            if form.definition.control(id)?.conflictPolicy != "ask" { object["conflict"] = nil }
+            newest[id] = .object(object)
+        }
+        let globs = subscription.globs
+        newest = newest.filter { id, _ in
+            globs?.contains { StoryRules.matches(id, $0) } ?? true
+        }
+        let told = normal["params"]?["changes"]?.arrayValue ?? []
+        let ids = told.compactMap { $0["field"]?.stringValue }
+        guard !covered.isEmpty, ids.count == newest.count, Set(ids).count == ids.count,
+            told.allSatisfy({ newest[$0["field"]?.stringValue ?? ""] == $0 }),
+            normal["params"]?["definition"] == notices.compactMap({ $0["definition"] }).last
+        else { return false }
+        model.peers[connection]?.subscriptions[form.serial]?.due.removeFirst(covered.count)
         return true
     }
 

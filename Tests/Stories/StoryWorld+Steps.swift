@@ -47,7 +47,12 @@ extension StoryWorld {
                     !hasEdited || method != "presence.update" && method != "state.unsubscribe"
                 })
         }
-        try ask(Self.withoutCounts(requests.map { (peer.connection, $0) }))
+        let sent = Self.withoutCounts(requests.map { (peer.connection, $0) })
+        if sent.count > 1, random.chance(25) {
+            try askAtOnce(sent.map(\.request), of: peer.connection)
+        } else {
+            try ask(sent)
+        }
     }
 
     /// A subscription of a form that was deleted counts until its client has been told: beside a

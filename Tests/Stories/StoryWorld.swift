@@ -102,6 +102,20 @@ final class StoryWorld {
         try hear(answers: asked)
     }
 
+    /// Sends requests of one connection as one batch.
+    func askAtOnce(_ requests: [StoryRequest], of connection: Int) throws {
+        var asked: [Asked] = []
+        for request in requests {
+            tell("\(connection) > in a batch: \(request)")
+            asked.append(Asked(id: nextID, request: request))
+            nextID += 1
+        }
+        let texts = asked.map { $0.request.text(id: $0.id) }
+        try driver.send(connection, "[\(texts.joined(separator: ","))]")
+        try driver.settle(answers: [connection: 1])
+        try hear(answers: [connection: asked])
+    }
+
     /// Hears what has come, and holds it against the model.
     private func hear(answers asked: [Int: [Asked]]) throws {
         var responses: [Int: [JSON]] = [:]
@@ -109,7 +123,12 @@ final class StoryWorld {
         for connection in model.peers.keys {
             for frame in try driver.take(connection) {
                 if tellsFrames, connection != auditor { tell("    \(connection) < \(frame)") }
-                if frame["method"] == nil {
+                if let batch = frame.arrayValue {
+                    // The answers of a batch come in any order.
+                    responses[connection, default: []] += batch.sorted {
+                        ($0["id"]?.integerValue ?? 0) < ($1["id"]?.integerValue ?? 0)
+                    }
+                } else if frame["method"] == nil {
                     responses[connection, default: []].append(frame)
                 } else {
                     notices[connection, default: []].append(frame)

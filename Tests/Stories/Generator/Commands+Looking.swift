@@ -24,8 +24,19 @@ extension CommandMaker {
                 return .init(0, output: StoryCommand.bare(value(answer)) + "\n")
             }
         case "describe":
-            return StoryCommand(name: name, words: ["describe", one.id] + of) {
-                .init(StoryCommand.status(Self.ask(&$0, $1, [Self.look(formName), readOne])))
+            let words = ["describe", one.id, "-o", "json"] + of
+            return StoryCommand(name: name, words: words) { model, connection in
+                let answer = Self.ask(&model, connection, [Self.look(formName), readOne])
+                guard case .result(let json) = answer, let place = model.place(of: formName) else {
+                    return .init(StoryCommand.status(answer))
+                }
+                let control = model.forms[place].definition.control(one.id)
+                return .init(
+                    0,
+                    members: [
+                        "field": .string(one.id), "definition": control?.json ?? .null,
+                        "state": json["fields"]?[one.id] ?? .null,
+                    ])
             }
         case "wait": return waiting(form)
         case "watch":
@@ -47,18 +58,23 @@ extension CommandMaker {
                 let request = StoryRequest(
                     "state.history",
                     [("form", .string(formName)), ("field", .string(one.id)), ("limit", 3)])
-                return .init(StoryCommand.status(Self.ask(&$0, $1, [request])))
+                let answer = Self.ask(&$0, $1, [request])
+                guard case .result(let json) = answer else {
+                    return .init(StoryCommand.status(answer))
+                }
+                return .init(0, jsonLines: json["entries"]?.arrayValue)
             }
         case "dump": return dumping(formName)
         case "conflicts":
-            return StoryCommand(name: name, words: ["conflicts"] + of) {
+            return StoryCommand(name: name, words: ["conflicts", "-o", "json"] + of) {
                 let answer = Self.ask(&$0, $1, [read])
                 let status = StoryCommand.status(answer)
                 guard status == 0, case .result(let json) = answer else { return .init(status) }
-                let isThere = json["fields"]?.objectValue?.members.contains {
-                    $0.value["conflict"] != nil
-                }
-                return .init(isThere ?? false ? 1 : 0)
+                let fields = json["fields"]?.objectValue?.members ?? []
+                let met = fields.filter { $0.value["conflict"] != nil }
+                return .init(
+                    met.isEmpty ? 0 : 1,
+                    json: .object(JSONObject(met.map { ($0.name, $0.value) })))
             }
         case "who":
             return StoryCommand(name: name, words: ["who", "-o", "json"] + of) {

@@ -11,13 +11,22 @@ struct StoryCommand: CustomStringConvertible {
         var output: String?
         /// What it prints as JSON, where that is foretold.
         var json: JSON?
+        /// Members of the JSON that it prints.
+        var members: [String: JSON]?
+        /// What it prints as JSON, one value a line, where that is foretold.
+        var jsonLines: [JSON]?
         /// Lines that it prints.
         var lines: Int?
 
-        init(_ status: Int, output: String? = nil, json: JSON? = nil, lines: Int? = nil) {
+        init(
+            _ status: Int, output: String? = nil, json: JSON? = nil, members: [String: JSON]? = nil,
+            jsonLines: [JSON]? = nil, lines: Int? = nil
+        ) {
             self.status = status
             self.output = output
             self.json = json
+            self.members = members
+            self.jsonLines = jsonLines
             self.lines = lines
         }
     }
