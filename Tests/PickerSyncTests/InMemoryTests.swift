@@ -90,6 +90,20 @@ struct InMemoryTests {
         #expect(session.isOnline && desk.flavor == .vanilla && desk.scoops == 7)
     }
 
+    @Test("a client that has nothing to send ends at once, also while no daemon is there")
+    func idleShutdown() async throws {
+        let daemon = try InMemoryDaemon()
+        let desk = Desk()
+        let client = daemon.client(answerSeconds: 10)
+        let session = try await client.open(desk)
+        try await desk.$scoops.set(7)
+        daemon.kill()
+        // The time stands still: a call that waited for the daemon would never end.
+        try await client.flush()
+        try await client.shutdown(flushingFor: .seconds(5))
+        #expect(!session.isOnline && desk.scoops == 7)
+    }
+
     @Test("200 of 200 presses are told, in order and with who made them, whatever is in between")
     func presses() async throws {
         let daemon = try InMemoryDaemon()

@@ -88,6 +88,8 @@ struct WaitingTests {
     func cancelled() async throws {
         let (client, order, _) = try await programs.open(IceCream())
         daemon.signal(SIGSTOP)
+        // Without an edit that waits a flush would have nothing to wait for.
+        order.flavor = .vanilla
         let calls: [@Sendable () async throws -> Void] = [
             { try await order.$scoops.set(5) },
             { try await client.flush() },

@@ -265,6 +265,13 @@ public final class FormMachine: Sendable {
 
     func flush(call: UInt64?, then done: @escaping @Sendable (FormError?) -> Void) {
         let finished: @Sendable (Result<JSON, FormError>) -> Void = { done($0.failure) }
+        // Where nothing waits for an answer, no daemon has to be there. A caller that drives is
+        // told what others wrote in here, so it asks.
+        let idle = state.withLock { state in
+            !isDrivenByCaller && state.end == nil && state.unanswered.isEmpty
+                ? state.kept.flushed(.max) : nil
+        }
+        if let idle { return finished(idle) }
         ask(.ping, call: call, stage: PendingCalls.Stage.flush) { number in
             { [self] result in
                 let kept = state.withLock { state -> [KeptRequest]? in
