@@ -81,7 +81,7 @@ CHECKS = check-terminals check-promises check-units check-package check-systemd 
 
 .PHONY: check
 check: build-checks ## everything that `make test` leaves out, several at once
-	@$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(CHECKS)
+	@$(MAKE) --no-print-directory --keep-going -j$(JOBS) --output-sync=target $(CHECKS)
 
 # One build after the other: SwiftPM locks its folder, and a machine of check-systemd must not find
 # that folder while it changes.

@@ -55,7 +55,7 @@ public struct Limits: Sendable, Hashable {
     /// The most values that one transaction may write or visit. A change counts one; of a control
     /// with `sources` one for each source; of a picker with several tags one for each picked tag;
     /// of wheels one for each component and rule. A few tens of milliseconds.
-    public var valuesMax = 40_000
+    public var valuesMax = 30_000
     /// The most steps that the patterns of a form may take for one request. A step takes a few
     /// nanoseconds, so about ten milliseconds.
     public var patternStepsMax = 2_000_000
