@@ -34,7 +34,7 @@ struct DrawnParts {
     private var drawings: [PartLook.Place: Drawn] = [:]
     private var labels: (definition: Int, columns: [Int])?
     /// The lines of controls at rest, by their number.
-    private var resting: [Int: Int] = [:]
+    private var resting: [Int: (look: ControlLook, lines: Int)] = [:]
 
     /// Prepares for a frame of this size.
     mutating func begin(size: Size, definition: Int, _ environment: StyleEnvironment) {
@@ -56,11 +56,13 @@ struct DrawnParts {
         return columns
     }
 
-    /// The lines of a control at rest, measured once for a definition and a size.
-    mutating func restingLines(of control: Int, _ measure: () -> Int) -> Int {
-        if let known = resting[control] { return known }
+    /// The lines of a control at rest with this look; measures it if they are not cached.
+    mutating func restingLines(
+        of control: Int, _ look: ControlLook, _ measure: () -> Int
+    ) -> Int {
+        if let known = resting[control], known.look == look { return known.lines }
         let lines = measure()
-        resting[control] = lines
+        resting[control] = (look, lines)
         return lines
     }
 

@@ -292,7 +292,7 @@ extension LiveModel {
             if folded.contains(number) { continue }
             let runs = runs(of: visible)
             for (place, run) in runs.enumerated() {
-                needed += drawn.restingLines(of: run[0]) {
+                needed += drawn.restingLines(of: run[0], look(run[0])) {
                     controlView(run[0], environment).block(in: environment)
                         .measure(width: columns).lines
                 }

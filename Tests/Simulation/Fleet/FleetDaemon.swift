@@ -142,7 +142,14 @@ final class FleetDaemon {
         }
         try learnAffirmations(after, &counter)
         form = after
-        seenAt[revision, default: []].append(try tokenSeen(form.token))
+        // A silent write extends the token that was shown: what it overwrote stays in that one, and
+        // the stored one leaves it out.
+        let stored = try tokenSeen(form.token)
+        for var shown in seenAt[revision, default: []] {
+            shown.formUnion(stored)
+            seenAt[revision]?.append(shown)
+        }
+        seenAt[revision, default: []].append(stored)
         outbox.join(try .fleetDelta(from: before, to: after, by: host.replica))
         if fault == .lostCommit { (previous, latest) = (latest, host.store) }
     }
