@@ -195,7 +195,7 @@ final class FleetClient {
             for field in result.fields ?? [] { watch?.fields[field.id] = field.state }
             // It speaks of its revision, which need not be the newest by now.
             let seen = try daemon.oracle.events(of: result.context)
-            guard daemon.seenAt[result.revision]?.contains(seen) ?? false else {
+            guard daemon.showed(seen, at: result.revision) else {
                 throw Violation("\(name) is shown revision \(result.revision) as \(result.context)")
             }
             shown = FleetSight(token: result.context, seen: seen, place: daemon.place)

@@ -52,7 +52,7 @@ final class FleetDaemon {
     /// Each revision's notification, of this log, and what the tokens name that its state had: it
     /// may be said again what it is.
     private(set) var frames: [Int64: String] = [:]
-    private(set) var seenAt: [Int64: [EventSet]] = [:]
+    private var seenAt: [Int64: [EventSet]] = [:]
     /// Edits that were done here: as which revision, and as which events.
     private(set) var done: [Int: (revision: Int64, events: EventSet)] = [:]
     /// What each connection did.
@@ -142,14 +142,7 @@ final class FleetDaemon {
         }
         try learnAffirmations(after, &counter)
         form = after
-        // A silent write extends the token that was shown: what it overwrote stays in that one, and
-        // the stored one leaves it out.
-        let stored = try tokenSeen(form.token)
-        for var shown in seenAt[revision, default: []] {
-            shown.formUnion(stored)
-            seenAt[revision]?.append(shown)
-        }
-        seenAt[revision, default: []].append(stored)
+        seenAt[revision, default: []].append(try tokenSeen(form.token))
         outbox.join(try .fleetDelta(from: before, to: after, by: host.replica))
         if fault == .lostCommit { (previous, latest) = (latest, host.store) }
     }
@@ -234,6 +227,21 @@ final class FleetDaemon {
             }
         }
         return seen
+    }
+
+    /// Whether a token that says this was shown at a revision.
+    ///
+    /// A silent write extends the token that was shown before: what was overwritten since stays in
+    /// it, and a token that is made of the stores leaves that out. Nothing depends on either.
+    func showed(_ seen: EventSet, at revision: Int64) -> Bool {
+        (seenAt[revision] ?? []).contains { known in
+            known.isSubset(of: seen)
+                && oracle.causal.events.allSatisfy { event in
+                    !seen.contains(event.id) || known.contains(event.id)
+                        || knowledge.events.contains(event.id)
+                            && event.keys & ~knowledge.removedKeys(of: event.id) == 0
+                }
+        }
     }
 
     // MARK: - Ends and beginnings
