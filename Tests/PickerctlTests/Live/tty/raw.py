@@ -152,7 +152,7 @@ def look(t, where, may_move=True):
 def live(form, proxy):
     for size in ((100, 50), (40, 10)):
         t = form.open("t", columns=size[0], lines=size[1], PICKERSYNC_SOCKET=proxy.path)
-        writes(t, " move")
+        writes(t, " conflict")
         t.press("w", "Esc", "?", "Esc", "/", "Esc")
         for _ in range(17):
             t.press("Down", "Enter", "Down", "x", "Esc", "Esc")
