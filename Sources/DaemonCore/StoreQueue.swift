@@ -52,7 +52,7 @@ final class StoreQueue {
             for place in order.indices {
                 let uid = order[place]
                 guard let read = lines[uid]?.first, read.afterWrites <= writes else { continue }
-                _ = lines[uid]?.takeFirst()
+                lines[uid]?.takeFirst()
                 order.remove(at: place)
                 if lines[uid]?.isEmpty == true {
                     lines[uid] = nil
@@ -77,8 +77,7 @@ final class StoreQueue {
     private let store: Store
     private let figures: Figures
     /// Commits and upkeep, in their order.
-    private var waiting: [Job] = []
-    private var next = 0
+    private var waiting = Queue<Job>()
     /// Fetches by uid, and the uids in the order of their turns.
     private var reads = ReadTurns()
     private var wasWrite = false
@@ -104,13 +103,13 @@ final class StoreQueue {
     }
 
     /// Whether nothing waits and nothing is in progress.
-    var isIdle: Bool { !isBusy && next == waiting.count && reads.isEmpty }
+    var isIdle: Bool { !isBusy && waiting.isEmpty && reads.isEmpty }
 
     /// Adds a job: a fetch after those of its uid, any other job after the commits and upkeep that
     /// wait.
     func add(_ job: Job, for uid: UInt32 = 0) {
         if case .fetch = job {
-            let writes = writesBegun + UInt64(waiting.count - next)
+            let writes = writesBegun + UInt64(waiting.count)
             reads.append(ReadTurns.Read(job: job, afterWrites: writes), of: uid)
         } else {
             waiting.append(job)
@@ -119,19 +118,13 @@ final class StoreQueue {
     }
 
     private func takeNext() -> Job? {
-        if wasWrite || next == waiting.count, let job = reads.take(afterWrites: writesBegun) {
+        if wasWrite || waiting.isEmpty, let job = reads.take(afterWrites: writesBegun) {
             wasWrite = false
             return job
         }
-        guard next < waiting.count else { return nil }
-        let job = waiting[next]
-        next += 1
+        guard let job = waiting.takeFirst() else { return nil }
         writesBegun += 1
         wasWrite = true
-        if next == waiting.count {
-            waiting.removeAll(keepingCapacity: true)
-            next = 0
-        }
         return job
     }
 
@@ -203,7 +196,7 @@ final class StoreQueue {
         }
     }
 
-    private var isQuiet: Bool { next == waiting.count && reads.isEmpty }
+    private var isQuiet: Bool { waiting.isEmpty && reads.isEmpty }
 
     /// Upkeep waits until no other job waits, but not for ever.
     private func maintainSoon() {

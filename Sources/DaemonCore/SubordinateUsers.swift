@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SyncCore
 internal import Synchronization
 
 // Whose a subordinate uid is: subuid(5). One account of the machine may act under thousands of uids
@@ -65,13 +66,9 @@ final class SubordinateUsers: Sendable {
     /// The uid that the use of `uid` is counted to.
     func owner(of uid: UInt32) -> UInt32 {
         state.withLock { state in
-            var (low, high) = (0, state.ranges.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if state.ranges[middle].first <= uid { low = middle + 1 } else { high = middle }
-            }
-            guard low > 0, state.ranges[low - 1].last >= uid else { return uid }
-            return state.ranges[low - 1].owner
+            let after = state.ranges.partitionIndex { $0.first > uid }
+            guard after > 0, state.ranges[after - 1].last >= uid else { return uid }
+            return state.ranges[after - 1].owner
         }
     }
 

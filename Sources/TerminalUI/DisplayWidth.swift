@@ -4,6 +4,8 @@
 // cluster takes 0, 1 or 2 columns. Control characters take none here, because callers replace them
 // (SafeText) before they measure.
 
+internal import SyncCore
+
 /// Terminal columns of text, by grapheme cluster.
 public enum DisplayWidth {
     /// The version of Unicode whose widths these are.
@@ -57,19 +59,8 @@ public enum DisplayWidth {
 
     private static func contains(_ table: [(first: UInt32, last: UInt32)], _ value: UInt32) -> Bool
     {
-        var low = 0
-        var high = table.count
-        while low < high {
-            let middle = (low + high) / 2
-            if value > table[middle].last {
-                low = middle + 1
-            } else if value < table[middle].first {
-                high = middle
-            } else {
-                return true
-            }
-        }
-        return false
+        let place = table.partitionIndex { $0.last >= value }
+        return place < table.count && table[place].first <= value
     }
 }
 

@@ -102,7 +102,7 @@ public final class Crowd {
                 .map { (revision: $0.element, number: Int64($0.offset) + 1) }
                 .sorted { $0.revision < $1.revision }
             for sight in sights {
-                let count = done.partitioningIndex { $0.revision > sight.revision }
+                let count = done.partitionIndex { $0.revision > sight.revision }
                 let note = count > 0 ? done[count - 1].number : 0
                 findings.require(
                     sight.counts[index] == count && sight.notes[index] == note,
@@ -172,18 +172,5 @@ public final class Crowd {
         }
         judgeSights()
         for writer in writers { for line in writer.findings.lines { findings.add(line) } }
-    }
-}
-
-extension Array {
-    /// The index of the first element that satisfies a condition that all later ones satisfy too.
-    fileprivate func partitioningIndex(_ isBeyond: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if isBeyond(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }

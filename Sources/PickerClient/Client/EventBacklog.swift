@@ -1,9 +1,6 @@
 internal import SyncCore
 
 /// Events that wait for whoever drives a machine, with the bytes that they came in.
-///
-/// A frame from the daemon may have many events, so the first one is taken without moving the
-/// others.
 struct EventBacklog: Sendable {
     /// An event, and the bytes of its frame; 0 for one that the machine made itself.
     struct Entry: Sendable {
@@ -11,8 +8,7 @@ struct EventBacklog: Sendable {
         var bytes: Int
     }
 
-    private var entries: [Entry?] = []
-    private var head = 0
+    private var entries = Queue<Entry>()
     /// The bytes of the frames of all events that wait.
     private(set) var bytes = 0
     /// The bytes of the frame that is being received.
@@ -29,14 +25,8 @@ struct EventBacklog: Sendable {
     }
 
     mutating func takeFirst() -> Entry? {
-        guard head < entries.count, let entry = entries[head] else { return nil }
-        entries[head] = nil
-        head += 1
+        guard let entry = entries.takeFirst() else { return nil }
         bytes -= entry.bytes
-        if head == entries.count {
-            entries = []
-            head = 0
-        }
         return entry
     }
 }

@@ -3,8 +3,8 @@ extension RandomAccessCollection where Index == Int {
     /// if none does. All elements after one that satisfies the condition must satisfy it too.
     ///
     /// Always inlined, because hot paths search in arrays of a few elements.
-    @inline(__always)
-    func partitionIndex(where belongsAfter: (Element) -> Bool) -> Int {
+    @inlinable @inline(__always)
+    package func partitionIndex(where belongsAfter: (Element) -> Bool) -> Int {
         var low = startIndex
         var high = endIndex
         while low < high {

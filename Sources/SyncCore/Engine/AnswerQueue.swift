@@ -19,17 +19,14 @@ struct AnswerQueue {
 
     /// What a connection needs that owes more than one answer. Freed with the last of them.
     private final class Line {
-        /// Slots whose answers have not been moved to the chunks, from `head`. The first one is
-        /// still pending.
-        var places: [State] = []
-        var head = 0
+        /// Slots whose answers have not been moved to the chunks. The first one is still pending.
+        var places = Queue<State>()
         /// The chunks after the first one.
         var chunks: [FrameChunk] = []
         /// Bytes of answers in slots and in chunks.
         var bytes = 0
 
-        var waitingCount: Int { places.count - head }
-        var isEmpty: Bool { waitingCount == 0 && chunks.isEmpty }
+        var isEmpty: Bool { places.isEmpty && chunks.isEmpty }
     }
 
     /// The number of the next slot whose answer has not been moved to the chunks.
@@ -53,7 +50,7 @@ struct AnswerQueue {
     var hasOutput: Bool { chunk != nil }
 
     /// Whether an answer is pending.
-    var isWaiting: Bool { hasSingle || line.map { $0.waitingCount > 0 } ?? false }
+    var isWaiting: Bool { hasSingle || line.map { !$0.places.isEmpty } ?? false }
 
     /// Whether the answer of a slot is ready or has been sent.
     func isAnswered(_ slot: Slot) -> Bool { slot.number < firstNumber }
@@ -66,32 +63,24 @@ struct AnswerQueue {
         }
         let line = spread()
         line.places.append(.waiting)
-        return Slot(number: firstNumber + UInt64(line.waitingCount) - 1)
+        return Slot(number: firstNumber + UInt64(line.places.count) - 1)
     }
 
     /// Fills a slot. An empty frame means that the request gets no answer.
     mutating func fill(_ slot: Slot, with frame: [UInt8]) {
         guard slot.number >= firstNumber else { return }
         let line = spread()
-        let index = line.head + Int(slot.number - firstNumber)
+        let index = Int(slot.number - firstNumber)
         line.bytes += frame.count
         line.places[index] = .ready(frame)
-        guard index == line.head else { return }
-        while line.head < line.places.count, case .ready(let frame) = line.places[line.head] {
+        guard index == 0 else { return }
+        while case .ready(let frame)? = line.places.first {
             line.bytes -= frame.count
             write(frame)
-            line.places[line.head] = .waiting
-            line.head += 1
+            line.places.takeFirst()
             firstNumber += 1
         }
-        if line.head == line.places.count {
-            line.places = []
-            line.head = 0
-            if line.isEmpty { self.line = nil }
-        } else if line.head > 1024 {
-            line.places.removeFirst(line.head)
-            line.head = 0
-        }
+        if line.isEmpty { self.line = nil }
     }
 
     /// Fills a slot with a response (JSON text), as a frame. If it can be sent now, which is nearly

@@ -23,13 +23,9 @@ struct ChangeLog {
     private static let chunkBytesMax = 64 << 10
     private static let chunkBytesMin = 2 << 10
 
-    private var entries: [Entry] = []
-    /// Entries before this index have been dropped. They are removed from the array now and then.
-    private var head = 0
+    /// From revision `first` on.
+    private var entries = Queue<Entry>()
     private var bytes = 0
-    /// Bytes of the entries before `head`, which keep their chunks in memory until they are
-    /// removed.
-    private var deadBytes = 0
     /// The oldest revision in the log; `next` if there is none.
     private(set) var first: UInt64
     /// The next revision to be appended.
@@ -75,29 +71,14 @@ struct ChangeLog {
     /// Drops whole chunks from the old end while the log holds more than `bytesMax`, but never the
     /// newest frame.
     private mutating func trim(to bytesMax: Int, _ retained: RetainedBytes) {
-        while bytes > bytesMax, head < entries.count {
-            let oldest = entries[head].chunk
-            guard oldest !== entries[entries.count - 1].chunk else { break }
-            while entries[head].chunk === oldest {
-                bytes -= entries[head].end - entries[head].start
-                deadBytes += entries[head].end - entries[head].start
-                head += 1
+        while bytes > bytesMax, let oldest = entries.first?.chunk, oldest !== entries.last?.chunk {
+            while let entry = entries.first, entry.chunk === oldest {
+                bytes -= entry.end - entry.start
                 first += 1
+                entries.takeFirst()
             }
+            oldest.retire(retained)
         }
-        // Measured in bytes, because a few entries can be most of them.
-        if deadBytes > bytesMax / 8 { compact(retained) }
-    }
-
-    private mutating func compact(_ retained: RetainedBytes) {
-        var last: FrameChunk?
-        for entry in entries[..<head] where entry.chunk !== last {
-            last = entry.chunk
-            entry.chunk.retire(retained)
-        }
-        entries.removeFirst(head)
-        head = 0
-        deadBytes = 0
     }
 
     /// Adds the changes after `cursor` to `output`, up to about `bytesMax` bytes in all, and moves
@@ -152,7 +133,7 @@ struct ChangeLog {
         }
     }
 
-    private func index(of revision: UInt64) -> Int { head + Int(revision - first) }
+    private func index(of revision: UInt64) -> Int { Int(revision - first) }
 
     /// The last entry in the same chunk. It gallops from the newest entry, because subscribers are
     /// nearly always close to it.

@@ -133,7 +133,7 @@ struct KeyIndex {
             let oldest = recentOrder.first, recent[oldest]?.pending == nil
         {
             forgetAnswer(oldest)
-            _ = recentOrder.takeFirst()
+            recentOrder.takeFirst()
         }
     }
 

@@ -1,41 +1,58 @@
 /// A first-in, first-out queue: an array with an index of its first element.
 ///
-/// Removal does not move the other elements each time. Capacity for many elements is released when
-/// the queue is empty.
-package struct Queue<Element> {
-    private var elements: [Element] = []
+/// Removal does not move the other elements each time, and releases what it removes at once.
+/// Capacity for many elements is released when the queue is empty. Index 0 is the oldest element.
+package struct Queue<Element>: RandomAccessCollection {
+    /// The elements from `head` on; the places before it are `nil`.
+    private var elements: [Element?] = []
     private var head = 0
+    /// The number of elements for which an empty queue keeps its memory.
     private static var keptMax: Int { 128 }
+    /// The number of removed elements whose places are always kept.
+    private static var removedMax: Int { 64 }
 
+    /// An empty queue.
     package init() {}
 
-    package var isEmpty: Bool { head == elements.count }
+    package var startIndex: Int { 0 }
 
-    package var count: Int { elements.count - head }
+    package var endIndex: Int { elements.count - head }
 
-    package var first: Element? { isEmpty ? nil : elements[head] }
+    package subscript(place: Int) -> Element {
+        get { elements[head + place]! }
+        _modify { yield &elements[head + place]! }
+    }
 
+    /// Adds an element after all others.
     package mutating func append(_ element: Element) { elements.append(element) }
 
     /// Removes up to `wanted` elements from the front, one by one.
     mutating func take(_ wanted: Int, _ body: (Element) -> Void) {
-        let end = min(head + wanted, elements.count)
-        for place in head..<end { body(elements[place]) }
-        head = end
+        let end = Swift.min(head + wanted, elements.count)
+        while head < end {
+            if let element = elements[head].take() { body(element) }
+            head += 1
+        }
         if head == elements.count {
             elements.removeAll(keepingCapacity: elements.capacity <= Self.keptMax)
             head = 0
-        } else if head > 1024, head > elements.count / 2 {
+        } else if head > Self.removedMax, head > elements.count / 2 {
             elements.removeFirst(head)
             head = 0
         }
     }
 
     /// Removes the first element.
-    package mutating func takeFirst() -> Element? {
+    @discardableResult package mutating func takeFirst() -> Element? {
         var first: Element?
         take(1) { first = $0 }
         return first
+    }
+
+    /// Removes the elements that satisfy a condition.
+    mutating func removeAll(where isGone: (Element) -> Bool) {
+        elements = elements[head...].filter { $0.map { !isGone($0) } ?? false }
+        head = 0
     }
 }
 

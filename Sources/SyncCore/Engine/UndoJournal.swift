@@ -51,10 +51,9 @@ struct UndoJournal {
     /// The transactions of one uid.
     private struct Line {
         let uid: UInt32
-        /// Oldest first; those before `head` have been dropped. An edit adds one and drops another,
-        /// and neither may take time in proportion to the number of transactions.
-        private var kept: [Transaction] = []
-        private var head = 0
+        /// Oldest first. An edit adds one and drops another, and neither may take time in
+        /// proportion to the number of transactions.
+        private(set) var transactions = Queue<Transaction>()
         /// Bytes of all records.
         private(set) var bytes = 0
         /// The number of transactions of kind `undo`, which an edit ends; nearly always none.
@@ -64,28 +63,18 @@ struct UndoJournal {
             self.uid = uid
         }
 
-        var count: Int { kept.count - head }
+        var count: Int { transactions.count }
 
         /// The revision of the oldest transaction.
         var oldest: UInt64 { transactions.first?.revision ?? .max }
 
-        /// Oldest first.
-        var transactions: ArraySlice<Transaction> { kept[head...] }
-
         mutating func append(_ transaction: Transaction) {
-            kept.append(transaction)
+            transactions.append(transaction)
             count(transaction, 1)
         }
 
         mutating func dropOldest() {
-            count(kept[head], -1)
-            // The content of a dropped transaction is freed now, its place in the array later.
-            kept[head].steps = Few()
-            head += 1
-            if head > max(64, kept.count / 4) {
-                kept.removeFirst(head)
-                head = 0
-            }
+            if let oldest = transactions.takeFirst() { count(oldest, -1) }
         }
 
         /// An edit of `owner` ends its redo.
@@ -98,24 +87,26 @@ struct UndoJournal {
             guard let index = transactions.lastIndex(where: { $0.revision == revision }) else {
                 return false
             }
-            kept[index].steps.removeAll { fields.contains($0.field) }
-            if kept[index].steps.isEmpty { removeAll { $0.revision == revision } }
+            transactions[index].steps.removeAll { fields.contains($0.field) }
+            if transactions[index].steps.isEmpty { removeAll { $0.revision == revision } }
             return true
         }
 
         /// Steps name the writes that stand now.
         mutating func renew(by renewals: UndoRenewals) {
-            for place in head..<kept.count { renew(at: place, by: renewals) }
+            for place in transactions.indices { renew(at: place, by: renewals) }
         }
 
         /// The steps of one transaction do, if it is here.
         mutating func renew(_ revision: UInt64, by renewals: UndoRenewals) {
-            let place = kept[head...].firstIndex { $0.revision == revision }
+            let place = transactions.firstIndex { $0.revision == revision }
             if let place { renew(at: place, by: renewals) }
         }
 
         private mutating func renew(at place: Int, by renewals: UndoRenewals) {
-            for step in kept[place].steps.indices { kept[place].steps[step].renew(by: renewals) }
+            for step in transactions[place].steps.indices {
+                transactions[place].steps[step].renew(by: renewals)
+            }
         }
 
         private mutating func count(_ transaction: Transaction, _ sign: Int) {
@@ -125,9 +116,7 @@ struct UndoJournal {
 
         private mutating func removeAll(where isGone: (Transaction) -> Bool) {
             for transaction in transactions where isGone(transaction) { count(transaction, -1) }
-            kept.removeFirst(head)
-            head = 0
-            kept.removeAll(where: isGone)
+            transactions.removeAll(where: isGone)
         }
     }
 
