@@ -124,8 +124,3 @@ final class Account {
         return next
     }
 }
-
-/// Bytes of chunks that a log has dropped and that a write in progress still holds.
-final class RetainedBytes {
-    var bytes = 0
-}

@@ -198,3 +198,8 @@ struct FieldNumbers: Sendable, Hashable {
         return place < numbers.count && numbers[place] == number
     }
 }
+
+/// Bytes of chunks that a log has dropped and that a write in progress still holds.
+final class RetainedBytes {
+    var bytes = 0
+}

@@ -290,7 +290,7 @@ extension Engine {
     private func append(_ frame: [UInt8], _ touched: FieldNumbers?, to form: LiveForm) {
         form.changeLog.append(
             frame, touched: touched, bytesMax: configuration.limits.changeLogBytesMax,
-            retained: retained)
+            retained: registry.retained)
         noteNews(of: form)
     }
 

@@ -112,10 +112,7 @@ extension Engine {
         }
         connection.subscriptions.forEach { leave($0) }
         connection.subscriptions = .none
-        if connection.catalogCursor != nil {
-            connection.catalogCursor = nil
-            catalogWatchers.removeAll { $0 === connection }
-        }
+        registry.catalog.unwatch(connection)
         awaitingCommit.removeAll { $0 === connection }
         return calls
     }

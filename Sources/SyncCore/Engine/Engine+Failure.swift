@@ -222,6 +222,6 @@ extension Engine {
     func hasUnsentNotifications(_ connection: Connection) -> Bool {
         connection.subscriptions.contains {
             connection.answers.isAnswered($0.answer) && $0.hasOutput
-        } || connection.catalogCursor.map { $0 < catalog.next } ?? false
+        } || registry.catalog.hasOutput(for: connection)
     }
 }

@@ -24,9 +24,7 @@ extension Engine {
     }
 
     func formWatch(_ call: PendingCall) {
-        let connection = call.connection
-        if connection.catalogCursor == nil { catalogWatchers.append(connection) }
-        connection.catalogCursor = catalog.next
+        registry.catalog.watch(call.connection)
         formList(call)
     }
 
@@ -230,7 +228,7 @@ extension Engine {
         try requireRoomForForm(peer)
         try requireVersion(params.ifVersion, 0, file.name)
         let form = LiveForm(
-            key: nextFormKey, name: file.name, owner: peer.uid, log: newLogName(),
+            key: registry.nextKey, name: file.name, owner: peer.uid, log: newLogName(),
             state: FormState(file, applied: file.json), existence: .creating)
         return Redefinition(
             form: form, definition: file, applied: file.json, isCreation: true, isIdle: false)
@@ -313,6 +311,46 @@ extension Engine {
                 FormChanged(
                     form: form.name, revision: Revision(clamping: state.revision),
                     content: .defined(definition))))
+    }
+
+    // MARK: - The list of forms
+
+    /// The readers of a form in a state.
+    func readers(of form: LiveForm, _ state: FormState) -> FormReaders {
+        FormReaders(rule: state.definition.access.read, owner: form.owner)
+    }
+
+    /// Whether a peer is one of the readers.
+    func mayRead(_ readers: FormReaders, _ peer: Peer) -> Bool {
+        peer.uid == 0 || peer.uid == configuration.daemonUID
+            || readers.rule.permits(peer, owner: readers.owner)
+    }
+
+    /// Whether a peer may read the committed form.
+    func mayRead(_ form: LiveForm, _ peer: Peer) -> Bool {
+        mayRead(readers(of: form, form.committed), peer)
+    }
+
+    /// Sends a frame to the watchers of the form list that may read the form.
+    func list(_ frame: [UInt8], for readers: FormReaders) {
+        registry.catalog.append(
+            frame, readers: readers, bytesMax: configuration.limits.changeLogBytesMax)
+        for connection in registry.catalog.watchers { markReady(connection) }
+    }
+
+    /// Adds the entries that a watcher of the form list has not received to a write.
+    func collectCatalog(
+        _ connection: Connection, _ cursor: inout UInt64, into output: inout Output, bytesMax: Int
+    ) {
+        guard cursor >= registry.catalog.first else {
+            // The definitions of all forms have no bound that fits one write. A client that has
+            // missed some is disconnected and reads the list again.
+            tooSlow.append(connection)
+            return
+        }
+        registry.catalog.read(from: &cursor, into: &output, bytesMax: bytesMax) {
+            mayRead($0, connection.peer)
+        }
     }
 }
 

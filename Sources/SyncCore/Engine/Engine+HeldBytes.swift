@@ -50,7 +50,7 @@ extension Engine {
     /// Closes connections that hold dropped chunks in a write in progress, if these chunks are too
     /// many. The uid that holds most of them is first.
     func closeStalled() {
-        guard retained.bytes > configuration.limits.retainedBytesMax else { return }
+        guard registry.retained.bytes > configuration.limits.retainedBytesMax else { return }
         var stalled: [UInt32: [Connection]] = [:]
         for form in forms {
             for subscription in form.subscriptions {

@@ -24,7 +24,6 @@ extension Engine {
             throw error
         }
         if change.isCreation {
-            nextFormKey += 1
             insert(form)
         } else {
             expectSecrets(of: change.definition)

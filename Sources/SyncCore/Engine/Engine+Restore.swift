@@ -15,7 +15,6 @@ extension Engine {
         for row in image.forms.sorted(by: { $0.key < $1.key }) {
             let form = try restored(row, fields[row.key] ?? [], limits)
             form.isUndoStored = true
-            nextFormKey = max(nextFormKey, row.key + 1)
             insert(form)
             if newLogs {
                 form.log = newLogName()

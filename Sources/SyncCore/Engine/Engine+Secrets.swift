@@ -4,16 +4,12 @@ extension Engine {
     /// Notes that secrets may arrive if a definition has a secure control. This holds for the rest
     /// of the run.
     func expectSecrets(of definition: FormDefinition) {
-        guard !keepsSecrets, definition.controls.contains(where: { $0.type == .secure }) else {
-            return
-        }
-        keepsSecrets = true
-        environment.keepMemoryClean()
+        if registry.isFirstWithSecrets(definition) { environment.keepMemoryClean() }
     }
 
     /// Frees, and so clears, the writer's buffer if it may contain a secret.
     func forgetWritten() {
-        if keepsSecrets { writer = JSONWriter() }
+        if registry.keepsSecrets { writer = JSONWriter() }
     }
 
     func seal(

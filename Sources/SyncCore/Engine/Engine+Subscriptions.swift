@@ -140,7 +140,7 @@ extension Engine {
         }
         if var cursor = subscription.presenceCursor, output.byteCount < bytesMax {
             form.presence.read(
-                from: &cursor, form: form.name, into: &output, retained: retained)
+                from: &cursor, form: form.name, into: &output, retained: registry.retained)
             subscription.sentPresence(upTo: cursor)
         }
     }

@@ -146,8 +146,7 @@ extension Engine {
         }
         resume(connection, &effects)
         if connection.answers.hasOutput || connection.subscriptions.contains(where: \.hasOutput)
-            || connection.catalogCursor.map({ $0 < catalog.next }) ?? false
-            || connection.farewell != nil
+            || registry.catalog.hasOutput(for: connection) || connection.farewell != nil
         {
             markReady(connection)
         }

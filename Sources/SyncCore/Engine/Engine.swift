@@ -19,13 +19,7 @@ public final class Engine {
     var replica: ReplicaID
     var clock: HybridLogicalClock
 
-    private var registry = FormRegistry()
-    /// Forms in order of creation.
-    var forms: [LiveForm] { registry.inOrder }
-    var nextFormKey: FormKey = 1
-    /// Changed definitions, for watchers of the form list.
-    var catalog = Catalog()
-    var catalogWatchers: [Connection] = []
+    var registry = FormRegistry()
 
     var connections = ConnectionTable<Connection>()
     /// By uid: accounts with connections, and accounts without that still owe something.
@@ -58,12 +52,8 @@ public final class Engine {
     var awaitedUntil: UInt64 = 0
     /// The moving average of the duration of a commit while more than one uid is active.
     var commitNanoseconds: UInt64 = 0
-    /// Whether a form has or had a secure control.
-    public internal(set) var keepsSecrets = false
     /// Accounts that hold more memory than their limit.
     var overfull: [Account] = []
-    /// Memory of dropped entries of change logs that writes in progress still hold.
-    let retained = RetainedBytes()
     /// Forms with changes whose subscribers have not been marked as ready.
     var news: [LiveForm] = []
     /// Accounts with connections that have output, in order.
@@ -205,7 +195,13 @@ public final class Engine {
         }
     }
 
-    // MARK: - Forms by name
+    // MARK: - Forms
+
+    /// Forms in order of creation.
+    var forms: [LiveForm] { registry.inOrder }
+
+    /// Whether a form has or had a secure control.
+    public var keepsSecrets: Bool { registry.keepsSecrets }
 
     /// The form with that name as edits see it, committed or not.
     func form(named name: String) -> LiveForm? { registry.look(up: name) }

@@ -92,7 +92,7 @@ struct HeldPagesTests {
                 #"{"jsonrpc":"2.0","id":2,"method":"presence.update","params":{"form":"f","focus":"t","draft":"\#(draft)"}}"#
             )
             // Each new subscriber gets all drafts at once, which is a different text each time.
-            #expect(host.engine.retained.bytes <= limits.retainedBytesMax + (300 << 10))
+            #expect(host.engine.registry.retained.bytes <= limits.retainedBytesMax + (300 << 10))
         }
         #expect(!host.closed.isEmpty && host.closed.allSatisfy(stalled.contains))
         #expect(host.take(attentive).contains { $0.contains(draft) })

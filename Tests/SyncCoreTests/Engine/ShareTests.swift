@@ -326,7 +326,7 @@ import Testing
                     #"{"jsonrpc":"2.0","id":2,"method":"state.set","params":{"form":"f","changes":[{"field":"t","value":"\#(value)"}]}}"#
                 )
             }
-            #expect(host.engine.retained.bytes <= limits.retainedBytesMax + (128 << 10))
+            #expect(host.engine.registry.retained.bytes <= limits.retainedBytesMax + (128 << 10))
         }
         #expect(!host.closed.isEmpty && host.closed.allSatisfy(stalled.contains))
         #expect(host.take(attentive).count == 361)

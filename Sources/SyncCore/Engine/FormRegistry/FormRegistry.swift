@@ -1,7 +1,10 @@
-/// The forms of a daemon, by name and in order of creation.
+/// The forms of a daemon: by name, in order of creation, and as a list that clients watch.
 ///
 /// Two forms can briefly have the same name: one whose deletion is not durable yet, and its
 /// replacement. The name refers to the newer one as long as it exists.
+///
+///     insert ──▶ named ──insert of the same name──▶ unnamed ──remove of the newer one──▶ named
+///     named, unnamed ──remove──▶ (the form is gone)
 struct FormRegistry {
     /// In order of creation.
     private(set) var inOrder: [LiveForm] = []
@@ -9,6 +12,14 @@ struct FormRegistry {
     /// The last result of `look(up:)`: nearly always the form of the next request, and a comparison
     /// is cheaper than a hash. Only `look(up:)` sets it, and every change clears it.
     private var lastFound: LiveForm?
+    /// The key of the next form. The key of a form is never used again.
+    private(set) var nextKey: FormKey = 1
+    /// Changed definitions, for those who watch the list of forms.
+    var catalog = Catalog()
+    /// Whether a form has or had a secure control.
+    private(set) var keepsSecrets = false
+    /// Memory of dropped entries of change logs that writes in progress still hold.
+    let retained = RetainedBytes()
 
     /// A name as bytes, because canonically equivalent names are different names.
     private struct Name: Hashable {
@@ -34,6 +45,7 @@ struct FormRegistry {
     /// Inserts a form. An older form of the same name loses the name.
     mutating func insert(_ form: LiveForm) {
         lastFound = nil
+        nextKey = max(nextKey, form.key + 1)
         inOrder.append(form)
         byName[Name(name: form.name)] = form
     }
@@ -45,5 +57,15 @@ struct FormRegistry {
         let name = Name(name: form.name)
         guard byName[name] === form else { return }
         byName[name] = inOrder.last { $0.name.isSameBytes(as: form.name) }
+    }
+
+    /// Notes that a definition is in use; returns whether it has the first secure control of this
+    /// run.
+    mutating func isFirstWithSecrets(_ definition: FormDefinition) -> Bool {
+        guard !keepsSecrets, definition.controls.contains(where: { $0.type == .secure }) else {
+            return false
+        }
+        keepsSecrets = true
+        return true
     }
 }

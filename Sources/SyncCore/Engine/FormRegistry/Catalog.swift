@@ -16,6 +16,26 @@ struct Catalog {
     private(set) var first: UInt64 = 1
     /// The number of the next entry.
     var next: UInt64 { first + UInt64(entries.count) }
+    /// Those who watch the list. Each has a cursor (`Connection.catalogCursor`).
+    private(set) var watchers: [Connection] = []
+
+    /// A connection watches from now on.
+    mutating func watch(_ connection: Connection) {
+        if connection.catalogCursor == nil { watchers.append(connection) }
+        connection.catalogCursor = next
+    }
+
+    /// A connection watches no longer.
+    mutating func unwatch(_ connection: Connection) {
+        guard connection.catalogCursor != nil else { return }
+        connection.catalogCursor = nil
+        watchers.removeAll { $0 === connection }
+    }
+
+    /// Whether a connection watches and has not received all entries.
+    func hasOutput(for connection: Connection) -> Bool {
+        connection.catalogCursor.map { $0 < next } ?? false
+    }
 
     /// Appends a frame for the readers of the form, and drops the oldest entries beyond `bytesMax`.
     mutating func append(_ frame: [UInt8], readers: FormReaders, bytesMax: Int) {
@@ -49,44 +69,4 @@ struct Catalog {
 struct FormReaders {
     let rule: AccessRule
     let owner: UInt32
-}
-
-extension Engine {
-    /// The readers of a form in a state.
-    func readers(of form: LiveForm, _ state: FormState) -> FormReaders {
-        FormReaders(rule: state.definition.access.read, owner: form.owner)
-    }
-
-    /// Whether a peer is one of the readers.
-    func mayRead(_ readers: FormReaders, _ peer: Peer) -> Bool {
-        peer.uid == 0 || peer.uid == configuration.daemonUID
-            || readers.rule.permits(peer, owner: readers.owner)
-    }
-
-    /// Whether a peer may read the committed form.
-    func mayRead(_ form: LiveForm, _ peer: Peer) -> Bool {
-        mayRead(readers(of: form, form.committed), peer)
-    }
-
-    /// Sends a frame to the watchers of the form list that may read the form.
-    func list(_ frame: [UInt8], for readers: FormReaders) {
-        catalog.append(
-            frame, readers: readers, bytesMax: configuration.limits.changeLogBytesMax)
-        for connection in catalogWatchers { markReady(connection) }
-    }
-
-    /// Adds the entries that a watcher of the form list has not received to a write.
-    func collectCatalog(
-        _ connection: Connection, _ cursor: inout UInt64, into output: inout Output, bytesMax: Int
-    ) {
-        guard cursor >= catalog.first else {
-            // The definitions of all forms have no bound that fits one write. A client that has
-            // missed some is disconnected and reads the list again.
-            tooSlow.append(connection)
-            return
-        }
-        catalog.read(from: &cursor, into: &output, bytesMax: bytesMax) {
-            mayRead($0, connection.peer)
-        }
-    }
 }
