@@ -71,14 +71,14 @@ final class Bench {
     /// Ends iterations until nothing is left to do.
     private func settle() {
         while true {
-            if engine.wantsTurn { engine.handle(.turn, at: now, into: &effects) }
+            if engine.schedule.wantsTurn { engine.handle(.turn, at: now, into: &effects) }
             engine.handle(.iterationEnded, at: now, into: &effects)
             var batch: UInt64?
             for effect in effects { if case .persist(let sent) = effect { batch = sent.number } }
             effects.removeAll(keepingCapacity: true)
             if let batch { engine.handle(.committed(batch: batch), at: now, into: &effects) }
             let hasWritten = write()
-            if batch == nil && !hasWritten && !engine.wantsIteration { return }
+            if batch == nil && !hasWritten && !engine.schedule.wantsIteration { return }
         }
     }
 

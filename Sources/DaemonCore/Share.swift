@@ -77,7 +77,7 @@ extension Shell {
     /// Charges the time of a read to the uid of the sender.
     func chargeRead(_ connection: ClientConnection) {
         guard let gate = connection.share?.gate, gate.bytesMax < .max else { return }
-        engine.charge(Loop.hrtimeNanoseconds &- gate.readBegan, to: connection.id)
+        charge(Loop.hrtimeNanoseconds &- gate.readBegan, to: .connection(connection.id))
     }
 
     private func watch(_ share: Share) {
@@ -99,6 +99,7 @@ extension Shell {
     /// must wait for the next iteration.
     func openGates() -> Bool {
         guard !watchedShares.isEmpty else { return false }
+        let bytesMax = engine.schedule.isContended ? Share.contendedReadBytes : .max
         var shares: [Share] = []
         swap(&shares, &watchedShares)
         for share in shares {
@@ -108,7 +109,7 @@ extension Shell {
                 continue
             }
             share.gate.isClosed = false
-            share.gate.bytesMax = engine.isContended ? Share.contendedReadBytes : .max
+            share.gate.bytesMax = bytesMax
             let next = share.heldBack.prefix(Share.resumedMax)
             share.heldBack.removeFirst(next.count)
             for connection in next where connection.reading == .heldBack {

@@ -129,28 +129,34 @@ extension Shell {
 
     func flush() {
         let began = Loop.hrtimeNanoseconds
-        let isContended = engine.isContended
+        let isContended = engine.schedule.isContended
         let most = isContended ? Share.contendedWritesAtOnce : Self.writesAtOnce
         let limit = isContended ? Share.contendedFlushNanoseconds : Self.flushNanoseconds
         repeat {
             let ready = engine.takeReady(atMost: most)
             if ready.isEmpty { break }
             for outbox in ready {
-                if let connection = outbox.owner as? ClientConnection { write(connection, outbox) }
+                guard let connection = outbox.owner as? ClientConnection else { continue }
+                write(connection, outbox, isContended: isContended)
             }
             // The rest is written in the next iteration, because other clients may have sent
             // requests.
         } while Loop.hrtimeNanoseconds &- began < limit
         if finishing.isEmpty { return }
-        for one in finishing { write(one.connection, engine.outbox(of: one.connection.id)) }
+        for one in finishing {
+            let outbox = engine.outbox(of: one.connection.id)
+            write(one.connection, outbox, isContended: isContended)
+        }
         finishing.removeAll(where: \.isClosed)
     }
 
-    private func write(_ connection: ClientConnection, _ outbox: Outbox?) {
+    private func write(_ connection: ClientConnection, _ outbox: Outbox?, isContended: Bool) {
         guard let outbox, connection.isKnown, !connection.isWriting else { return }
-        let began = engine.isContended ? Loop.hrtimeNanoseconds : nil
+        let began = isContended ? Loop.hrtimeNanoseconds : nil
         defer {
-            if let began { engine.charge(Loop.hrtimeNanoseconds &- began, to: connection.id) }
+            if let began {
+                charge(Loop.hrtimeNanoseconds &- began, to: .connection(connection.id))
+            }
         }
         guard
             let output = engine.nextOutput(

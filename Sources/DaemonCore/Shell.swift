@@ -109,7 +109,7 @@ final class Shell {
         statusTimer = Timer(loop: loop)
         engine.stopwatch = { Loop.hrtimeNanoseconds }
         store.deliver = { [unowned self] input in tell(input) }
-        store.onRead = { [unowned self] fetch, took in self.engine.charge(took, to: fetch) }
+        store.onRead = { [unowned self] fetch, took in charge(took, to: .fetch(fetch)) }
         store.report = { [unowned self] entry in self.log.write(entry) }
         loop.onIterationEnd = { [unowned self] in iterationEnded() }
         deadlineTimer.onFire = { [unowned self] in deadlineFired() }
@@ -138,6 +138,11 @@ final class Shell {
         isDirty = true
         engine.handle(input, at: now, into: &effects)
         runEffects()
+    }
+
+    /// Charges time to a user. This does not start an iteration.
+    func charge(_ nanoseconds: UInt64, to work: TimedWork) {
+        engine.handle(.worked(work, nanoseconds: nanoseconds), at: now, into: &effects)
     }
 
     /// Tells the engine that a write is complete, and runs its effects.
@@ -176,7 +181,7 @@ final class Shell {
         switch effect {
         case .persist(let batch): store.add(.commit(batch))
         case .rebuild(let image): store.add(.rebuild(image))
-        case .fetch(let id, let query): store.add(.fetch(id, query), for: engine.user(of: id) ?? 0)
+        case .fetch(let id, let query, let uid): store.add(.fetch(id, query), for: uid)
         case .pauseReading(let id): pauseReading(id)
         case .resumeReading(let id): resumeReading(id)
         case .closeAfterOutput(let id): finish(id)
@@ -188,7 +193,7 @@ final class Shell {
 
     private func iterationEnded() {
         guard phase != .ended else { return }
-        if engine.wantsTurn { tell(.turn) }
+        if engine.schedule.wantsTurn { tell(.turn) }
         var turns = 0
         while isDirty, turns < Self.turnsMax {
             isDirty = false
@@ -197,19 +202,10 @@ final class Shell {
             runEffects()
             flush()
         }
-        let isUnfinished = openGates() || engine.wantsIteration
-        if isDirty || isUnfinished {
-            turnTimer.start(after: .zero)
-        } else if let wait = engine.nextTurnNanoseconds {
-            turnTimer.start(after: .nanoseconds(wait))
-        }
-        for listener in listeners {
-            listener.acceptsInIteration =
-                engine.isContended ? Share.contendedAccepts : UnixListener.acceptsInIterationMax
-        }
+        let isUnfinished = openGates()
+        follow(engine.schedule, isUnfinished: isUnfinished)
         if turns > 0 {
             if engine.keepsSecrets { Wiping.wipeStack() }
-            armDeadline()
             noteFigures()
         }
         noteTurn()
@@ -225,11 +221,23 @@ final class Shell {
         if phase == .serving { settled() }
     }
 
-    private func armDeadline() {
-        let deadline = engine.nextDeadline
+    /// Sets the timers to what the engine wants. `isUnfinished`: sockets wait for an iteration.
+    private func follow(_ schedule: Schedule, isUnfinished: Bool) {
+        if isDirty || isUnfinished || schedule.wantsIteration {
+            turnTimer.start(after: .zero)
+        } else if let wait = schedule.turnNanoseconds {
+            turnTimer.start(after: .nanoseconds(wait))
+        }
+        for listener in listeners {
+            listener.acceptsInIteration =
+                schedule.isContended ? Share.contendedAccepts : UnixListener.acceptsInIterationMax
+        }
+        arm(schedule.deadline)
+    }
+
+    private func arm(_ deadline: UInt64) {
         guard deadline != armedDeadline else { return }
         armedDeadline = deadline
-        guard let deadline else { return deadlineTimer.stop() }
         let now = Loop.hrtimeNanoseconds
         deadlineTimer.start(
             after: .nanoseconds(Int64(clamping: deadline > now ? deadline - now : 0)))
@@ -239,11 +247,8 @@ final class Shell {
     private func deadlineFired() {
         armedDeadline = nil
         moment = nil
-        if let deadline = engine.nextDeadline, deadline <= now.monotonicNanoseconds {
-            tell(.deadline)
-        } else {
-            armDeadline()
-        }
+        let deadline = engine.schedule.deadline
+        if deadline <= now.monotonicNanoseconds { tell(.deadline) } else { arm(deadline) }
     }
 
     private func noteFigures() {

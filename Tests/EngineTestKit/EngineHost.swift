@@ -227,14 +227,14 @@ public final class EngineHost {
     /// One iteration of the loop; returns whether anything happened.
     @discardableResult
     public func iterate() -> Bool {
-        if engine.wantsTurn { run(.turn) }
+        if engine.schedule.wantsTurn { run(.turn) }
         run(.iterationEnded)
-        var didWrite = engine.wantsIteration
+        var didWrite = engine.schedule.wantsIteration
         for id in engine.takeReady().map(\.id) where !stopped.contains(id) {
             didWrite = write(id) || didWrite
         }
         // What takes its place may all be gone, and others behind it not.
-        return didWrite || engine.wantsIteration
+        return didWrite || engine.schedule.wantsIteration
     }
 
     /// Runs until nothing is left to do except what the test holds back.
@@ -345,7 +345,7 @@ public final class EngineHost {
                 } else {
                     run(.rebuildFailed(reason: "still full"))
                 }
-            case .fetch(let id, let query):
+            case .fetch(let id, let query, _):
                 if holdsFetches {
                     fetchesUnderWay.append((id, query))
                 } else {

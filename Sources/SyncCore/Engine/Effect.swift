@@ -11,6 +11,14 @@ public struct FetchID: Hashable, Sendable {
     }
 }
 
+/// Work outside of the engine whose time is charged to a user.
+public enum TimedWork: Hashable, Sendable {
+    /// Reading from or writing to a connection.
+    case connection(ConnectionID)
+    /// Reading from the store.
+    case fetch(FetchID)
+}
+
 /// An event from outside. Bytes of a connection do not come as an event but through
 /// `Engine.received`, which borrows them.
 public enum Input: Sendable {
@@ -33,11 +41,13 @@ public enum Input: Sendable {
     case rebuildFailed(reason: String)
     /// The result of a fetch.
     case fetched(FetchID, StoreAnswer)
-    /// `Engine.nextDeadline` has passed.
+    /// `Schedule.deadline` has passed.
     case deadline
     /// Starts the next turn of all accounts: once per iteration of the loop, before
-    /// `iterationEnded`, if `Engine.wantsTurn`.
+    /// `iterationEnded`, if `Schedule.wantsTurn`.
     case turn
+    /// Work for a user took this long.
+    case worked(TimedWork, nanoseconds: UInt64)
     /// The last step of an iteration of the loop: starts a commit if possible.
     case iterationEnded
     /// The daemon stops: goodbye to all clients and a last batch. `Effect.drained` follows.
@@ -57,8 +67,8 @@ public enum Effect: Sendable {
     /// Write the whole store again with a new replica (ARCHITECTURE.md, The life of an edit), then
     /// send `Input.rebuilt` or `.rebuildFailed`.
     case rebuild(StoreImage)
-    /// Read from the store, then send `Input.fetched`.
-    case fetch(FetchID, StoreQuery)
+    /// Read from the store for the account of this uid, then send `Input.fetched`.
+    case fetch(FetchID, StoreQuery, uid: UInt32)
     /// Stop reading this connection until `resumeReading`.
     case pauseReading(ConnectionID)
     case resumeReading(ConnectionID)

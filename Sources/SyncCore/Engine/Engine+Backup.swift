@@ -66,7 +66,7 @@ extension Engine {
 
     /// Deletes a snapshot whose connection has ended.
     func giveUp(backup number: Int64, _ effects: inout [Effect]) {
-        effects.append(.fetch(FetchID(nextFetch), .backupEnd(number)))
+        effects.append(.fetch(FetchID(nextFetch), .backupEnd(number), uid: 0))
         nextFetch += 1
     }
 }

@@ -29,8 +29,7 @@ extension Engine {
         {
             lastWriteNanoseconds = now.monotonicNanoseconds
             effects.append(.persist(batches.send(clock: steady.kept(with: clock.last))))
-            noteCommitters()
-            forgetEdits()
+            scheduler.commitBegan()
         }
         finishStopping(&effects)
     }
@@ -72,9 +71,14 @@ extension Engine {
         }
     }
 
-    /// When the engine must be called next if no event arrives (`Input.deadline`, monotonic
-    /// nanoseconds); `nil` for never.
-    public var nextDeadline: UInt64? {
+    /// Until when the gathering batch waits for somebody (monotonic nanoseconds); `nil` if it does
+    /// not.
+    private var batchWaitsUntil: UInt64? {
+        lifecycle == .serving ? scheduler.batchWaitsUntil : nil
+    }
+
+    /// When the engine must be called next if no event arrives (monotonic nanoseconds).
+    var nextDeadline: UInt64 {
         var deadline = choresAt
         if case .broken(let retryAt, _) = health { deadline = min(deadline, retryAt) }
         if batches.isIdle, health == .healthy, !batches.gathering.isEmpty {
@@ -216,7 +220,7 @@ extension Engine {
         counters.commits += 1
         let took = now.monotonicNanoseconds &- lastWriteNanoseconds
         counters.commitNanoseconds &+= took
-        commitEnded(took)
+        scheduler.commitEnded(took: took, waitsForCommits: waitsForCommits)
         let refused = failures.isEmpty ? [] : leaveOut(failures, of: &batch, &effects)
         if configuration.durability == .commit {
             // Below `commit`, readers see these edits already, and perhaps later ones.
@@ -291,7 +295,7 @@ extension Engine {
         form.changeLog.append(
             frame, touched: touched, bytesMax: configuration.limits.changeLogBytesMax,
             retained: registry.retained)
-        noteNews(of: form)
+        scheduler.noteNews(of: form)
     }
 
     /// For a peer that may no longer read a form, the form is deleted.
@@ -302,7 +306,7 @@ extension Engine {
             form: form.name, revision: Revision(clamping: revision), content: .deleted)
         end(subscription)
         connection.answers.append(Answer.frame(.formChanged(gone)))
-        markReady(connection)
+        scheduler.markReady(connection)
     }
 }
 

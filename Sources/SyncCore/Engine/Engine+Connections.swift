@@ -4,12 +4,10 @@ extension Engine {
     // MARK: - Coming and going
 
     func connect(_ id: ConnectionID, _ peer: Peer, _ effects: inout [Effect]) {
-        let account = account(of: peer.uid)
+        let account = scheduler.join(environment.accountUID(peer.uid))
         let connection = Connection(
             id, peer: peer, account: account, frameBytesMax: configuration.limits.maxFrame)
         connections.insert(connection)
-        if account.connections == 0 { usersConnected += 1 }
-        account.connections += 1
         counters.connections += 1
         let limits = configuration.limits
         if connections.count > limits.connectionsMax {
@@ -55,12 +53,7 @@ extension Engine {
         let account = connection.account
         account.heldBytes -= connection.heldBytes
         connection.heldBytes = 0
-        account.connections -= 1
-        if account.connections == 0 {
-            usersConnected -= 1
-            if atWork === account { atWork = nil }
-            close(account)
-        }
+        scheduler.leave(account)
         log(
             .debug, "connection \(id.number) from \(connection.peer.whom) ended", &effects,
             [.event(.disconnected), .connection(id)] + connection.peer.logFields)
@@ -98,7 +91,7 @@ extension Engine {
             refuse(call, .unbegun("the connection closes; ask again on a new one"))
         }
         closeOnceSettled(connection, &effects)
-        markReady(connection)
+        scheduler.markReady(connection)
     }
 
     /// Removes a connection from all lists; returns its unanswered calls.
@@ -151,7 +144,7 @@ extension Engine {
         _ id: ConnectionID, _ bytes: UnsafeRawBufferPointer, at now: Moment,
         into effects: inout [Effect]
     ) {
-        self.now = now
+        advance(to: now)
         guard let connection = connections[id], connection.progress != .ending,
             !connection.isAtEnd
         else { return }
@@ -225,7 +218,7 @@ extension Engine {
     private func receiveFrame(
         _ text: UnsafeRawBufferPointer, _ connection: Connection, _ effects: inout [Effect]
     ) {
-        spend(1 + text.count >> 7, connection.account)
+        scheduler.spend(1 + text.count >> 7, connection.account)
         take(decoder.decode(text), connection, &effects)
     }
 
@@ -291,7 +284,7 @@ extension Engine {
         case .refused(let error):
             counters.refused += 1
             connection.answers.append(Answer.frame(.null, error))
-            markReady(connection)
+            scheduler.markReady(connection)
         case .single(let call):
             start(call, nil, connection, &effects)
         case .batch(let calls):
@@ -356,7 +349,7 @@ extension Engine {
             guard let frame = batch.add(response) else { return }
             connection.answers.fill(batch.slot, with: frame)
         }
-        markReady(connection)
+        scheduler.markReady(connection)
     }
 }
 

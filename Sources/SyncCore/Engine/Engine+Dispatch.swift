@@ -44,10 +44,9 @@ extension Engine {
         let owed = connection.owedBytes
         patternMeter.used = 0
         carryOut(verdict, request, call, &effects)
-        spend(
+        scheduler.spend(
             ((connection.owedBytes - owed) >> 10) + (patternMeter.used >> 9), connection.account)
-        restAfter(began, connection.account)
-        lookAtClock(connection.account)
+        requestEnded(began, connection.account)
         flushPendingLog(&effects)
     }
 
@@ -69,7 +68,7 @@ extension Engine {
         let connection = call.connection
         switch verdict {
         case .run:
-            if request.isEdit { countEdit(connection.account) }
+            if request.isEdit { scheduler.countEdit(connection.account) }
             do {
                 try dispatch(request, call, &effects)
             } catch {

@@ -52,9 +52,7 @@ extension Engine {
             [.event(.storeFailed)])
         rollBack(batch, reason, &effects)
         rollBack(batches.takeGathering(), reason, &effects)
-        forgetEdits()
-        committers.removeAll(keepingCapacity: true)
-        awaited.removeAll(keepingCapacity: true)
+        scheduler.commitFailed()
         rebuild(&effects)
         resumeAwaiting(&effects)
     }
@@ -215,7 +213,7 @@ extension Engine {
         }
         connection.farewell = Answer.frame(
             .goodbye(Goodbye(reason: Goodbye.Reason(text: reason.rawValue), retryAfterMs: retry)))
-        markReady(connection)
+        scheduler.markReady(connection)
     }
 
     /// Whether there are notifications that can be sent without the store.

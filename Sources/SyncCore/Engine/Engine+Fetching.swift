@@ -30,30 +30,31 @@ extension Engine {
         let id = FetchID(nextFetch)
         nextFetch += 1
         fetches[id] = purpose
-        send(id, query, connection.account, &effects)
+        let account = connection.account
+        if let query = scheduler.start(id, query, for: account) {
+            effects.append(.fetch(id, query, uid: account.uid))
+        }
         return id
     }
 
-    /// The user of a fetch. The store shares its time by uid.
-    public func user(of fetch: FetchID) -> UInt32? {
-        switch fetches[fetch] {
-        case .page(let subscription):
-            if case .ended = subscription.position { return nil }
-            return subscription.connection.account.uid
-        case let other: return other?.call?.connection.account.uid
+    /// Starts reads of an account that waited for its turn.
+    func sendWaitingFetches(of account: Account, _ effects: inout [Effect]) {
+        while let (id, query) = scheduler.nextFetch(
+            of: account, isWanted: { fetches[$0] != nil })
+        {
+            effects.append(.fetch(id, query, uid: account.uid))
         }
     }
 
     func fetched(_ id: FetchID, _ answer: StoreAnswer, _ effects: inout [Effect]) {
-        let account = fetchers[id]
         let (began, requestBegan) = (workBegins(), requestBegins())
+        let account = scheduler.fetchEnded(id)
         defer {
             if let account {
-                restAfter(requestBegan, account)
+                requestEnded(requestBegan, account)
                 workEnded(began, account)
             }
         }
-        fetchEnded(id)
         guard let purpose = fetches.removeValue(forKey: id) else {
             // The connection has ended.
             if case .backup(let number, _) = answer { giveUp(backup: number, &effects) }
@@ -101,7 +102,7 @@ extension Engine {
             fetchedKey(row, call, request, &effects)
         case (.undo(let call, let request, let form), .revisions(let rows)):
             // Each record is parsed as JSON.
-            spend(rows.reduce(0) { $0 + $1.record.count } >> 7, call.connection.account)
+            scheduler.spend(rows.reduce(0) { $0 + $1.record.count } >> 7, call.connection.account)
             // During a rebuild, the rows may contain a failed batch.
             if health == .healthy { makeUndo(of: form, rows) }
             readmit(request, call, &effects)

@@ -9,7 +9,7 @@ extension Engine {
 
     func formList(_ call: PendingCall) {
         let peer = call.connection.peer
-        spend(forms.count >> 2, call.connection.account)
+        scheduler.spend(forms.count >> 2, call.connection.account)
         let summaries = forms.filter { $0.isReadable && mayRead($0, peer) }.map { form in
             FormList.Summary(
                 form: form.name,
@@ -335,7 +335,7 @@ extension Engine {
     func list(_ frame: [UInt8], for readers: FormReaders) {
         registry.catalog.append(
             frame, readers: readers, bytesMax: configuration.limits.changeLogBytesMax)
-        for connection in registry.catalog.watchers { markReady(connection) }
+        for connection in registry.catalog.watchers { scheduler.markReady(connection) }
     }
 
     /// Adds the entries that a watcher of the form list has not received to a write.

@@ -48,7 +48,8 @@ extension Engine {
         _ search: inout HistorySearch, after: UInt64, _ account: Account
     ) -> Bool {
         guard configuration.durability != .commit else { return false }
-        let bytesMax = isContended ? Account.contendedHistoryBytes : Self.historyBytesMax
+        let bytesMax =
+            scheduler.isContended ? Account.contendedHistoryBytes : Self.historyBytesMax
         var left = bytesMax
         batches.scanRevisions(of: search.form, after: after, before: search.before) { row in
             guard !search.isFull, left > 0 else { return false }
@@ -56,7 +57,7 @@ extension Engine {
             search.take(row)
             return true
         }
-        spend((bytesMax - left) >> 7, account)
+        scheduler.spend((bytesMax - left) >> 7, account)
         return left <= 0
     }
 
@@ -89,7 +90,7 @@ extension Engine {
             }
         }
         // Each notification is parsed as JSON: one unit for every 128 bytes.
-        spend(rows.reduce(0) { $0 + $1.frame.count } >> 7, account)
+        scheduler.spend(rows.reduce(0) { $0 + $1.frame.count } >> 7, account)
         if !search.isFull, isCut || !rows.isEmpty, search.before > 1 {
             ask(search, call, &effects)
             return

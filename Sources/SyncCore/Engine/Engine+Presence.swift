@@ -5,7 +5,7 @@ extension Engine {
         let connection = call.connection
         let form = try readableForm(params.form, connection)
         let state = form.committed
-        spend(form.subscriptionCount >> 4, connection.account)
+        scheduler.spend(form.subscriptionCount >> 4, connection.account)
         guard connection.subscription(to: form) != nil else {
             throw WireError(
                 .invalidParams, "subscribe to form \(form.name) before you send presence",
@@ -66,7 +66,7 @@ extension Engine {
                 tooSlow.append(subscription.connection)
             }
             slowest = min(slowest, cursor)
-            markReady(subscription.connection)
+            scheduler.markReady(subscription.connection)
         }
         form.presence.forgetGone(toldTo: slowest)
     }

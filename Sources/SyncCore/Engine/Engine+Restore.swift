@@ -90,7 +90,6 @@ extension Engine {
 
     /// One line about the state, for systemd's STATUS=.
     public var statusLine: String {
-        let subscribers = accounts.values.reduce(0) { $0 + $1.subscriptions }
         let store =
             switch health {
             case .healthy: ""
@@ -99,13 +98,13 @@ extension Engine {
             }
         let readOnly = forms.count { $0.failureReport != nil }
         return "\(forms.count) forms, \(connections.count) connections, "
-            + "\(subscribers) subscriptions\(store)"
+            + "\(scheduler.subscriptionCount) subscriptions\(store)"
             + (readOnly > 0 ? "; \(readOnly) forms take no edits, see the log" : "")
     }
 
     func serverStatus(_ call: PendingCall) {
         // The shell reads files for this answer.
-        spend(Account.contendedUnits, call.connection.account)
+        scheduler.spend(Account.contendedUnits, call.connection.account)
         let status = status()
         answer(call) { $0.value(.object(status)) }
     }
@@ -133,8 +132,8 @@ extension Engine {
         status["connections"] = .object(
             JSONObject([
                 ("count", .integer(connections.count)),
-                ("users", .integer(usersConnected)),
-                ("subscriptions", .integer(accounts.values.reduce(0) { $0 + $1.subscriptions })),
+                ("users", .integer(scheduler.usersConnected)),
+                ("subscriptions", .integer(scheduler.subscriptionCount)),
             ]))
         status["counters"] = .object(
             JSONObject([

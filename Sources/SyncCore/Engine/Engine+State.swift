@@ -32,7 +32,7 @@ extension Engine {
             return [index]
         }
         let globs = names.map { GlobSet($0) }
-        spend(Self.units(matching: globs, fields: state.cells.count), connection.account)
+        scheduler.spend(Self.units(matching: globs, fields: state.cells.count), connection.account)
         try requireMatches(globs, form, state)
         return state.indexes(matching: globs)
     }
@@ -275,7 +275,7 @@ extension Engine {
         let form = transaction.form
         let connection = call.connection
         // The edit itself, and the notification of each subscriber.
-        spend(2 + form.subscriptionCount >> 4, connection.account)
+        scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
         let outcome = transaction.finish(
             kind, session: connection.session, undoes: undoes, skipped: skipped ?? [])
         let context = form.working.answerContext(seen, outcome.dots)

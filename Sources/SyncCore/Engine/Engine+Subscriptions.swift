@@ -34,7 +34,7 @@ extension Engine {
     ) throws(WireError) -> LiveForm {
         let form = try readableForm(params.form, connection)
         let globs = params.fields.map { GlobSet($0) }
-        spend(
+        scheduler.spend(
             2 * Self.units(matching: globs, fields: form.committed.cells.count), connection.account)
         try requireMatches(globs, form, form.committed)
         if connection.subscription(to: form) == nil {
@@ -70,7 +70,7 @@ extension Engine {
         answer(call) { result.encode(into: &$0) }
         if params.presence { notifyPresence(of: form) }
         fetchNextPage(of: subscription, &effects)
-        markReady(connection)
+        scheduler.markReady(connection)
     }
 
     /// The first page of a resuming subscriber has arrived. It shows whether the store still has
@@ -214,7 +214,7 @@ extension Engine {
         guard rows.first?.revision == from, let last = rows.last?.revision else {
             // Pruned in the meantime. The change log brings the subscriber up to date.
             subscription.position = .live(next: from)
-            markReady(subscription.connection)
+            scheduler.markReady(subscription.connection)
             return
         }
         let wanted = self.wanted(rows, by: subscription)
@@ -227,7 +227,7 @@ extension Engine {
             subscription.connection.addPageBytes(subscription.pageBytes)
             chargeHeld(subscription.connection)
         }
-        markReady(subscription.connection)
+        scheduler.markReady(subscription.connection)
     }
 
     /// The revisions that touch a field of the subscriber's filter. Each name is matched once.
@@ -239,7 +239,7 @@ extension Engine {
             return form.numbers(of: record.touched)
         }
         let fresh = subscription.refreshFilter(form.names)
-        spend(Self.units(matching: globs, fields: fresh), subscription.connection.account)
+        scheduler.spend(Self.units(matching: globs, fields: fresh), subscription.connection.account)
         guard let filter = subscription.filter else { return rows }
         return zip(rows, touched).filter { $1?.intersects(filter) ?? true }.map(\.0)
     }
@@ -253,7 +253,7 @@ extension Engine {
         for subscription in form.subscriptions where subscription.noteNames(form.names) {
             let account = subscription.connection.account
             account.staleFilters.append(subscription)
-            noteSpent(account)
+            scheduler.noteSpent(account)
         }
     }
 
@@ -263,8 +263,8 @@ extension Engine {
             guard subscription.isFilterStale else { continue }
             if case .ended = subscription.position { continue }
             let fresh = subscription.refreshFilter(subscription.form.names)
-            spend(1 + Self.units(matching: subscription.globs, fields: fresh), account)
-            if subscription.hasOutput { markReady(subscription.connection) }
+            scheduler.spend(1 + Self.units(matching: subscription.globs, fields: fresh), account)
+            if subscription.hasOutput { scheduler.markReady(subscription.connection) }
         }
     }
 }

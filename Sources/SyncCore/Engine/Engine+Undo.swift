@@ -19,7 +19,7 @@ extension Engine {
         let owner =
             params.scope == .mine
             ? UndoJournal.Owner(uid: connection.peer.uid, session: connection.session) : nil
-        spend(4, connection.account)
+        scheduler.spend(4, connection.account)
         guard !form.isUndoStored else {
             let query = StoreQuery.journal(
                 form: form.key, rowsMax: configuration.limits.undoDepthMax,

@@ -21,67 +21,13 @@ public struct Outbox {
 }
 
 extension Engine {
-    // MARK: - Readiness
-
-    /// Marks a connection as ready: it may have output.
-    func markReady(_ connection: Connection) {
-        guard !connection.isReady, !connection.isWriting else { return }
-        connection.isReady = true
-        let account = connection.account
-        if account.ready.isEmpty { readyAccounts.append(account) }
-        account.ready.append(connection)
-    }
-
-    /// Notes that all subscribers of a form have output. They are marked once per iteration instead
-    /// of once per change.
-    func noteNews(of form: LiveForm) {
-        guard !form.hasNews else { return }
-        form.hasNews = true
-        news.append(form)
-    }
-
-    /// Marks the members of an audience: at once if there are few or only their uid is active,
-    /// otherwise some in each turn of their uid.
-    private func tell(_ audience: Audience) {
-        if !isContended || audience.members.count <= Account.contendedWrites {
-            for subscription in audience.members { markReady(subscription.connection) }
-            return
-        }
-        if audience.unmarked == 0 { audience.account.audiences.append(audience) }
-        audience.hasNews()
-        noteSpent(audience.account)
-    }
-
     /// The connections with output and no write in progress. Each is returned once. While more than
     /// one uid is active, a uid that has had its writes of this turn waits for the next turn.
     ///
     /// - Parameter most: the most connections of one uid per call. The next call returns the
     ///   others.
     public func takeReady(atMost most: Int = .max) -> [Outbox] {
-        if !news.isEmpty {
-            for form in news {
-                form.hasNews = false
-                for audience in form.audiences { tell(audience) }
-            }
-            news.removeAll(keepingCapacity: true)
-        }
-        guard !readyAccounts.isEmpty else { return [] }
-        let isContended = isContended
-        var ready: [Outbox] = []
-        for account in readyAccounts {
-            let count = min(
-                isContended ? min(most, writesLeft(of: account)) : most, account.ready.count)
-            noteSpent(account)
-            ready.reserveCapacity(ready.count + count)
-            account.ready.take(count) { connection in
-                connection.isReady = false
-                guard !connection.isGone else { return }
-                account.writesLeft -= 1
-                ready.append(Outbox(connection: connection))
-            }
-        }
-        readyAccounts.removeAll { $0.ready.isEmpty }
-        return ready
+        scheduler.takeReady(atMost: most)
     }
 
     // MARK: - Writing
@@ -130,7 +76,7 @@ extension Engine {
 
     /// The write from `nextOutput` is complete, so the next one can start: `Input.wrote`.
     public func wrote(_ outbox: Outbox, at now: Moment, into effects: inout [Effect]) {
-        self.now = now
+        advance(to: now)
         wrote(outbox.connection, &effects)
     }
 
@@ -141,14 +87,16 @@ extension Engine {
         if connection.hasLeave { return end(connection, &effects) }
         connection.subscriptions.forEach { fetchNextPage(of: $0, &effects) }
         if connection.isAtRest {
-            if connection.subscriptions.contains(where: \.hasOutput) { markReady(connection) }
+            if connection.subscriptions.contains(where: \.hasOutput) {
+                scheduler.markReady(connection)
+            }
             return
         }
         resume(connection, &effects)
         if connection.answers.hasOutput || connection.subscriptions.contains(where: \.hasOutput)
             || registry.catalog.hasOutput(for: connection) || connection.farewell != nil
         {
-            markReady(connection)
+            scheduler.markReady(connection)
         }
     }
 }

@@ -22,42 +22,18 @@ public final class Engine {
     var registry = FormRegistry()
 
     var connections = ConnectionTable<Connection>()
-    /// By uid: accounts with connections, and accounts without that still owe something.
-    var accounts: [UInt32: Account] = [:]
-    /// Accounts with a connection.
-    var usersConnected = 0
-    /// The account of the last request, and until when more than one uid counts as active
-    /// (monotonic nanoseconds). `atWork` is cleared when its last connection ends; a weak reference
-    /// would make every retain of an account slower.
-    var atWork: Account?
-    var contendedUntil: UInt64 = 0
-    /// Accounts that have used a part of this turn or owe units, in the order of their first use.
-    var spenders: [Account] = []
-    /// Accounts in the current turn. Empty between turns; kept to reuse its capacity.
-    var takingTurns: [Account] = []
+    var scheduler = Scheduler()
     /// The current time on the clock of `Moment.monotonicNanoseconds`, for measuring work. Without
-    /// it (in a simulation) no time is measured and only units count.
-    public var stopwatch: (() -> UInt64)?
+    /// it no time is measured and only units count.
+    public var stopwatch: (() -> UInt64)? {
+        didSet { scheduler.measuresTime = stopwatch != nil }
+    }
     /// Called for each transaction of silent writes alone, with its author, the newest revision and
     /// its dots. It is for simulations: such a transaction makes no revision, so its place among
     /// the others is seen nowhere else.
     package var onAffirmation: ((Author, UInt64, [Dot]) -> Void)?
-    /// Accounts with edits in the batch that gathers.
-    var editors: [Account] = []
-    /// Accounts in the committing batch, with their parts of it in thousandths.
-    var committers: [(account: Account, part: UInt64)] = []
-    /// Accounts from the last commit that may return soon, and until when the gathering batch waits
-    /// for them (monotonic nanoseconds).
-    var awaited: [Account] = []
-    var awaitedUntil: UInt64 = 0
-    /// The moving average of the duration of a commit while more than one uid is active.
-    var commitNanoseconds: UInt64 = 0
     /// Accounts that hold more memory than their limit.
     var overfull: [Account] = []
-    /// Forms with changes whose subscribers have not been marked as ready.
-    var news: [LiveForm] = []
-    /// Accounts with connections that have output, in order.
-    var readyAccounts: [Account] = []
 
     /// Counts the steps of patterns, which are compiled with it.
     let patternMeter = PatternMeter()
@@ -82,8 +58,6 @@ public final class Engine {
     /// The number of the newest internal error in the log (`data.report`).
     var lastReport: Int64 = 0
     var fetches: [FetchID: Fetch] = [:]
-    /// The account that pays for a fetch.
-    var fetchers: [FetchID: Account] = [:]
     var nextFetch: UInt64 = 1
     /// Connections whose next request waits for a commit.
     var awaitingCommit: [Connection] = []
@@ -144,6 +118,7 @@ public final class Engine {
         self.replica = replica
         self.now = now
         startedAt = now
+        scheduler.now = now.monotonicNanoseconds
         clock = HybridLogicalClock(after: SteadyClock.stamp(in: image.clock))
         steady = SteadyClock(
             at: now, kept: image.clock, notBefore: image.keys.lazy.map(\.at).max() ?? .min)
@@ -166,16 +141,14 @@ public final class Engine {
             connection.subscriptions = .none
         }
         for form in forms { form.removeSubscriptions() }
-        // Accounts with connections, and those whose connections ended since the last turn.
-        for account in accounts.values { account.releaseConnections() }
-        for account in readyAccounts + spenders { account.releaseConnections() }
+        scheduler.releaseConnections()
     }
 
     // MARK: - Events
 
     /// Processes an event and appends its effects.
     public func handle(_ input: Input, at now: Moment, into effects: inout [Effect]) {
-        self.now = now
+        advance(to: now)
         switch input {
         case .connected(let id, let peer): connect(id, peer, &effects)
         case .disconnected(let id): disconnect(id, &effects)
@@ -188,11 +161,18 @@ public final class Engine {
         case .fetched(let id, let answer): fetched(id, answer, &effects)
         case .deadline: break
         case .turn: takeTurns(&effects)
+        case .worked(let work, let nanoseconds): worked(work, nanoseconds)
         case .iterationEnded: endIteration(&effects)
         case .stop(let reason): stop(reason, &effects)
         case .apply(let definition, let file): apply(definition, file: file, &effects)
         case .configure(let configuration): configure(configuration, &effects)
         }
+    }
+
+    /// The time of an event.
+    func advance(to now: Moment) {
+        self.now = now
+        scheduler.now = now.monotonicNanoseconds
     }
 
     // MARK: - Forms

@@ -40,7 +40,7 @@ final class LiveForm {
     private var named: FormDefinition?
     /// Its subscribers by uid, in the order in which the uids subscribed.
     private(set) var audiences: [Audience] = []
-    /// Whether it is in `Engine.news`.
+    /// Whether its subscribers will be marked as ready.
     var hasNews = false
     var presence = PresenceBoard()
     /// The undo journal, which includes edits that are not durable yet. It must have one owner, or

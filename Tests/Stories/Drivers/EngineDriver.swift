@@ -64,7 +64,7 @@ final class EngineDriver: StoryDriver {
                 host.holdsFetches = false
                 host.answerFetches()
             }
-            if isAnswered, turn > 2, !host.engine.wantsTurn { break }
+            if isAnswered, turn > 2, !host.engine.schedule.wantsTurn { break }
             if turn > 2 { host.pass(milliseconds: 7) }
         }
     }

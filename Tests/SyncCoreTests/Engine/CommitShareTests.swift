@@ -162,13 +162,13 @@ import Testing
             host.milliseconds += 10
             host.send(other, Self.ping)
             host.iterate()
-            #expect(host.engine.isContended)
+            #expect(host.engine.schedule.isContended)
         }
         host.commit()
         host.holdsCommits = false
         host.commit()
         for _ in 0..<4 { host.pass(milliseconds: 10) }
-        #expect(!host.engine.isContended)
+        #expect(!host.engine.schedule.isContended)
     }
 
     @Test(
@@ -183,12 +183,12 @@ import Testing
         let text =
             #"{"jsonrpc":"2.0","id":1,"method":"state.history","params":{"form":"f","limit":1000}}"#
         host.pass(milliseconds: 1000)
-        #expect(!host.engine.isContended)
+        #expect(!host.engine.schedule.isContended)
         let whole = host.ask(reader, text)
         #expect(whole.count == 1)
         host.ask(other, Self.ping)
         host.ask(reader, Self.ping)
-        #expect(host.engine.isContended)
+        #expect(host.engine.schedule.isContended)
         host.holdsFetches = true
         host.send(reader, text)
         for id in [reader, other] { _ = host.take(id) }
@@ -219,7 +219,7 @@ import Testing
         for id in crowd { _ = host.take(id) }
         host.send(other, Self.edit("news"))
         host.iterate()
-        let audience = try #require(host.engine.accounts[7]?.audiences.first)
+        let audience = try #require(host.engine.scheduler.accounts[7]?.audiences.first)
         #expect(audience.unmarked == 600)
         host.iterate()
         #expect(audience.unmarked == 600 - Account.contendedMarks)

@@ -16,7 +16,7 @@ import Testing
         host.engine.stopwatch = { [unowned engine = host.engine] in
             let done = engine.counters.requests - clock.requests
             clock.requests += done
-            if engine.atWork?.uid == 7 { clock.nanoseconds += done * milliseconds * 1_000_000 }
+            if engine.scheduler.atWork?.uid == 7 { clock.nanoseconds += done * milliseconds * 1_000_000 }
             return clock.nanoseconds
         }
         return (host, other)
@@ -33,7 +33,7 @@ import Testing
         let (host, other) = try host(milliseconds: 400)
         var attacker = host.connect(uid: 7, user: "mallory")
         host.ask(attacker, Self.ping)
-        let account = try #require(host.engine.accounts[7])
+        let account = try #require(host.engine.scheduler.accounts[7])
         #expect(account.restsUntil > 0, "it is followed by a rest")
         var done = host.engine.counters.requests
         for uid in [7, 7, 100_000, 130_000] as [UInt32] {
@@ -47,7 +47,7 @@ import Testing
                 host.engine.counters.requests == done, "uid \(uid) goes on before it has paid")
         }
         #expect(host.take(other).count == 5)
-        #expect(host.engine.accounts[7] === account)
+        #expect(host.engine.scheduler.accounts[7] === account)
         // A request of 400 ms is followed by a rest of nearly ten seconds.
         host.pass(milliseconds: 9_000)
         host.ask(other, Self.ping)
@@ -74,11 +74,11 @@ import Testing
         let attacker = host.connect(uid: 7, user: "mallory")
         host.ask(attacker, Self.ping)
         host.disconnect(attacker)
-        #expect(host.engine.accounts[7] != nil)
-        #expect(host.engine.usersConnected == 1)
+        #expect(host.engine.scheduler.accounts[7] != nil)
+        #expect(host.engine.scheduler.usersConnected == 1)
         host.pass(milliseconds: 600_000)
         host.settle()
-        #expect(host.engine.accounts[7] == nil)
+        #expect(host.engine.scheduler.accounts[7] == nil)
     }
 
     @Test("subordinate uids of one account are one user: its bounds, its turns")
@@ -93,7 +93,7 @@ import Testing
             taken += host.ask(client, Self.ping).contains { $0.contains("result") } ? 1 : 0
         }
         #expect(taken == 4)
-        #expect(host.engine.accounts.count == 1)
+        #expect(host.engine.scheduler.accounts.count == 1)
         let own = host.connect(uid: 165_536, user: "another")
         #expect(host.ask(own, Self.ping).first?.contains("result") == true)
     }
@@ -131,6 +131,6 @@ import Testing
             let told = host.take(watcher)
             #expect(told.count == 2, "a definition and one change, not \(told)")
         }
-        #expect(!host.engine.wantsIteration)
+        #expect(!host.engine.schedule.wantsIteration)
     }
 }

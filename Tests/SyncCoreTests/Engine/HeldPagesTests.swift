@@ -42,15 +42,15 @@ struct HeldPagesTests {
         }
         host.settle()
         #expect(!host.closed.isEmpty && host.closed.allSatisfy(greedy.contains))
-        let held = host.engine.accounts[7]?.heldBytes ?? 0
+        let held = host.engine.scheduler.accounts[7]?.heldBytes ?? 0
         #expect(held <= limits.heldBytesPerUserMax)
         // The remaining clients get every revision, and the account returns to zero.
         for id in greedy + [bystander] where !host.closed.contains(id) {
             host.resumeReading(id)
             #expect(host.take(id).count == 1 + Self.revisions)
         }
-        #expect(host.engine.accounts[7]?.heldBytes == 0)
-        #expect(host.engine.accounts[8]?.heldBytes == 0)
+        #expect(host.engine.scheduler.accounts[7]?.heldBytes == 0)
+        #expect(host.engine.scheduler.accounts[8]?.heldBytes == 0)
     }
 
     @Test("a page that is not wanted any more is not paid for")
@@ -62,13 +62,13 @@ struct HeldPagesTests {
         host.stopped.insert(client)
         host.send(client, Self.subscribe(log))
         host.settle()
-        #expect(host.engine.accounts[7]?.heldBytes ?? 0 > 10 << 10)
+        #expect(host.engine.scheduler.accounts[7]?.heldBytes ?? 0 > 10 << 10)
         host.ask(
             client,
             #"{"jsonrpc":"2.0","id":2,"method":"state.unsubscribe","params":{"form":"f"}}"#)
         host.resumeReading(client)
         #expect(host.take(client).count == 2)
-        #expect(host.engine.accounts[7]?.heldBytes == 0)
+        #expect(host.engine.scheduler.accounts[7]?.heldBytes == 0)
     }
 
     @Test("who is present and takes nothing holds a bounded part of what others hold in hand")

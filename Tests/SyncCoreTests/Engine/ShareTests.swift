@@ -40,7 +40,7 @@ import Testing
         #expect(meanwhile < 4 * Account.contendedUnits, "the flood took \(meanwhile) turns")
         host.settle()
         for flooder in flooders { #expect(host.take(flooder).count == 2000) }
-        #expect(!host.engine.wantsIteration)
+        #expect(!host.engine.schedule.wantsIteration)
     }
 
     @Test(
@@ -85,7 +85,7 @@ import Testing
         let saved = Int(Account.creditMax) / (12_500 * Account.contendedUnits) + 2
         #expect(done <= (turns + saved) * Account.contendedUnits, "\(done) in half of the time")
         #expect(done >= turns * Account.contendedUnits / 2, "\(done) are less than its share")
-        #expect(host.engine.nextTurnNanoseconds != nil || host.engine.wantsIteration)
+        #expect(host.engine.schedule.turnNanoseconds != nil || host.engine.schedule.wantsIteration)
         // No other user is there any more, so it continues to the end.
         host.pass(milliseconds: 1000)
         let rest = flooders.reduce(0) { $0 + host.take($1).count }
@@ -114,7 +114,7 @@ import Testing
             answered = done
         }
         #expect(answered == 8)
-        #expect(!host.engine.wantsIteration)
+        #expect(!host.engine.schedule.wantsIteration)
     }
 
     @Test("a read that waited is in pieces where somebody has come meanwhile")
@@ -213,8 +213,8 @@ import Testing
             host.iterate()
             host.iterate()
         }
-        #expect(host.engine.readyAccounts.count <= 2)
-        let waiting = host.engine.accounts[7]?.ready.count ?? 0
+        #expect(host.engine.scheduler.readyAccounts.count <= 2)
+        let waiting = host.engine.scheduler.accounts[7]?.ready.count ?? 0
         #expect((1...1000).contains(waiting), "each waits once, however much it missed")
         host.settle()
         #expect(host.take(other).count == 80)
@@ -292,14 +292,14 @@ import Testing
         host.settle()
         #expect(!host.closed.isEmpty)
         #expect(host.closed.allSatisfy(greedy.contains))
-        let held = host.engine.accounts[7]?.heldBytes ?? 0
+        let held = host.engine.scheduler.accounts[7]?.heldBytes ?? 0
         #expect(held <= limits.heldBytesPerUserMax)
         // The remaining clients are served, and the account returns to zero.
         for id in greedy + [modest, bystander] where !host.closed.contains(id) {
             host.resumeReading(id)
         }
         #expect(host.take(modest).count == 1 && host.take(bystander).count == 1)
-        #expect(host.engine.accounts[7]?.heldBytes == 0)
+        #expect(host.engine.scheduler.accounts[7]?.heldBytes == 0)
     }
 
     @Test("writes that stall keep a bounded part of what was told, whoever stalls when")

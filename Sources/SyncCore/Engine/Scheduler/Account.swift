@@ -44,7 +44,7 @@ final class Account {
     /// The same while another uid is active.
     static let contendedTurnNanoseconds: UInt64 = 2_000_000
     /// The most edits of one uid in a batch while another uid is active, because everybody waits
-    /// for a long commit (`Engine.batchEditsMax`).
+    /// for a long commit (`Scheduler.batchEditsMax`).
     static let contendedEdits = 32
 
     /// The user. For a subordinate uid, the uid of its owner.

@@ -1,0 +1,325 @@
+/// Shares the loop's time among users: whose requests, reads of the store, edits and writes are
+/// next, and how many of them.
+///
+/// Time is an input: `now` comes with each event, and what work took comes with `worked` and
+/// `requestEnded`. What follows for the shell is one value, `Schedule`. The same calls give the
+/// same schedule.
+///
+/// An account (see `Account`):
+///
+///     (none) ──first connection──▶ open ──last connection ends──▶ closed ──owes nothing──▶ (none)
+///                                    ▲                              │
+///                                    └──────── a new connection ────┘
+///
+/// Its part of the loop:
+///
+///     resting in credit ──spends──▶ spender ──its turn: all paid, nothing waits──▶ in credit
+///                                    ▲   │
+///                                    └───┘ its turn: debts, or something waits
+struct Scheduler {
+    /// Two uids that take turns within this many nanoseconds both count as active.
+    static var contentionNanoseconds: UInt64 { 20_000_000 }
+
+    /// By uid: accounts with connections, and accounts without that still owe something.
+    private(set) var accounts: [UInt32: Account] = [:]
+    /// Accounts with a connection.
+    private(set) var usersConnected = 0
+    /// The account of the last request, and until when more than one uid counts as active
+    /// (monotonic nanoseconds). `atWork` is cleared when its last connection ends; a weak reference
+    /// would make every retain of an account slower.
+    private(set) var atWork: Account?
+    var contendedUntil: UInt64 = 0
+    /// Accounts that have used a part of this turn or owe units, in the order of their first use.
+    var spenders: [Account] = []
+    /// Accounts in the current turn, which of them is next, and the units of each. Empty between
+    /// turns; kept to reuse its capacity.
+    var takingTurns: [Account] = []
+    var nextTaker = 0
+    var turnUnits = 0
+    /// Accounts with edits in the batch that gathers.
+    var editors: [Account] = []
+    /// Accounts in the committing batch, with their parts of it in thousandths.
+    var committers: [(account: Account, part: UInt64)] = []
+    /// Accounts from the last commit that may return soon, and until when the gathering batch waits
+    /// for them (monotonic nanoseconds).
+    var awaited: [Account] = []
+    var awaitedUntil: UInt64 = 0
+    /// The moving average of the duration of a commit while more than one uid is active.
+    var commitNanoseconds: UInt64 = 0
+    /// The account that pays for a fetch.
+    private var fetchers: [FetchID: Account] = [:]
+    /// Forms with changes whose subscribers have not been marked as ready.
+    private var news: [LiveForm] = []
+    /// Accounts with connections that have output, in order.
+    private(set) var readyAccounts: [Account] = []
+    /// The time of the current event (monotonic nanoseconds).
+    var now: UInt64 = 0
+    /// Whether the time that work takes is measured. Otherwise only units count.
+    var measuresTime = false
+
+    // MARK: - Accounts
+
+    /// One more connection of a uid.
+    mutating func join(_ uid: UInt32) -> Account {
+        let account = accounts[uid] ?? Account(uid: uid)
+        accounts[uid] = account
+        if account.connections == 0 { usersConnected += 1 }
+        account.connections += 1
+        return account
+    }
+
+    /// One connection of an account has ended.
+    mutating func leave(_ account: Account) {
+        account.connections -= 1
+        guard account.connections == 0 else { return }
+        usersConnected -= 1
+        if atWork === account { atWork = nil }
+        close(account)
+    }
+
+    /// Deletes an account without connections when it owes nothing. Until then, its user finds the
+    /// debt again after a reconnect.
+    mutating func close(_ account: Account) {
+        guard account.connections == 0 else { return }
+        guard owesNothing(account) else { return noteSpent(account) }
+        if accounts[account.uid] === account { accounts[account.uid] = nil }
+    }
+
+    /// Whether an account owes no time, no units and no rest.
+    func owesNothing(_ account: Account) -> Bool {
+        account.credit > 0 && account.unitsLeft >= 0 && !isResting(account)
+    }
+
+    /// All subscriptions.
+    var subscriptionCount: Int { accounts.values.reduce(0) { $0 + $1.subscriptions } }
+
+    /// Releases the connections in the queues, which hold references to their accounts. Called when
+    /// the engine ends.
+    func releaseConnections() {
+        // Accounts with connections, and those whose connections ended since the last turn.
+        for account in accounts.values { account.releaseConnections() }
+        for account in readyAccounts + spenders { account.releaseConnections() }
+    }
+
+    // MARK: - Units
+
+    /// Whether more than one uid is active.
+    var isContended: Bool { contendedUntil > now }
+
+    /// Whether another user is connected, active or not.
+    var isShared: Bool { usersConnected > 1 }
+
+    /// Charges units to an account.
+    mutating func spend(_ units: Int, _ account: Account) {
+        if atWork !== account {
+            if atWork != nil {
+                contendedUntil = now &+ Self.contentionNanoseconds
+                // Until now only one uid was active. It does not keep the rest of its long turn.
+                for spender in spenders { spender.unitsLeft = min(spender.unitsLeft, 0) }
+            }
+            atWork = account
+        }
+        noteSpent(account)
+        account.unitsLeft -= units
+    }
+
+    /// An account has used a part of this turn.
+    mutating func noteSpent(_ account: Account) {
+        guard !account.hasSpent else { return }
+        account.hasSpent = true
+        spenders.append(account)
+    }
+
+    // MARK: - Time
+
+    /// Whether an account has used no more than its share of time.
+    func mayWork(_ account: Account) -> Bool {
+        guard measuresTime else { return true }
+        if isShared, isResting(account) { return false }
+        return account.credit > 0 || !isContended
+    }
+
+    func isResting(_ account: Account) -> Bool { account.restsUntil > now }
+
+    /// Charges time to an account, while more than one uid is active.
+    mutating func worked(_ nanoseconds: UInt64, for account: Account) {
+        guard isContended, measuresTime else { return }
+        // Only time from now on earns credit.
+        if account.credit >= Account.creditMax { account.creditAt = now }
+        // At most a day, in case the clock leaps.
+        account.credit -= Int64(min(nanoseconds, 86_400_000_000_000))
+        guard account.credit <= 0 else { return }
+        account.unitsLeft = min(account.unitsLeft, 0)
+        noteSpent(account)
+    }
+
+    /// Charges the store's time for a fetch to the account that asked for it.
+    mutating func worked(_ nanoseconds: UInt64, forFetch id: FetchID) {
+        if let account = fetchers[id] { worked(nanoseconds, for: account) }
+    }
+
+    /// A request took this long. Ends the account's turn if the iteration has taken too long until
+    /// `time`, because units are only estimates.
+    mutating func requestEnded(_ account: Account, took: UInt64?, at time: UInt64) {
+        if let took { rest(account, after: took) }
+        let most = isContended ? Account.contendedTurnNanoseconds : Account.turnNanoseconds
+        guard time > now &+ most else { return }
+        noteSpent(account)
+        account.unitsLeft = min(account.unitsLeft, 0)
+    }
+
+    /// Makes an account rest after a request that blocked the loop for long while another user is
+    /// connected, active or not. A client that arrives at a random moment waits in proportion to
+    /// the square of the duration (mean residual life: Feller, volume 2, chapter XI), so the rest
+    /// grows with the square.
+    mutating func rest(_ account: Account, after took: UInt64) {
+        let free = Account.freeNanoseconds
+        guard took > free else { return }
+        // No request takes longer by itself. The rest of the time is due to the machine.
+        let long = min(took, Account.longNanoseconds)
+        let milliseconds = long / 1_000_000
+        let begins = max(account.restsUntil, now &+ took)
+        account.restsUntil = begins &+ (long - free) * milliseconds
+        account.unitsLeft = min(account.unitsLeft, 0)
+        noteSpent(account)
+    }
+
+    // MARK: - Fetches
+
+    /// Whether another read may start for an account. While several uids are active, each has one
+    /// read in progress, so that a commit never waits for a queue of reads.
+    func mayFetch(_ account: Account) -> Bool {
+        account.fetchesUnderWay < (isContended ? 1 : Account.fetchesMax) && mayWork(account)
+    }
+
+    /// A read for an account: the query if it may start now, `nil` if it is queued. The size of the
+    /// read depends on who is active when it starts.
+    mutating func start(
+        _ id: FetchID, _ query: StoreQuery, for account: Account
+    ) -> StoreQuery? {
+        fetchers[id] = account
+        guard account.fetchesWaiting.isEmpty, mayFetch(account) else {
+            account.fetchesWaiting.append((id, query))
+            noteSpent(account)
+            return nil
+        }
+        account.fetchesUnderWay += 1
+        return isContended ? query.inPieces : query
+    }
+
+    /// The next queued read of an account that may start now. Reads that nobody waits for any more
+    /// are dropped.
+    mutating func nextFetch(
+        of account: Account, isWanted: (FetchID) -> Bool
+    ) -> (id: FetchID, query: StoreQuery)? {
+        while mayFetch(account), let fetch = account.fetchesWaiting.takeFirst() {
+            guard isWanted(fetch.id) else {
+                fetchers[fetch.id] = nil
+                continue
+            }
+            account.fetchesUnderWay += 1
+            return (fetch.id, isContended ? fetch.query.inPieces : fetch.query)
+        }
+        return nil
+    }
+
+    /// A read has ended. Returns the account that pays for it.
+    mutating func fetchEnded(_ id: FetchID) -> Account? {
+        guard let account = fetchers.removeValue(forKey: id) else { return nil }
+        account.fetchesUnderWay -= 1
+        if !account.fetchesWaiting.isEmpty { noteSpent(account) }
+        return account
+    }
+
+    // MARK: - Output
+
+    /// Marks a connection as ready: it may have output.
+    mutating func markReady(_ connection: Connection) {
+        guard !connection.isReady, !connection.isWriting else { return }
+        connection.isReady = true
+        let account = connection.account
+        if account.ready.isEmpty { readyAccounts.append(account) }
+        account.ready.append(connection)
+    }
+
+    /// Notes that all subscribers of a form have output. They are marked once per iteration instead
+    /// of once per change.
+    mutating func noteNews(of form: LiveForm) {
+        guard !form.hasNews else { return }
+        form.hasNews = true
+        news.append(form)
+    }
+
+    /// Marks the members of an audience: at once if there are few or only their uid is active,
+    /// otherwise some in each turn of their uid.
+    private mutating func tell(_ audience: Audience) {
+        if !isContended || audience.members.count <= Account.contendedWrites {
+            for subscription in audience.members { markReady(subscription.connection) }
+            return
+        }
+        if audience.unmarked == 0 { audience.account.audiences.append(audience) }
+        audience.hasNews()
+        noteSpent(audience.account)
+    }
+
+    /// Marks some subscribers that have notifications.
+    mutating func markAudiences(of account: Account) {
+        var left = isContended ? Account.contendedMarks : Int.max
+        while left > 0, let audience = account.audiences.first {
+            left -= audience.mark(atMost: left) { markReady($0.connection) }
+            if audience.unmarked == 0 { account.audiences.removeFirst() }
+        }
+    }
+
+    /// The connections with output and no write in progress: see `Engine.takeReady`.
+    mutating func takeReady(atMost most: Int) -> [Outbox] {
+        if !news.isEmpty {
+            for form in news {
+                form.hasNews = false
+                for audience in form.audiences { tell(audience) }
+            }
+            news.removeAll(keepingCapacity: true)
+        }
+        guard !readyAccounts.isEmpty else { return [] }
+        let isContended = isContended
+        var ready: [Outbox] = []
+        for account in readyAccounts {
+            let count = min(
+                isContended ? min(most, writesLeft(of: account)) : most, account.ready.count)
+            noteSpent(account)
+            ready.reserveCapacity(ready.count + count)
+            account.ready.take(count) { connection in
+                connection.isReady = false
+                guard !connection.isGone else { return }
+                account.writesLeft -= 1
+                ready.append(Outbox(connection: connection))
+            }
+        }
+        readyAccounts.removeAll { $0.ready.isEmpty }
+        return ready
+    }
+
+    /// The number of an account's connections that can be written to now, while another uid is
+    /// active.
+    private func writesLeft(of account: Account) -> Int {
+        mayWork(account) ? max(0, account.writesLeft) : 0
+    }
+}
+
+extension StoreQuery {
+    /// A smaller read for the time while another uid is active, if the rest can be read later.
+    fileprivate var inPieces: StoreQuery {
+        switch self {
+        case .revisions(let form, let from, let rowsMax, let bytesMax):
+            .revisions(
+                form: form, from: from, rowsMax: rowsMax,
+                bytesMax: min(bytesMax, Account.contendedPageBytes))
+        case .history(let form, let before, let rowsMax, let bytesMax) where bytesMax < .max:
+            .history(
+                form: form, before: before, rowsMax: rowsMax,
+                bytesMax: min(bytesMax, Account.contendedHistoryBytes))
+        // A journal is useful only if it is complete.
+        case .history, .journal, .key, .backup, .backupPiece, .backupEnd: self
+        }
+    }
+}
