@@ -47,7 +47,7 @@ extension Engine {
 
     /// The verdict on a request with an idempotency key; `nil` if the key is new.
     private func judge(_ key: PendingCall.KeyUse, isKeyUnused: Bool) -> Verdict? {
-        switch keys.lookUp(key.id) {
+        switch link.keys.lookUp(key.id) {
         case .answered(let result, let known, let pending):
             guard known == key.digest else { return .refuse(.keyOfAnotherRequest) }
             return .replay(result, pending)
@@ -62,7 +62,7 @@ extension Engine {
     /// one. If the oldest key were dropped, its retry would be executed twice.
     private func lackOfRoomForKey(of uid: UInt32) -> WireError? {
         let limits = configuration.limits
-        let usage = keys.usage(of: uid)
+        let usage = link.keys.usage(of: uid)
         let bounds = [
             ("keysPerUserMax", usage.keys, limits.keysPerUserMax),
             ("keyBytesPerUserMax", usage.bytes, limits.keyBytesPerUserMax),
@@ -81,11 +81,7 @@ extension Engine {
         guard lifecycle == .serving else {
             return .unbegun("the daemon is stopping; try again in a moment")
         }
-        return switch health {
-        case .healthy: nil
-        case .rebuilding: unavailable("it is being rebuilt")
-        case .broken(_, let reason): unavailable(reason)
-        }
+        return link.trouble.map { unavailable($0) }
     }
 }
 

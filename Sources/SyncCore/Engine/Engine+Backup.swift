@@ -66,7 +66,6 @@ extension Engine {
 
     /// Deletes a snapshot whose connection has ended.
     func giveUp(backup number: Int64, _ effects: inout [Effect]) {
-        effects.append(.fetch(FetchID(nextFetch), .backupEnd(number), uid: 0))
-        nextFetch += 1
+        effects.append(.fetch(link.newFetch(), .backupEnd(number), uid: 0))
     }
 }

@@ -1,14 +1,8 @@
 // The path of an edit: gather, commit, publish. Engine+Failure.swift handles failed commits.
 
 extension Engine {
-    /// Milliseconds of the wall clock between two searches for expired data. Ages use this clock,
-    /// because it continues while the machine sleeps.
-    private static var choresMilliseconds: Int64 { 600_000 }
     /// Nanoseconds between two writes with `durability = memory`.
     private static var memoryNanoseconds: UInt64 { 10_000_000_000 }
-    /// Nanoseconds between two searches for expired keys.
-    private static var choresNanoseconds: UInt64 { 600_000_000_000 }
-
     /// Revisions of a form between two checks of the retention.
     private static var pruningPeriod: Int { 1000 }
 
@@ -16,19 +10,15 @@ extension Engine {
 
     /// The last step of a loop iteration: starts a commit if none is in progress.
     func endIteration(_ effects: inout [Effect]) {
-        if case .broken(let retryAt, _) = health, now.monotonicNanoseconds >= retryAt {
-            rebuild(&effects)
-        }
+        if let image = link.retry(at: now.monotonicNanoseconds) { effects.append(.rebuild(image)) }
         forgetWritten()
         closeSlow(&effects)
         cutOffOverfull(&effects)
         flushPendingLog(&effects)
         doChores()
-        if batches.isIdle, health == .healthy, !batches.gathering.isEmpty, isTimeToWrite,
-            batchWaitsUntil == nil
-        {
-            lastWriteNanoseconds = now.monotonicNanoseconds
-            effects.append(.persist(batches.send(clock: steady.kept(with: clock.last))))
+        if link.canSend, isTimeToWrite, batchWaitsUntil == nil {
+            let stamp = steady.kept(with: clock.last)
+            effects.append(.persist(link.send(clock: stamp, at: now.monotonicNanoseconds)))
             scheduler.commitBegan()
         }
         finishStopping(&effects)
@@ -58,9 +48,9 @@ extension Engine {
 
     /// With `commit` always; otherwise when the interval has passed or the daemon stops.
     private var isTimeToWrite: Bool {
-        if lifecycle != .serving || !batches.gathering.waiters.isEmpty { return true }
-        if batches.gathering.bytes > configuration.limits.unwrittenBytesMax { return true }
-        return now.monotonicNanoseconds &- lastWriteNanoseconds >= writePeriodNanoseconds
+        if lifecycle != .serving || !link.gathering.waiters.isEmpty { return true }
+        if link.gathering.bytes > configuration.limits.unwrittenBytesMax { return true }
+        return now.monotonicNanoseconds >= link.dueAt(period: writePeriodNanoseconds)
     }
 
     private var writePeriodNanoseconds: UInt64 {
@@ -79,13 +69,8 @@ extension Engine {
 
     /// When the engine must be called next if no event arrives (monotonic nanoseconds).
     var nextDeadline: UInt64 {
-        var deadline = choresAt
-        if case .broken(let retryAt, _) = health { deadline = min(deadline, retryAt) }
-        if batches.isIdle, health == .healthy, !batches.gathering.isEmpty {
-            let due = lastWriteNanoseconds &+ writePeriodNanoseconds
-            deadline = min(deadline, batchWaitsUntil ?? due)
-        }
-        return deadline
+        guard link.canSend else { return link.deadline }
+        return min(link.deadline, batchWaitsUntil ?? link.dueAt(period: writePeriodNanoseconds))
     }
 
     /// The time for data that is kept by age.
@@ -96,13 +81,10 @@ extension Engine {
 
     private func doChores() {
         let time = steadyMilliseconds
-        let isLater = time &- choresSteady >= Self.choresMilliseconds
-        guard isLater || now.monotonicNanoseconds >= choresAt else { return }
-        choresAt = now.monotonicNanoseconds &+ Self.choresNanoseconds
-        choresSteady = time
+        guard link.beginChores(at: now.monotonicNanoseconds, steady: time) else { return }
         let oldest = time &- Int64(configuration.limits.keyHours) * 3_600_000
-        if keys.expire(before: oldest, now: time) {
-            batches.gathering.chores.append(.pruneKeys(before: oldest))
+        if link.keys.expire(before: oldest, now: time) {
+            link.gathering.chores.append(.pruneKeys(before: oldest))
         }
         for form in forms where form.existence == .there && form.failureReport == nil {
             prune(form)
@@ -116,7 +98,7 @@ extension Engine {
         let kept = UInt64(limits.historyRevisionsMax)
         let revision = form.working.revision
         let author = form.lastAuthor
-        batches.gathering.chores.append(
+        link.gathering.chores.append(
             .pruneRevisions(
                 form: form.key, through: max(dropped, revision > kept ? revision - kept : 0),
                 before: steadyMilliseconds &- Int64(limits.historyDaysMax) * 86_400_000,
@@ -160,12 +142,12 @@ extension Engine {
     /// Adds a transaction to the gathering batch, and publishes it at once if the durability
     /// allows.
     func publish(
-        _ event: BatchQueue.Event, of form: LiveForm, _ extent: Extent, _ row: RevisionRow?,
+        _ event: OpenBatch.Event, of form: LiveForm, _ extent: Extent, _ row: RevisionRow?,
         _ effects: inout [Effect]
     ) {
         let limits = configuration.limits
         var dropped: (through: UInt64, bytes: Int)?
-        batches.gathering.withChanges(form) { changes in
+        link.gathering.withChanges(form) { changes in
             switch extent {
             case .cells(let cells):
                 for place in cells.indices { changes.cells.insert(cells[place]) }
@@ -181,9 +163,9 @@ extension Engine {
                     leaving: limits.historyRevisionsMax, perUser: limits.historyRevisionsPerUser)
             }
         }
-        if let row { batches.gathering.bytes += row.bytesEstimate }
+        if let row { link.gathering.bytes += row.bytesEstimate }
         if let dropped {
-            batches.gathering.bytes -= dropped.bytes
+            link.gathering.bytes -= dropped.bytes
             prune(form, through: dropped.through)
         }
         counters.transactions += 1
@@ -197,7 +179,7 @@ extension Engine {
         }
         if form.revisionsSincePruning >= Self.pruningPeriod { prune(form) }
         if configuration.durability == .commit {
-            batches.gathering.events.append(event)
+            link.gathering.events.append(event)
             return
         }
         form.commitAtOnce(extent)
@@ -206,7 +188,7 @@ extension Engine {
 
     /// Adds silent writes of cells to the batch: they become durable, and nobody is notified.
     func gather(_ cells: Few<Int>, of form: LiveForm) {
-        batches.gathering.withChanges(form) { dirty in
+        link.gathering.withChanges(form) { dirty in
             for index in cells { dirty.cells.insert(index) }
         }
         if configuration.durability != .commit { form.commitAtOnce(.cells(cells)) }
@@ -216,9 +198,9 @@ extension Engine {
     func committed(
         _ number: UInt64, _ failures: [FormFailure], _ effects: inout [Effect]
     ) {
-        guard var batch = batches.take(number) else { return }
+        guard var batch = link.take(number) else { return }
         counters.commits += 1
-        let took = now.monotonicNanoseconds &- lastWriteNanoseconds
+        let took = now.monotonicNanoseconds &- link.sentAt
         counters.commitNanoseconds &+= took
         scheduler.commitEnded(took: took, waitsForCommits: waitsForCommits)
         let refused = failures.isEmpty ? [] : leaveOut(failures, of: &batch, &effects)
@@ -227,7 +209,7 @@ extension Engine {
             for changes in batch.changes { changes.takeEffect() }
         }
         for event in batch.events { happen(event, &effects) }
-        keys.committed(batch.keys.map(\.id))
+        link.keys.committed(batch.keys.map(\.id))
         for waiter in batch.waiters {
             guard let connection = settled(waiter) else { continue }
             if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
@@ -243,7 +225,7 @@ extension Engine {
     }
 
     /// An edit is no longer pending. Returns its connection, if it still exists.
-    func settled(_ waiter: BatchQueue.Waiter) -> Connection? {
+    func settled(_ waiter: OpenBatch.Waiter) -> Connection? {
         guard let connection = connections[waiter.connection] else { return nil }
         connection.editSettled(answerBytes: waiter.response.count)
         return connection
@@ -251,22 +233,17 @@ extension Engine {
 
     /// Resumes connections whose edits are all committed.
     func resumeAwaiting(_ effects: inout [Effect]) {
-        var waiting: [Connection] = []
-        swap(&waiting, &awaitingCommit)
-        for connection in waiting {
-            if connection.editsPending > 0 {
-                awaitingCommit.append(connection)
-            } else if connection.progress == .awaitingCommit {
-                connection.advance(to: .idle)
-                resume(connection, &effects)
-            }
+        let settled = link.takeSettled()
+        for connection in settled where connection.progress == .awaitingCommit {
+            connection.advance(to: .idle)
+            resume(connection, &effects)
         }
-        for connection in waiting where connection.editsPending == 0 {
+        for connection in settled where connection.editsPending == 0 {
             closeIfDone(connection, &effects)
         }
     }
 
-    private func happen(_ event: BatchQueue.Event, _ effects: inout [Effect]) {
+    private func happen(_ event: OpenBatch.Event, _ effects: inout [Effect]) {
         switch event {
         case .revision(let form, let frame, let touched):
             append(frame, touched, to: form)
@@ -327,7 +304,7 @@ extension LiveForm {
     }
 }
 
-extension BatchQueue.FormChanges {
+extension OpenBatch.FormChanges {
     /// Drops revisions that the store would delete as soon as they were written. It keeps the
     /// newest revisions, the newest of each uid, and revisions that undo another, because the store
     /// must know of them.

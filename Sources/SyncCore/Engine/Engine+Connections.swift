@@ -97,7 +97,7 @@ extension Engine {
     /// Removes a connection from all lists; returns its unanswered calls.
     private func withdraw(_ connection: Connection) -> [PendingCall] {
         var calls: [PendingCall] = []
-        if let id = connection.awaitedFetch, let call = fetches.removeValue(forKey: id)?.call {
+        if let id = connection.awaitedFetch, let call = link.takeFetch(id)?.call {
             calls.append(call)
         }
         for case .call(_, let id, let target) in connection.dropInbox() {
@@ -106,7 +106,7 @@ extension Engine {
         connection.subscriptions.forEach { leave($0) }
         connection.subscriptions = .none
         registry.catalog.unwatch(connection)
-        awaitingCommit.removeAll { $0 === connection }
+        link.forget(connection)
         return calls
     }
 

@@ -77,7 +77,7 @@ extension Engine {
         case .afterCommit:
             connection.enqueueFirst([.call(request, call.id, call.target)])
             connection.advance(to: .awaitingCommit)
-            awaitingCommit.append(connection)
+            link.await(connection)
         case .fetch(let query): fetch(query, for: .key(call, request), connection, &effects)
         case .replay(let result, let pending): repeatAnswer(call, result, pending)
         case .refuse(let error): refuse(call, error)
@@ -162,10 +162,10 @@ extension Engine {
         let time = steadyMilliseconds
         let row = KeyRow(
             uid: key.id.uid, key: key.id.key, at: time, digest: key.digest, result: result)
-        batches.gathering.keys.append(BatchQueue.Key(row: row, form: form.key))
-        keys.note(
+        link.gathering.keys.append(OpenBatch.Key(row: row, form: form.key))
+        link.keys.note(
             key.id, result: result, digest: key.digest, at: time,
-            pending: KeyIndex.Pending(batch: batches.gathering.number, form: form.key))
+            pending: KeyIndex.Pending(batch: link.gathering.number, form: form.key))
     }
 
     /// Delivers the response to an edit as soon as the edit is durable.
@@ -248,21 +248,21 @@ extension Engine {
         _ call: PendingCall, _ response: [UInt8], about form: FormKey?, batch: UInt64? = nil
     ) -> Bool {
         guard configuration.durability == .commit || isDiskBehind,
-            let number = batch ?? batches.newestPending
+            let number = batch ?? link.newestPending
         else { return false }
         // A copy of the exact size, because the writer's buffer is as large as the longest answer
         // so far.
-        let waiter = BatchQueue.Waiter(
+        let waiter = OpenBatch.Waiter(
             connection: call.connection.id, form: form, target: call.target, id: call.id,
             response: [UInt8](response[...]))
-        guard batches.wait(for: number, waiter) else { return false }
+        guard link.wait(for: number, waiter) else { return false }
         call.connection.editBegan(answerBytes: response.count)
         return true
     }
 
     /// Whether the disk is too slow: the most that may wait for it is waiting.
     private var isDiskBehind: Bool {
-        batches.gathering.bytes > configuration.limits.unwrittenBytesMax && !batches.isIdle
+        link.gathering.bytes > configuration.limits.unwrittenBytesMax && link.isCommitting
     }
 
     /// The store has reported whether a key was used.
@@ -273,7 +273,7 @@ extension Engine {
             return readmit(request, call, isKeyUnused: true, &effects)
         }
         guard row.digest == key.digest else { return refuse(call, .keyOfAnotherRequest) }
-        keys.note(key.id, result: row.result, digest: row.digest, at: row.at, pending: nil)
+        link.keys.note(key.id, result: row.result, digest: row.digest, at: row.at, pending: nil)
         repeatAnswer(call, row.result, nil)
     }
 

@@ -4,17 +4,6 @@
 // `goodbye` only after everything that was committed.
 
 extension Engine {
-    /// Whether the store accepts edits.
-    enum StoreHealth: Equatable {
-        case healthy
-        /// A commit failed and may or may not have happened. The store is being rebuilt. `logged`
-        /// is the reason of the last failed attempt, which is in the log already.
-        case rebuilding(logged: String?)
-        /// The store could not be rebuilt. The next attempt starts at `retryAt` (monotonic
-        /// nanoseconds).
-        case broken(retryAt: UInt64, reason: String)
-    }
-
     /// Contents of failed batches for the rebuilt store.
     struct Unwritten {
         /// Answers that were sent below `commit` and are in no file.
@@ -24,45 +13,34 @@ extension Engine {
         var failedKeys: [KeyDigest] = []
     }
 
-    /// A store that could not be rebuilt yet. Nothing is edited in the meantime, so one image
-    /// serves all attempts: the loop visits the state only once, however long the disk stays full.
-    struct Rewriting {
-        var image: StoreImage
-        /// When the current attempt started (monotonic nanoseconds).
-        var startedAt: UInt64
-    }
-
-    /// The pause between two attempts to rebuild a store (nanoseconds): at least this, and a
-    /// multiple of the last attempt's duration, so that a large store on a disk that fails late
-    /// does not keep the disk and a core busy. At most `retryNanosecondsMax`.
-    private static var retryNanoseconds: UInt64 { 500_000_000 }
-    private static var retryNanosecondsMax: UInt64 { 30_000_000_000 }
-    private static var retryFactor: UInt64 { 20 }
-
     // MARK: - Failure
 
     /// A commit may or may not have happened. No client has been told of its edits; they are
     /// answered `unavailable`. The committed state is written to a new file with a new replica, so
     /// no dot of this batch can be issued twice (ARCHITECTURE.md, The life of an edit).
     func commitFailed(_ number: UInt64, _ reason: String, _ effects: inout [Effect]) {
-        guard let batch = batches.take(number) else { return }
+        guard let batch = link.take(number) else { return }
         counters.commitFailures += 1
         log(
             .error, "the store could not commit: \(reason); edits are refused meanwhile", &effects,
             [.event(.storeFailed)])
-        rollBack(batch, reason, &effects)
-        rollBack(batches.takeGathering(), reason, &effects)
+        var unwritten = Unwritten()
+        rollBack(batch, reason, &unwritten, &effects)
+        rollBack(link.takeGathering(), reason, &unwritten, &effects)
         scheduler.commitFailed()
-        rebuild(&effects)
+        let image = image(with: unwritten)
+        link.rebuild(image, at: now.monotonicNanoseconds)
+        effects.append(.rebuild(image))
         resumeAwaiting(&effects)
     }
 
     private func rollBack(
-        _ batch: BatchQueue.Open, _ reason: String, _ effects: inout [Effect]
+        _ batch: OpenBatch, _ reason: String, _ unwritten: inout Unwritten,
+        _ effects: inout [Effect]
     ) {
         for changes in batch.changes { rollBack(changes.form) }
         if configuration.durability == .commit {
-            keys.failed(batch.keys.map(\.row))
+            link.keys.failed(batch.keys.map(\.row))
             unwritten.failedKeys += batch.keys.lazy.map(\.row).map {
                 KeyDigest(uid: $0.uid, key: $0.key, at: $0.at)
             }
@@ -105,7 +83,7 @@ extension Engine {
 
     /// Answers an edit that did not become durable.
     func refuse(
-        _ waiter: BatchQueue.Waiter, _ connection: Connection, _ error: WireError,
+        _ waiter: OpenBatch.Waiter, _ connection: Connection, _ error: WireError,
         _ effects: inout [Effect]
     ) {
         counters.refused += 1
@@ -124,19 +102,8 @@ extension Engine {
         )
     }
 
-    func rebuild(_ effects: inout [Effect]) {
-        if case .broken(_, let reason) = health {
-            health = .rebuilding(logged: reason)
-        } else {
-            health = .rebuilding(logged: nil)
-        }
-        let image = rewriting?.image ?? imageToRebuild()
-        rewriting = Rewriting(image: image, startedAt: now.monotonicNanoseconds)
-        effects.append(.rebuild(image))
-    }
-
     /// The committed state, with new logs.
-    private func imageToRebuild() -> StoreImage {
+    private func image(with unwritten: Unwritten) -> StoreImage {
         var image = StoreImage(
             revisions: unwritten.revisions, failedKeys: unwritten.failedKeys,
             answers: unwritten.answers, clock: steady.kept(with: clock.last))
@@ -154,9 +121,7 @@ extension Engine {
 
     func rebuilt(_ replica: ReplicaID, _ effects: inout [Effect]) {
         self.replica = replica
-        health = .healthy
-        unwritten = Unwritten()
-        rewriting = nil
+        link.rebuilt()
         // The new file contains the state in memory, so no operation on a form can fail because of
         // old rows.
         for form in forms { form.failureReport = nil }
@@ -166,17 +131,10 @@ extension Engine {
     }
 
     func rebuildFailed(_ reason: String, _ effects: inout [Effect]) {
-        // Logged once, not at each attempt, because the log may be on the same full disk.
-        if health != .rebuilding(logged: reason) {
-            log(
-                .error, "the store cannot be written: \(reason); trying again", &effects,
-                [.event(.storeFailed)])
-        }
-        let now = now.monotonicNanoseconds
-        let taken = now &- (rewriting?.startedAt ?? now)
-        let wait = min(
-            Self.retryNanosecondsMax, max(Self.retryNanoseconds, taken &* Self.retryFactor))
-        health = .broken(retryAt: now &+ wait, reason: reason)
+        guard link.rebuildFailed(reason, at: now.monotonicNanoseconds) else { return }
+        log(
+            .error, "the store cannot be written: \(reason); trying again", &effects,
+            [.event(.storeFailed)])
     }
 
     /// A name for a new log of revisions.
@@ -192,8 +150,8 @@ extension Engine {
     }
 
     func finishStopping(_ effects: inout [Effect]) {
-        guard case .stopping(let reason) = lifecycle, batches.isIdle,
-            batches.gathering.isEmpty || health != .healthy
+        guard case .stopping(let reason) = lifecycle, !link.isCommitting,
+            link.gathering.isEmpty || !link.isHealthy
         else { return }
         lifecycle = .stopped(reason)
         for connection in connections.inOrder { bidFarewell(connection, reason, &effects) }

@@ -1,20 +1,6 @@
 // Reads from the store for data that is not in memory.
 
 extension Engine {
-    /// The purpose of a fetch.
-    enum Fetch {
-        /// The first page for a subscriber that resumes before the oldest entry of the change log.
-        case resume(PendingCall, StateSubscribe, from: UInt64)
-        /// Another page for a subscriber.
-        case page(Subscription)
-        case history(PendingCall, HistorySearch)
-        case key(PendingCall, Request)
-        /// The undo journal of a form.
-        case undo(PendingCall, Request, LiveForm)
-        /// A snapshot of the store, or a piece of it.
-        case backup(PendingCall, offset: Int64)
-    }
-
     /// Reads from the store; the connection's next request waits for the result.
     func fetch(
         _ query: StoreQuery, for purpose: Fetch, _ connection: Connection,
@@ -27,9 +13,7 @@ extension Engine {
         _ query: StoreQuery, for purpose: Fetch, _ connection: Connection,
         _ effects: inout [Effect]
     ) -> FetchID {
-        let id = FetchID(nextFetch)
-        nextFetch += 1
-        fetches[id] = purpose
+        let id = link.ask(purpose)
         let account = connection.account
         if let query = scheduler.start(id, query, for: account) {
             effects.append(.fetch(id, query, uid: account.uid))
@@ -40,7 +24,7 @@ extension Engine {
     /// Starts reads of an account that waited for its turn.
     func sendWaitingFetches(of account: Account, _ effects: inout [Effect]) {
         while let (id, query) = scheduler.nextFetch(
-            of: account, isWanted: { fetches[$0] != nil })
+            of: account, isWanted: { link.fetches[$0] != nil })
         {
             effects.append(.fetch(id, query, uid: account.uid))
         }
@@ -55,7 +39,7 @@ extension Engine {
                 workEnded(began, account)
             }
         }
-        guard let purpose = fetches.removeValue(forKey: id) else {
+        guard let purpose = link.takeFetch(id) else {
             // The connection has ended.
             if case .backup(let number, _) = answer { giveUp(backup: number, &effects) }
             return
@@ -104,25 +88,13 @@ extension Engine {
             // Each record is parsed as JSON.
             scheduler.spend(rows.reduce(0) { $0 + $1.record.count } >> 7, call.connection.account)
             // During a rebuild, the rows may contain a failed batch.
-            if health == .healthy { makeUndo(of: form, rows) }
+            if link.isHealthy { makeUndo(of: form, rows) }
             readmit(request, call, &effects)
         case (.backup(let call, _), .backup(let number, let bytes)):
             backupBegan(number, bytes: bytes, call)
         case (.backup(let call, let offset), .backupPiece(let bytes)):
             try backupPiece(bytes, offset: offset, call)
         default: return
-        }
-    }
-}
-
-extension Engine.Fetch {
-    /// The request that waits for the fetch, if any.
-    var call: PendingCall? {
-        switch self {
-        case .resume(let call, _, _), .history(let call, _), .key(let call, _),
-            .undo(let call, _, _), .backup(let call, _):
-            call
-        case .page: nil
         }
     }
 }

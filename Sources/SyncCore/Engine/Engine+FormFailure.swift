@@ -10,18 +10,18 @@ extension Engine {
     ///
     /// - Returns: the responses that were not sent; their edits are answered `internal`.
     func leaveOut(
-        _ failures: [FormFailure], of batch: inout BatchQueue.Open, _ effects: inout [Effect]
-    ) -> [BatchQueue.Waiter] {
-        var refused: [BatchQueue.Waiter] = []
+        _ failures: [FormFailure], of batch: inout OpenBatch, _ effects: inout [Effect]
+    ) -> [OpenBatch.Waiter] {
+        var refused: [OpenBatch.Waiter] = []
         for failure in failures {
             guard let form = forms.first(where: { $0.key == failure.form }) else { continue }
             report(failure, of: form, &effects)
             // Later edits depend on the edits that are now removed.
-            let parts = [batch.leaveOut(form), batches.gathering.leaveOut(form)]
+            let parts = [batch.leaveOut(form), link.gathering.leaveOut(form)]
             let keysOfForm = parts.flatMap(\.keys)
             guard configuration.durability == .commit else {
                 // These edits were answered. A retry in this run gets the same answer.
-                keys.committed(keysOfForm.map(\.id))
+                link.keys.committed(keysOfForm.map(\.id))
                 for waiter in parts.flatMap(\.waiters) {
                     guard let connection = settled(waiter) else { continue }
                     if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
@@ -30,7 +30,7 @@ extension Engine {
                 }
                 continue
             }
-            keys.failed(keysOfForm.map(\.row))
+            link.keys.failed(keysOfForm.map(\.row))
             rollBack(form)
             let error = refusal(of: form)
             for waiter in parts.flatMap(\.waiters) {
@@ -48,11 +48,11 @@ extension Engine {
     ) {
         // A failure of a later pruning is the same failure.
         guard form.failureReport == nil else { return }
-        lastReport += 1
-        form.failureReport = lastReport
+        let number = link.newReport()
+        form.failureReport = number
         log(
             .error,
-            "report \(lastReport): the store refused the edits of form \(form.name): "
+            "report \(number): the store refused the edits of form \(form.name): "
                 + "\(failure.reason); the form is read only until the daemon starts again",
             &effects, [.event(.storeFailed), .form(form.name)])
     }

@@ -156,10 +156,10 @@ extension Engine {
         let gone = FormChanged(
             form: form.name, revision: Revision(clamping: form.working.revision),
             content: .deleted)
-        let listing = BatchQueue.Listing(
+        let listing = OpenBatch.Listing(
             frame: Answer.frame(.formChanged(gone)), readers: readers(of: form, form.working),
             revision: form.working.revision)
-        let event = BatchQueue.Event.deleted(form, listing: listing)
+        let event = OpenBatch.Event.deleted(form, listing: listing)
         if wasThere || configuration.durability == .commit {
             publish(event, of: form, .deletion, nil, &effects)
         }

@@ -1,30 +1,6 @@
 // `state.history`: pages of old revisions from the store.
 
 extension Engine {
-    /// A page of history that is being collected.
-    struct HistorySearch {
-        let form: LiveForm
-        let field: String?
-        let limit: Int
-        var before: UInt64
-        var entries: [HistoryPage.Entry] = []
-        /// Bytes of the notifications behind the entries.
-        var bytes = 0
-
-        /// A page is one frame, so it ends before it grows too large.
-        var isFull: Bool { entries.count > limit || bytes > Engine.historyBytesMax }
-
-        /// Adds the entry of the next older revision, if it matches.
-        mutating func take(_ row: RevisionRow) {
-            before = row.revision
-            guard let entry = HistoryPage.Entry(row, field: field) else { return }
-            entries.append(entry)
-            bytes += row.frame.count
-        }
-    }
-
-    /// The most bytes of notifications in one page.
-    fileprivate static var historyBytesMax: Int { 64 << 10 }
     /// Revisions that are searched at once for those of one field.
     private static var historyRowsMax: Int { 512 }
 
@@ -49,9 +25,9 @@ extension Engine {
     ) -> Bool {
         guard configuration.durability != .commit else { return false }
         let bytesMax =
-            scheduler.isContended ? Account.contendedHistoryBytes : Self.historyBytesMax
+            scheduler.isContended ? Account.contendedHistoryBytes : HistorySearch.bytesMax
         var left = bytesMax
-        batches.scanRevisions(of: search.form, after: after, before: search.before) { row in
+        link.scanRevisions(of: search.form, after: after, before: search.before) { row in
             guard !search.isFull, left > 0 else { return false }
             left -= max(128, row.frame.count)
             search.take(row)
@@ -68,7 +44,7 @@ extension Engine {
             ? search.limit - search.entries.count + 1 : Self.historyRowsMax
         let query = StoreQuery.history(
             form: search.form.key, before: search.before, rowsMax: rows,
-            bytesMax: Self.historyBytesMax)
+            bytesMax: HistorySearch.bytesMax)
         fetch(query, for: .history(call, search), call.connection, &effects)
     }
 
@@ -99,6 +75,16 @@ extension Engine {
             entries: Array(search.entries.prefix(search.limit)),
             more: search.entries.count > search.limit || search.isFull && search.before > 1)
         answer(call) { page.encode(into: &$0) }
+    }
+}
+
+extension HistorySearch {
+    /// Adds the entry of the next older revision, if it matches.
+    fileprivate mutating func take(_ row: RevisionRow) {
+        before = row.revision
+        guard let entry = HistoryPage.Entry(row, field: field) else { return }
+        entries.append(entry)
+        bytes += row.frame.count
     }
 }
 

@@ -34,7 +34,7 @@ extension Engine {
         let row = RevisionRow(
             form: form.key, revision: state.revision, at: steadyMilliseconds, frame: frame,
             record: record)
-        let listing = BatchQueue.Listing(
+        let listing = OpenBatch.Listing(
             frame: listing(of: form, state, text), readers: readers(of: form, state),
             revision: state.revision)
         publish(

@@ -18,7 +18,7 @@ extension Engine {
             insert(form)
             if newLogs {
                 form.log = newLogName()
-                batches.gathering.withChanges(form) { $0.isWhole = true }
+                link.gathering.withChanges(form) { $0.isWhole = true }
             }
         }
     }
@@ -91,10 +91,10 @@ extension Engine {
     /// One line about the state, for systemd's STATUS=.
     public var statusLine: String {
         let store =
-            switch health {
-            case .healthy: ""
+            switch link.state {
+            case .idle, .committing: ""
             case .rebuilding: "; the store is being rebuilt"
-            case .broken(_, let reason): "; the store cannot be written: \(reason)"
+            case .broken: "; the store cannot be written: \(link.trouble ?? "")"
             }
         let readOnly = forms.count { $0.failureReport != nil }
         return "\(forms.count) forms, \(connections.count) connections, "
@@ -118,9 +118,9 @@ extension Engine {
             ("startedAt", .string(Timestamp(milliseconds: startedAt.wallMilliseconds).description)),
             ("uptimeMs", .integer(Int64(clamping: uptime / 1_000_000))),
             ("durability", .string(configuration.durability.rawValue)),
-            ("writable", .bool(health == .healthy)),
+            ("writable", .bool(link.isHealthy)),
         ])
-        if case .broken(_, let reason) = health {
+        if case .broken = link.state, let reason = link.trouble {
             status["trouble"] = .string(reason.escapedForDisplay())
         }
         status["forms"] = .object(

@@ -86,7 +86,7 @@ extension Engine {
         // Revisions that undid a part of another one cannot be undone themselves.
         let parts = Set(stored.lazy.filter { $0.undoes != nil }.map(\.revision))
         var unsaved: [RevisionRow] = []
-        batches.scanRevisions(of: form, after: rows.last?.revision ?? 0, before: .max) { row in
+        link.scanRevisions(of: form, after: rows.last?.revision ?? 0, before: .max) { row in
             unsaved.append(row)
             return true
         }

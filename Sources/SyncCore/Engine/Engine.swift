@@ -42,25 +42,7 @@ public final class Engine {
     let compile: PatternCompiler
     var decoder: MessageDecoder
     var writer = JSONWriter()
-    var keys: KeyIndex
-    var batches = BatchQueue()
-    var health = StoreHealth.healthy
-    /// What clients were told about failed batches, for the rebuilt store.
-    var unwritten = Unwritten()
-    /// The store image for the next attempt to rebuild.
-    var rewriting: Rewriting?
-    /// When a batch was last sent to the store (monotonic nanoseconds).
-    var lastWriteNanoseconds: UInt64 = 0
-    /// When to search for expired data next (monotonic nanoseconds).
-    var choresAt: UInt64 = 0
-    /// When that was last done (milliseconds of the steady clock).
-    var choresSteady: Int64 = 0
-    /// The number of the newest internal error in the log (`data.report`).
-    var lastReport: Int64 = 0
-    var fetches: [FetchID: Fetch] = [:]
-    var nextFetch: UInt64 = 1
-    /// Connections whose next request waits for a commit.
-    var awaitingCommit: [Connection] = []
+    var link: StoreLink
     /// Connections to be closed because they are too far behind.
     var tooSlow: [Connection] = []
     /// Connections to be closed at the end of the iteration, because only they hold some dropped
@@ -122,10 +104,11 @@ public final class Engine {
         clock = HybridLogicalClock(after: SteadyClock.stamp(in: image.clock))
         steady = SteadyClock(
             at: now, kept: image.clock, notBefore: image.keys.lazy.map(\.at).max() ?? .min)
-        keys = KeyIndex(
-            image.keys,
-            secret: KeyHash.Secret(first: environment.random(), second: environment.random()),
-            accountUID: environment.accountUID)
+        link = StoreLink(
+            keys: KeyIndex(
+                image.keys,
+                secret: KeyHash.Secret(first: environment.random(), second: environment.random()),
+                accountUID: environment.accountUID))
         let (meter, compilePattern) = (patternMeter, environment.compile)
         compile = { pattern in compilePattern(pattern).map { $0.metered(meter) } }
         decoder = MessageDecoder(bounds: RequestBounds(configuration.limits))

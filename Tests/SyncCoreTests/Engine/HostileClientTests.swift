@@ -231,7 +231,7 @@ import Testing
         for client in clients { host.disconnect(client) }
         #expect(host.engine.connections.count == 4, "seed \(seed)")
         #expect(host.engine.statusLine.contains("4 connections, 5 subscriptions"), "seed \(seed)")
-        #expect(host.engine.fetches.isEmpty && host.engine.awaitingCommit.isEmpty)
+        #expect(host.engine.link.fetches.isEmpty && host.engine.link.awaitingCommit.isEmpty)
         #expect(host.engine.registry.catalog.watchers.isEmpty && host.engine.tooSlow.isEmpty)
         for form in host.engine.forms {
             #expect(form.subscriptions.allSatisfy { $0.form === form }, "seed \(seed)")

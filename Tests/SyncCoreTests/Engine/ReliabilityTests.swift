@@ -75,43 +75,18 @@ import Testing
         host.settle()
         host.failCommit()
         host.settle()
-        let image = try #require(host.engine.rewriting?.image)
+        let image = try #require(host.engine.link.image)
         for _ in 0..<20 {
             host.pass(milliseconds: 1_000)
             host.settle()
-            #expect(host.engine.rewriting?.image == image)
+            #expect(host.engine.link.image == image)
         }
         host.rebuildWorks = true
         host.holdsCommits = false
         host.pass(milliseconds: 31_000)
         host.settle()
-        #expect(host.engine.rewriting == nil)
+        #expect(host.engine.link.isHealthy)
         #expect(host.ask(root, rpc("state.set", Self.edit)).last?.contains("result") == true)
-    }
-
-    @Test("an attempt that took long is followed by a long wait, up to a bound")
-    func backOff() throws {
-        let (host, root) = try host()
-        host.rebuildWorks = false
-        host.holdsCommits = true
-        host.send(root, rpc("state.set", Self.edit))
-        host.settle()
-        host.failCommit()
-        host.settle()
-        guard case .broken(let soon, _) = host.engine.health else {
-            Issue.record("the store is not broken")
-            return
-        }
-        let begun = host.engine.now.monotonicNanoseconds
-        #expect(soon - begun == 500_000_000)
-        host.engine.rewriting?.startedAt = begun - 200_000_000
-        host.engine.health = .rebuilding(logged: nil)
-        host.run(.rebuildFailed(reason: "disk full"))
-        guard case .broken(let later, _) = host.engine.health else {
-            Issue.record("the store is not broken")
-            return
-        }
-        #expect(later - host.engine.now.monotonicNanoseconds == 4_000_000_000)
     }
 
     @Test("a backup is for administrators, and ends with its connection")
@@ -138,6 +113,16 @@ import Testing
         #expect(Base64.encode(Array("fooba".utf8)) == "Zm9vYmE=")
         for text in ["A", "AA", "AAA", "A===", "====", "AA=A", "AB==", "AAB=", "AA==AAAA", "A A="] {
             #expect(Base64.decode(text) == nil, "\(text)")
+        }
+    }
+}
+
+extension StoreLink {
+    /// What is being written, or waits for another attempt.
+    fileprivate var image: StoreImage? {
+        switch state {
+        case .idle, .committing: nil
+        case .rebuilding(let rebuild), .broken(let rebuild, _): rebuild.image
         }
     }
 }

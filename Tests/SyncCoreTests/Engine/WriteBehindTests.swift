@@ -38,8 +38,8 @@ struct WriteBehindTests {
 
     /// Bytes of the revisions in memory that are in no file.
     private func unwritten(_ host: EngineHost) -> Int {
-        let batches = host.engine.batches
-        return (batches.gathering.changes + (batches.underWay?.changes ?? []))
+        let link = host.engine.link
+        return (link.gathering.changes + (link.underWay?.changes ?? []))
             .flatMap(\.revisions).reduce(0) { $0 + $1.bytesEstimate }
     }
 

@@ -1,9 +1,8 @@
-/// Edits that are not durable yet: one batch that gathers, and at most one in progress.
+/// Edits that become durable together: everything that arrived during the last commit.
 ///
-/// A batch contains everything that arrived during the last commit. This is group commit without a
-/// timer (DeWitt et al., "Implementation Techniques for Main Memory Database Systems", SIGMOD
-/// 1984).
-struct BatchQueue {
+/// This is group commit without a timer (DeWitt et al., "Implementation Techniques for Main Memory
+/// Database Systems", SIGMOD 1984).
+struct OpenBatch {
     /// What happens when a batch is committed, in order.
     enum Event {
         /// A revision becomes visible.
@@ -79,115 +78,49 @@ struct BatchQueue {
         case whole(FormState)
     }
 
-    /// One batch.
-    struct Open {
-        let number: UInt64
-        var changes: [FormChanges] = []
-        var events: [Event] = []
-        var waiters: [Waiter] = []
-        /// Idempotency keys used in the batch.
-        var keys: [Key] = []
-        /// Operations that belong to no form, such as pruning.
-        var chores: [StoreOperation] = []
-        /// The estimated bytes of all revisions.
-        var bytes = 0
+    let number: UInt64
+    var changes: [FormChanges] = []
+    var events: [Event] = []
+    var waiters: [Waiter] = []
+    /// Idempotency keys used in the batch.
+    var keys: [Key] = []
+    /// Operations that belong to no form, such as pruning.
+    var chores: [StoreOperation] = []
+    /// The estimated bytes of all revisions.
+    var bytes = 0
 
-        init(number: UInt64) {
-            self.number = number
+    init(number: UInt64) {
+        self.number = number
+    }
+
+    var isEmpty: Bool { changes.isEmpty && keys.isEmpty && waiters.isEmpty && chores.isEmpty }
+
+    /// Passes the changes of a form in this batch to `body`.
+    mutating func withChanges(_ form: LiveForm, _ body: (inout FormChanges) -> Void) {
+        if let known = form.gathered, known.batch == number {
+            return body(&changes[known.place])
         }
+        form.gathered = (number, changes.count)
+        changes.append(FormChanges(form: form))
+        body(&changes[changes.count - 1])
+    }
 
-        var isEmpty: Bool { changes.isEmpty && keys.isEmpty && waiters.isEmpty && chores.isEmpty }
-
-        /// Passes the changes of a form in this batch to `body`.
-        mutating func withChanges(_ form: LiveForm, _ body: (inout FormChanges) -> Void) {
-            if let known = form.gathered, known.batch == number {
-                return body(&changes[known.place])
-            }
-            form.gathered = (number, changes.count)
-            changes.append(FormChanges(form: form))
-            body(&changes[changes.count - 1])
+    /// Removes the part of a form, so that the rest of the batch can be committed without it.
+    /// The form keeps an entry, because other forms know their entries by index.
+    ///
+    /// - Returns: the responses and keys that belong to the form.
+    mutating func leaveOut(_ form: LiveForm) -> (waiters: [Waiter], keys: [Key]) {
+        if let place = changes.firstIndex(where: { $0.form === form }) {
+            bytes -= changes[place].revisions.reduce(0) { $0 + $1.bytesEstimate }
+            changes[place] = FormChanges(form: form, isLeftOut: true)
         }
-
-        /// Removes the part of a form, so that the rest of the batch can be committed without it.
-        /// The form keeps an entry, because other forms know their entries by index.
-        ///
-        /// - Returns: the responses and keys that belong to the form.
-        mutating func leaveOut(_ form: LiveForm) -> (waiters: [Waiter], keys: [Key]) {
-            if let place = changes.firstIndex(where: { $0.form === form }) {
-                bytes -= changes[place].revisions.reduce(0) { $0 + $1.bytesEstimate }
-                changes[place] = FormChanges(form: form, isLeftOut: true)
-            }
-            events.removeAll { $0.form === form }
-            let taken = (
-                waiters.filter { $0.form == form.key }, keys.filter { $0.form == form.key }
-            )
-            waiters.removeAll { $0.form == form.key }
-            keys.removeAll { $0.form == form.key }
-            return taken
-        }
-    }
-
-    /// The batch that new edits are added to.
-    var gathering = Open(number: 1)
-    /// The batch that the store is writing.
-    private(set) var underWay: Open?
-
-    /// Whether the store can accept a batch.
-    var isIdle: Bool { underWay == nil }
-
-    /// The newest batch that is not durable and contains changes; `nil` if everything is durable.
-    var newestPending: UInt64? {
-        gathering.changes.isEmpty && gathering.keys.isEmpty ? underWay?.number : gathering.number
-    }
-
-    /// Visits the revisions of a form that may not be in the store, between `after` and `before`,
-    /// newest first, until `body` returns false.
-    func scanRevisions(
-        of form: LiveForm, after: UInt64, before: UInt64, _ body: (RevisionRow) -> Bool
-    ) {
-        for changes in gathering.changes.reversed() + (underWay?.changes ?? []).reversed()
-        where changes.form === form {
-            guard let last = changes.revisions.lastIndex(where: { $0.revision < before }) else {
-                continue
-            }
-            for row in changes.revisions[...last].reversed() {
-                guard row.revision > after, body(row) else { return }
-            }
-        }
-    }
-
-    /// Seals the gathering batch and returns its operations for the store.
-    mutating func send(clock: [UInt8]) -> Batch {
-        let operations = gathering.seal() + [.putClock(clock)]
-        underWay = gathering
-        gathering = Open(number: gathering.number + 1)
-        return Batch(number: gathering.number - 1, operations: operations)
-    }
-
-    /// Removes the batch in progress when its commit has ended; `nil` if `number` names another
-    /// batch.
-    mutating func take(_ number: UInt64) -> Open? {
-        guard let batch = underWay, batch.number == number else { return nil }
-        underWay = nil
-        return batch
-    }
-
-    /// Removes the gathering batch.
-    mutating func takeGathering() -> Open {
-        let taken = gathering
-        gathering = Open(number: taken.number + 1)
+        events.removeAll { $0.form === form }
+        let taken = (
+            waiters.filter { $0.form == form.key }, keys.filter { $0.form == form.key }
+        )
+        waiters.removeAll { $0.form == form.key }
+        keys.removeAll { $0.form == form.key }
         return taken
-    }
-
-    /// Adds a response to the batch with this number, if it is not committed yet.
-    mutating func wait(for number: UInt64, _ waiter: Waiter) -> Bool {
-        if gathering.number == number {
-            gathering.waiters.append(waiter)
-            return true
-        }
-        guard underWay?.number == number else { return false }
-        underWay?.waiters.append(waiter)
-        return true
     }
 }
 
@@ -217,10 +150,10 @@ struct CellSet {
 
 // MARK: - Sealing
 
-extension BatchQueue.Open {
+extension OpenBatch {
     /// Takes the current state of each changed form and returns the operations that make it
     /// durable.
-    fileprivate mutating func seal() -> [StoreOperation] {
+    mutating func seal() -> [StoreOperation] {
         var steps: [StoreOperation] = []
         for index in changes.indices { changes[index].seal(into: &steps) }
         for key in keys { steps.append(.putKey(key.row, of: key.form)) }
@@ -228,7 +161,7 @@ extension BatchQueue.Open {
     }
 }
 
-extension BatchQueue.FormChanges {
+extension OpenBatch.FormChanges {
     fileprivate mutating func seal(into steps: inout [StoreOperation]) {
         if isDeleted {
             steps.append(.deleteForm(form.key))

@@ -1,0 +1,40 @@
+/// The purpose of a read of the store: data that is not in memory.
+enum Fetch {
+    /// The first page for a subscriber that resumes before the oldest entry of the change log.
+    case resume(PendingCall, StateSubscribe, from: UInt64)
+    /// Another page for a subscriber.
+    case page(Subscription)
+    case history(PendingCall, HistorySearch)
+    case key(PendingCall, Request)
+    /// The undo journal of a form.
+    case undo(PendingCall, Request, LiveForm)
+    /// A snapshot of the store, or a piece of it.
+    case backup(PendingCall, offset: Int64)
+
+    /// The request that waits for the fetch, if any.
+    var call: PendingCall? {
+        switch self {
+        case .resume(let call, _, _), .history(let call, _), .key(let call, _),
+            .undo(let call, _, _), .backup(let call, _):
+            call
+        case .page: nil
+        }
+    }
+}
+
+/// A page of history that is being collected.
+struct HistorySearch {
+    /// The most bytes of notifications in one page.
+    static let bytesMax = 64 << 10
+
+    let form: LiveForm
+    let field: String?
+    let limit: Int
+    var before: UInt64
+    var entries: [HistoryPage.Entry] = []
+    /// Bytes of the notifications behind the entries.
+    var bytes = 0
+
+    /// A page is one frame, so it ends before it grows too large.
+    var isFull: Bool { entries.count > limit || bytes > Self.bytesMax }
+}

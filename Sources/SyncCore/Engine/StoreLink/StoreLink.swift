@@ -1,0 +1,252 @@
+/// The engine's side of the store: what gathers for it, what it is doing, what it was asked, and
+/// which idempotency keys it has.
+///
+///            send
+///     idle ────────▶ committing ──committed──▶ idle
+///                        │
+///                        └──failed──▶ rebuilding ──rebuilt──▶ idle
+///                                     │        ▲
+///                                  failed   retry, after a delay
+///                                     ▼        │
+///                                     broken ──┘
+///
+/// Invariants: at most one batch is in progress, and none while the store is rebuilt. Edits gather
+/// in `idle` and `committing`.
+struct StoreLink {
+    /// What the store is doing.
+    enum State {
+        /// Nothing: it can take a batch.
+        case idle
+        /// It writes this batch.
+        case committing(OpenBatch)
+        /// A commit failed and may or may not have happened. The store is written again as a whole.
+        case rebuilding(Rebuild)
+        /// That failed. The next attempt starts at `retryAt` (monotonic nanoseconds).
+        case broken(Rebuild, retryAt: UInt64)
+    }
+
+    /// A store that is written again. Nothing is edited in the meantime, so one image serves all
+    /// attempts: the loop visits the state only once, however long the disk stays full.
+    struct Rebuild {
+        let image: StoreImage
+        /// When the current attempt started (monotonic nanoseconds).
+        fileprivate(set) var startedAt: UInt64
+        /// Why the last attempt failed, which is in the log already.
+        fileprivate(set) var reason: String?
+    }
+
+    /// The pause between two attempts to rebuild a store (nanoseconds): at least this, and a
+    /// multiple of the last attempt's duration, so that a large store on a disk that fails late
+    /// does not keep the disk and a core busy. At most `retryNanosecondsMax`.
+    private static var retryNanoseconds: UInt64 { 500_000_000 }
+    private static var retryNanosecondsMax: UInt64 { 30_000_000_000 }
+    private static var retryFactor: UInt64 { 20 }
+    /// Milliseconds of the wall clock between two searches for expired data. Ages use this clock,
+    /// because it continues while the machine sleeps.
+    private static var choresMilliseconds: Int64 { 600_000 }
+    /// Nanoseconds between two searches for expired keys.
+    private static var choresNanoseconds: UInt64 { 600_000_000_000 }
+
+    private(set) var state = State.idle
+    /// The batch that new edits are added to.
+    var gathering = OpenBatch(number: 1)
+    var keys: KeyIndex
+    /// When a batch was last sent to the store (monotonic nanoseconds).
+    private(set) var sentAt: UInt64 = 0
+    /// When to search for expired data next (monotonic nanoseconds).
+    private var choresAt: UInt64 = 0
+    /// When that was last done (milliseconds of the steady clock).
+    private var choresSteady: Int64 = 0
+    private(set) var fetches: [FetchID: Fetch] = [:]
+    private var nextFetch: UInt64 = 1
+    /// Connections whose next request waits for a commit.
+    private(set) var awaitingCommit: [Connection] = []
+    /// The number of the newest internal error in the log (`data.report`).
+    private var lastReport: Int64 = 0
+
+    init(keys: KeyIndex) {
+        self.keys = keys
+    }
+
+    // MARK: - Health
+
+    /// Whether the store can take edits.
+    var isHealthy: Bool {
+        switch state {
+        case .idle, .committing: true
+        case .rebuilding, .broken: false
+        }
+    }
+
+    /// Why edits are refused; `nil` while the store takes them.
+    var trouble: String? {
+        switch state {
+        case .idle, .committing: nil
+        case .rebuilding: "it is being rebuilt"
+        case .broken(let rebuild, _): rebuild.reason ?? ""
+        }
+    }
+
+    /// Starts to write the store again.
+    mutating func rebuild(_ image: StoreImage, at now: UInt64) {
+        state = .rebuilding(Rebuild(image: image, startedAt: now, reason: nil))
+    }
+
+    /// The image for another attempt, if it is time for one.
+    mutating func retry(at now: UInt64) -> StoreImage? {
+        guard case .broken(var rebuild, let retryAt) = state, now >= retryAt else { return nil }
+        rebuild.startedAt = now
+        state = .rebuilding(rebuild)
+        return rebuild.image
+    }
+
+    /// The store was written again.
+    mutating func rebuilt() { state = .idle }
+
+    /// The store could not be written. Returns whether the log does not have this reason yet: it is
+    /// logged once, not at each attempt, because the log may be on the same full disk.
+    mutating func rebuildFailed(_ reason: String, at now: UInt64) -> Bool {
+        guard case .rebuilding(var rebuild) = state else { return false }
+        let isNew = rebuild.reason != reason
+        rebuild.reason = reason
+        let taken = now &- rebuild.startedAt
+        let wait = min(
+            Self.retryNanosecondsMax, max(Self.retryNanoseconds, taken &* Self.retryFactor))
+        state = .broken(rebuild, retryAt: now &+ wait)
+        return isNew
+    }
+
+    /// A number for an internal error in the log.
+    mutating func newReport() -> Int64 {
+        lastReport += 1
+        return lastReport
+    }
+
+    // MARK: - Batches
+
+    /// The batch that the store is writing.
+    var underWay: OpenBatch? {
+        if case .committing(let batch) = state { batch } else { nil }
+    }
+
+    /// Whether a batch is being written.
+    var isCommitting: Bool {
+        if case .committing = state { true } else { false }
+    }
+
+    /// Whether the store can be sent the gathering batch, which has content.
+    var canSend: Bool {
+        if case .idle = state { !gathering.isEmpty } else { false }
+    }
+
+    /// When the gathering batch is to be sent, if it is sent once in `period` nanoseconds.
+    func dueAt(period: UInt64) -> UInt64 { sentAt &+ period }
+
+    /// When the store wants the engine (monotonic nanoseconds), apart from the gathering batch.
+    var deadline: UInt64 {
+        if case .broken(_, let retryAt) = state { min(choresAt, retryAt) } else { choresAt }
+    }
+
+    /// The newest batch that is not durable and contains changes; `nil` if everything is durable.
+    var newestPending: UInt64? {
+        guard gathering.changes.isEmpty && gathering.keys.isEmpty else { return gathering.number }
+        return if case .committing(let batch) = state { batch.number } else { nil }
+    }
+
+    /// Seals the gathering batch and returns its operations for the store, which must be idle.
+    mutating func send(clock: [UInt8], at now: UInt64) -> Batch {
+        precondition(canSend, "a batch is sent to a store that is idle")
+        sentAt = now
+        let operations = gathering.seal() + [.putClock(clock)]
+        let number = gathering.number
+        state = .committing(takeGathering())
+        return Batch(number: number, operations: operations)
+    }
+
+    /// Removes the batch in progress when its commit has ended; `nil` if `number` names another
+    /// batch.
+    mutating func take(_ number: UInt64) -> OpenBatch? {
+        guard case .committing(let batch) = state, batch.number == number else { return nil }
+        state = .idle
+        return batch
+    }
+
+    /// Removes the gathering batch.
+    mutating func takeGathering() -> OpenBatch {
+        let taken = gathering
+        gathering = OpenBatch(number: taken.number + 1)
+        return taken
+    }
+
+    /// Adds a response to the batch with this number, if it is not committed yet.
+    mutating func wait(for number: UInt64, _ waiter: OpenBatch.Waiter) -> Bool {
+        if gathering.number == number {
+            gathering.waiters.append(waiter)
+            return true
+        }
+        guard var batch = take(number) else { return false }
+        batch.waiters.append(waiter)
+        state = .committing(batch)
+        return true
+    }
+
+    /// Visits the revisions of a form that may not be in the store, between `after` and `before`,
+    /// newest first, until `body` returns false.
+    func scanRevisions(
+        of form: LiveForm, after: UInt64, before: UInt64, _ body: (RevisionRow) -> Bool
+    ) {
+        for changes in gathering.changes.reversed() + (underWay?.changes ?? []).reversed()
+        where changes.form === form {
+            guard let last = changes.revisions.lastIndex(where: { $0.revision < before }) else {
+                continue
+            }
+            for row in changes.revisions[...last].reversed() {
+                guard row.revision > after, body(row) else { return }
+            }
+        }
+    }
+
+    /// Whether to search for expired data now.
+    mutating func beginChores(at now: UInt64, steady: Int64) -> Bool {
+        let isLater = steady &- choresSteady >= Self.choresMilliseconds
+        guard isLater || now >= choresAt else { return false }
+        choresAt = now &+ Self.choresNanoseconds
+        choresSteady = steady
+        return true
+    }
+
+    // MARK: - Connections that wait
+
+    /// A connection's next request waits until its edits are committed.
+    mutating func await(_ connection: Connection) { awaitingCommit.append(connection) }
+
+    /// A connection waits no longer.
+    mutating func forget(_ connection: Connection) {
+        awaitingCommit.removeAll { $0 === connection }
+    }
+
+    /// Removes the connections whose edits are all committed.
+    mutating func takeSettled() -> [Connection] {
+        let settled = awaitingCommit.filter { $0.editsPending == 0 }
+        if !settled.isEmpty { awaitingCommit.removeAll { $0.editsPending == 0 } }
+        return settled
+    }
+
+    // MARK: - Fetches
+
+    /// A number for a read of the store.
+    mutating func newFetch() -> FetchID {
+        defer { nextFetch += 1 }
+        return FetchID(nextFetch)
+    }
+
+    /// A read of the store starts or is queued.
+    mutating func ask(_ purpose: Fetch) -> FetchID {
+        let id = newFetch()
+        fetches[id] = purpose
+        return id
+    }
+
+    /// Removes a read that was answered or that nobody waits for any more.
+    mutating func takeFetch(_ id: FetchID) -> Fetch? { fetches.removeValue(forKey: id) }
+}
