@@ -8,13 +8,11 @@ extension Engine {
     /// Bytes of one piece. Its base64 text fits in a frame.
     private var pieceBytes: Int { (configuration.limits.maxFrame - 1024) / 4 * 3 }
 
-    func serverBackup(
-        _ params: ServerBackup, _ call: PendingCall, _ effects: inout [Effect]
-    ) throws(WireError) {
+    func serverBackup(_ params: ServerBackup, _ call: PendingCall) throws(WireError) {
         let connection = call.connection
         let peer = connection.peer
         guard peer.uid == 0 || peer.uid == configuration.daemonUID else {
-            pendingLog.append(
+            effects.log(
                 LogEntry(
                     .warning, "forbidden: \(peer.whom) may not make a backup",
                     [.event(.forbidden)] + peer.logFields))
@@ -24,9 +22,9 @@ extension Engine {
                     + "daemon's user may")
         }
         guard let backup = params.backup else {
-            log(.notice, "backup begun by \(peer.whom)", &effects)
-            endBackup(of: connection, &effects)
-            return fetch(.backup, for: .backup(call, offset: 0), connection, &effects)
+            log(.notice, "backup begun by \(peer.whom)")
+            endBackup(of: connection)
+            return fetch(.backup, for: .backup(call, offset: 0), connection)
         }
         guard backup == connection.backup else {
             throw WireError(
@@ -34,7 +32,7 @@ extension Engine {
         }
         let offset = params.offset ?? 0
         let query = StoreQuery.backupPiece(backup, offset: offset, bytesMax: pieceBytes)
-        fetch(query, for: .backup(call, offset: offset), connection, &effects)
+        fetch(query, for: .backup(call, offset: offset), connection)
     }
 
     /// The store has made a snapshot.
@@ -45,9 +43,7 @@ extension Engine {
     }
 
     /// The store has read a piece of the snapshot; `nil` if another backup replaced it.
-    func backupPiece(
-        _ bytes: [UInt8]?, offset: Int64, _ call: PendingCall
-    ) throws(WireError) {
+    func backupPiece(_ bytes: [UInt8]?, offset: Int64, _ call: PendingCall) throws(WireError) {
         guard let bytes, let number = call.connection.backup else {
             call.connection.backup = nil
             throw WireError(
@@ -58,14 +54,14 @@ extension Engine {
     }
 
     /// Deletes the snapshot of a connection, if it has one.
-    func endBackup(of connection: Connection, _ effects: inout [Effect]) {
+    func endBackup(of connection: Connection) {
         guard let number = connection.backup else { return }
         connection.backup = nil
-        giveUp(backup: number, &effects)
+        giveUp(backup: number)
     }
 
     /// Deletes a snapshot whose connection has ended.
-    func giveUp(backup number: Int64, _ effects: inout [Effect]) {
+    func giveUp(backup number: Int64) {
         effects.append(.fetch(link.newFetch(), .backupEnd(number), uid: 0))
     }
 }

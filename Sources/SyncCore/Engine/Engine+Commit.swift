@@ -9,41 +9,18 @@ extension Engine {
     // MARK: - Gathering
 
     /// The last step of a loop iteration: starts a commit if none is in progress.
-    func endIteration(_ effects: inout [Effect]) {
+    func endIteration() {
         if let image = link.retry(at: now.monotonicNanoseconds) { effects.append(.rebuild(image)) }
         forgetWritten()
-        closeSlow(&effects)
-        cutOffOverfull(&effects)
-        flushPendingLog(&effects)
+        closeStalled()
+        for cutOff in effects.takeCutOffs() { perform(cutOff) }
         doChores()
         if link.canSend, isTimeToWrite, batchWaitsUntil == nil {
             let stamp = steady.kept(with: clock.last)
             effects.append(.persist(link.send(clock: stamp, at: now.monotonicNanoseconds)))
             scheduler.commitBegan()
         }
-        finishStopping(&effects)
-    }
-
-    private func closeSlow(_ effects: inout [Effect]) {
-        closeStalled()
-        // Nearly every iteration returns here, because no connection must be closed.
-        if stalledOff.isEmpty && tooSlow.isEmpty { return }
-        for connection in stalledOff where connections[connection.id] === connection {
-            log(
-                .notice,
-                "connection \(connection.id.number) of \(connection.peer.whom) is too slow "
-                    + "and was cut off: retainedBytesMax", &effects)
-            effects.append(.close(connection.id))
-        }
-        stalledOff = []
-        let slow = tooSlow
-        tooSlow = []
-        for connection in slow where connections[connection.id] === connection {
-            log(
-                .notice, "connection \(connection.id.number) is too slow; closed", &effects,
-                [.event(.slow), .connection(connection.id)] + connection.peer.logFields)
-            sayGoodbye(connection, .slow, retryAfterMilliseconds: 1000, &effects)
-        }
+        finishStopping()
     }
 
     /// With `commit` always; otherwise when the interval has passed or the daemon stops.
@@ -142,8 +119,7 @@ extension Engine {
     /// Adds a transaction to the gathering batch, and publishes it at once if the durability
     /// allows.
     func publish(
-        _ event: OpenBatch.Event, of form: LiveForm, _ extent: Extent, _ row: RevisionRow?,
-        _ effects: inout [Effect]
+        _ event: OpenBatch.Event, of form: LiveForm, _ extent: Extent, _ row: RevisionRow?
     ) {
         let limits = configuration.limits
         var dropped: (through: UInt64, bytes: Int)?
@@ -183,7 +159,7 @@ extension Engine {
             return
         }
         form.commitAtOnce(extent)
-        happen(event, &effects)
+        happen(event)
     }
 
     /// Adds silent writes of cells to the batch: they become durable, and nobody is notified.
@@ -195,32 +171,30 @@ extension Engine {
     }
 
     /// A batch is durable, but for the forms in `failures`.
-    func committed(
-        _ number: UInt64, _ failures: [FormFailure], _ effects: inout [Effect]
-    ) {
+    func committed(_ number: UInt64, _ failures: [FormFailure]) {
         guard var batch = link.take(number) else { return }
         counters.commits += 1
         let took = now.monotonicNanoseconds &- link.sentAt
         counters.commitNanoseconds &+= took
         scheduler.commitEnded(took: took, waitsForCommits: waitsForCommits)
-        let refused = failures.isEmpty ? [] : leaveOut(failures, of: &batch, &effects)
+        let refused = failures.isEmpty ? [] : leaveOut(failures, of: &batch)
         if configuration.durability == .commit {
             // Below `commit`, readers see these edits already, and perhaps later ones.
             for changes in batch.changes { changes.takeEffect() }
         }
-        for event in batch.events { happen(event, &effects) }
+        for event in batch.events { happen(event) }
         link.keys.committed(batch.keys.map(\.id))
         for waiter in batch.waiters {
             guard let connection = settled(waiter) else { continue }
             if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
-            closeOnceSettled(connection, &effects)
+            closeOnceSettled(connection)
         }
-        resumeAwaiting(&effects)
+        resumeAwaiting()
         for waiter in batch.waiters + refused {
             guard let connection = connections[waiter.connection], connection.hasWork else {
                 continue
             }
-            resume(connection, &effects)
+            resume(connection)
         }
     }
 
@@ -232,18 +206,18 @@ extension Engine {
     }
 
     /// Resumes connections whose edits are all committed.
-    func resumeAwaiting(_ effects: inout [Effect]) {
+    func resumeAwaiting() {
         let settled = link.takeSettled()
         for connection in settled where connection.progress == .awaitingCommit {
             connection.advance(to: .idle)
-            resume(connection, &effects)
+            resume(connection)
         }
         for connection in settled where connection.editsPending == 0 {
-            closeIfDone(connection, &effects)
+            closeIfDone(connection)
         }
     }
 
-    private func happen(_ event: OpenBatch.Event, _ effects: inout [Effect]) {
+    private func happen(_ event: OpenBatch.Event) {
         switch event {
         case .revision(let form, let frame, let touched):
             append(frame, touched, to: form)

@@ -3,7 +3,7 @@
 extension Engine {
     // MARK: - Coming and going
 
-    func connect(_ id: ConnectionID, _ peer: Peer, _ effects: inout [Effect]) {
+    func connect(_ id: ConnectionID, _ peer: Peer) {
         let account = scheduler.join(environment.accountUID(peer.uid))
         let connection = Connection(
             id, peer: peer, account: account, frameBytesMax: configuration.limits.maxFrame)
@@ -11,28 +11,26 @@ extension Engine {
         counters.connections += 1
         let limits = configuration.limits
         if connections.count > limits.connectionsMax {
-            refuse(connection, "connectionsMax", limits.connectionsMax, &effects)
+            refuse(connection, "connectionsMax", limits.connectionsMax)
         } else if account.connections > limits.connectionsPerUserMax {
-            refuse(connection, "connectionsPerUserMax", limits.connectionsPerUserMax, &effects)
+            refuse(connection, "connectionsPerUserMax", limits.connectionsPerUserMax)
         } else {
             switch lifecycle {
             case .stopping(let reason), .stopped(let reason):
-                sayGoodbye(connection, reason, retryAfterMilliseconds: nil, &effects)
+                sayGoodbye(connection, reason, retryAfterMilliseconds: nil)
             case .serving:
                 log(
-                    .debug, "connection \(id.number) from \(peer.whom)", &effects,
+                    .debug, "connection \(id.number) from \(peer.whom)",
                     [.connection(id)] + peer.logFields)
             }
         }
     }
 
     /// Tells a connection why it is rejected, and closes it.
-    private func refuse(
-        _ connection: Connection, _ limit: String, _ max: Int, _ effects: inout [Effect]
-    ) {
+    private func refuse(_ connection: Connection, _ limit: String, _ max: Int) {
         counters.refused += 1
         log(
-            .warning, "refused \(connection.peer.whom): \(limit) is \(max)", &effects,
+            .warning, "refused \(connection.peer.whom): \(limit) is \(max)",
             connection.refusalFields(limit: limit))
         connection.answers.append(
             Answer.frame(
@@ -40,43 +38,43 @@ extension Engine {
                 .limit(
                     limit, max: Int64(max),
                     "too many connections (\(limit) is \(max)); close some and try again")))
-        sayGoodbye(connection, .policy, retryAfterMilliseconds: 1000, &effects)
+        sayGoodbye(connection, .policy, retryAfterMilliseconds: 1000)
     }
 
-    func disconnect(_ id: ConnectionID, _ effects: inout [Effect]) {
+    func disconnect(_ id: ConnectionID) {
         guard let connection = connections.remove(id) else { return }
         connection.isGone = true
         connection.owner = nil
         connection.account.unfinishedBytes -= connection.decoder.gatheredBytes
         _ = withdraw(connection)
-        endBackup(of: connection, &effects)
+        endBackup(of: connection)
         let account = connection.account
         account.heldBytes -= connection.heldBytes
         connection.heldBytes = 0
         scheduler.leave(account)
         log(
-            .debug, "connection \(id.number) from \(connection.peer.whom) ended", &effects,
+            .debug, "connection \(id.number) from \(connection.peer.whom) ended",
             [.event(.disconnected), .connection(id)] + connection.peer.logFields)
     }
 
     /// The peer has shut down its writing side. Its requests are still answered.
-    func endOfStream(_ id: ConnectionID, _ effects: inout [Effect]) {
+    func endOfStream(_ id: ConnectionID) {
         guard let connection = connections[id] else { return }
         connection.isAtEnd = true
-        closeIfDone(connection, &effects)
+        closeIfDone(connection)
     }
 
     /// Closes a connection whose peer sends no more, when all its requests are answered.
-    func closeIfDone(_ connection: Connection, _ effects: inout [Effect]) {
+    func closeIfDone(_ connection: Connection) {
         guard connection.isAtEnd, connection.takesTurns, !connection.answers.isWaiting,
             connection.subscriptions.isEmpty,
             connection.catalogCursor == nil
         else { return }
-        end(connection, &effects)
+        end(connection)
     }
 
     /// Stops reading, and closes when all output is written.
-    func end(_ connection: Connection, _ effects: inout [Effect]) {
+    func end(_ connection: Connection) {
         guard connection.progress != .ending else { return }
         let calls = withdraw(connection)
         connection.advance(to: .ending)
@@ -90,7 +88,7 @@ extension Engine {
             }
             refuse(call, .unbegun("the connection closes; ask again on a new one"))
         }
-        closeOnceSettled(connection, &effects)
+        closeOnceSettled(connection)
         scheduler.markReady(connection)
     }
 
@@ -111,30 +109,27 @@ extension Engine {
     }
 
     /// Closes an ending connection when its own edits are committed and answered.
-    func closeOnceSettled(_ connection: Connection, _ effects: inout [Effect]) {
+    func closeOnceSettled(_ connection: Connection) {
         guard connection.progress == .ending, connection.editsPending == 0 else { return }
         effects.append(.closeAfterOutput(connection.id))
     }
 
     /// Sends `goodbye` because the daemon stops. After a restart it is back soon.
-    func sayGoodbye(
-        _ connection: Connection, _ reason: GoodbyeReason, _ effects: inout [Effect]
-    ) {
+    func sayGoodbye(_ connection: Connection, _ reason: GoodbyeReason) {
         sayGoodbye(
-            connection, reason, retryAfterMilliseconds: reason == .restart ? 200 : nil, &effects)
+            connection, reason, retryAfterMilliseconds: reason == .restart ? 200 : nil)
     }
 
     /// Sends `goodbye`, the last notification of a connection.
     func sayGoodbye(
-        _ connection: Connection, _ reason: GoodbyeReason, retryAfterMilliseconds: Int64?,
-        _ effects: inout [Effect]
+        _ connection: Connection, _ reason: GoodbyeReason, retryAfterMilliseconds: Int64?
     ) {
         guard connection.progress != .ending else { return }
         connection.farewell = nil
         let goodbye = Goodbye(
             reason: Goodbye.Reason(text: reason.rawValue), retryAfterMs: retryAfterMilliseconds)
         connection.answers.append(Answer.frame(.goodbye(goodbye)))
-        end(connection, &effects)
+        end(connection)
     }
 
     // MARK: - Receiving
@@ -142,8 +137,9 @@ extension Engine {
     /// Processes bytes of a connection. They are borrowed for this call.
     public func received(
         _ id: ConnectionID, _ bytes: UnsafeRawBufferPointer, at now: Moment,
-        into effects: inout [Effect]
+        into shell: inout [Effect]
     ) {
+        defer { effects.drain(into: &shell) }
         advance(to: now)
         guard let connection = connections[id], connection.progress != .ending,
             !connection.isAtEnd
@@ -152,25 +148,23 @@ extension Engine {
         defer { workEnded(began, connection.account) }
         let gathered = connection.decoder.gatheredBytes
         let outcome = connection.decoder.feed(bytes) { text in
-            receive(text, from: connection, &effects)
+            receive(text, from: connection)
             return connection.progress != .ending
         }
         if case .frameTooLarge(let length) = outcome, connection.progress != .ending {
             connection.isAtEnd = true
             connection.enqueueLast(.frameTooLarge(length))
-            resume(connection, &effects)
+            resume(connection)
         }
         let more = connection.decoder.gatheredBytes - gathered
-        if more != 0 { chargeUnfinished(more, connection, &effects) }
-        throttle(connection, &effects)
+        if more != 0 { chargeUnfinished(more, connection) }
+        throttle(connection)
         chargeHeld(connection)
     }
 
     /// Charges the bytes of an incomplete frame to its uid. Beyond the limit the connection is
     /// closed, because an incomplete frame cannot be processed later.
-    private func chargeUnfinished(
-        _ more: Int, _ connection: Connection, _ effects: inout [Effect]
-    ) {
+    private func chargeUnfinished(_ more: Int, _ connection: Connection) {
         let account = connection.account
         account.unfinishedBytes += more
         let max = configuration.limits.unfinishedBytesPerUserMax
@@ -180,7 +174,7 @@ extension Engine {
         counters.refused += 1
         log(
             .warning,
-            "refused \(connection.peer.whom): unfinishedBytesPerUserMax is \(max)", &effects,
+            "refused \(connection.peer.whom): unfinishedBytesPerUserMax is \(max)",
             connection.refusalFields(limit: "unfinishedBytesPerUserMax"))
         connection.answers.append(
             Answer.frame(
@@ -188,17 +182,15 @@ extension Engine {
                 .limit(
                     "unfinishedBytesPerUserMax", max: Int64(max),
                     "your connections hold too many frames half sent; finish some, try again")))
-        sayGoodbye(connection, .policy, retryAfterMilliseconds: 1000, &effects)
+        sayGoodbye(connection, .policy, retryAfterMilliseconds: 1000)
     }
 
-    private func receive(
-        _ text: UnsafeRawBufferPointer, from connection: Connection, _ effects: inout [Effect]
-    ) {
+    private func receive(_ text: UnsafeRawBufferPointer, from connection: Connection) {
         if connection.takesTurns, connection.account.unitsLeft > 0,
             connection.owedBytes <= configuration.limits.answerBytesMax
         {
-            receiveFrame(text, connection, &effects)
-            if connection.hasWork { resume(connection, &effects) }
+            receiveFrame(text, connection)
+            if connection.hasWork { resume(connection) }
         } else {
             connection.enqueue(frame: Array(text))
             awaitTurn(connection)
@@ -215,16 +207,12 @@ extension Engine {
     }
 
     /// Processes a frame. Its text costs one unit for every 128 bytes, in addition to the requests.
-    private func receiveFrame(
-        _ text: UnsafeRawBufferPointer, _ connection: Connection, _ effects: inout [Effect]
-    ) {
+    private func receiveFrame(_ text: UnsafeRawBufferPointer, _ connection: Connection) {
         scheduler.spend(1 + text.count >> 7, connection.account)
-        take(decoder.decode(text), connection, &effects)
+        take(decoder.decode(text), connection)
     }
 
-    private func refuseFrame(
-        _ connection: Connection, length: UInt32, _ effects: inout [Effect]
-    ) {
+    private func refuseFrame(_ connection: Connection, length: UInt32) {
         counters.refused += 1
         let max = configuration.limits.maxFrame
         var error = WireError(
@@ -235,15 +223,15 @@ extension Engine {
         error.limit = "maxFrame"
         error.max = Int64(max)
         log(
-            .notice, "frame of \(length) bytes from \(connection.peer.whom) refused", &effects,
+            .notice, "frame of \(length) bytes from \(connection.peer.whom) refused",
             connection.refusalFields(limit: "maxFrame"))
         connection.answers.append(Answer.frame(.null, error))
-        end(connection, &effects)
+        end(connection)
     }
 
     /// Stops reading a connection that does not read its answers or whose requests accumulate.
     /// Resumes when the amount has decreased.
-    func throttle(_ connection: Connection, _ effects: inout [Effect]) {
+    func throttle(_ connection: Connection) {
         guard connection.progress != .ending else { return }
         let limits = configuration.limits
         let isFull =
@@ -256,37 +244,35 @@ extension Engine {
     }
 
     /// Continues with the requests behind the one that waited.
-    func resume(_ connection: Connection, _ effects: inout [Effect]) {
+    func resume(_ connection: Connection) {
         while connection.hasWork, connection.progress == .idle, connection.account.unitsLeft > 0,
             connection.owedBytes <= configuration.limits.answerBytesMax,
             let work = connection.dequeue()
         {
             switch work {
-            case .frameTooLarge(let length): refuseFrame(connection, length: length, &effects)
+            case .frameTooLarge(let length): refuseFrame(connection, length: length)
             case .frame(let text):
-                text.withUnsafeBytes { receiveFrame($0, connection, &effects) }
+                text.withUnsafeBytes { receiveFrame($0, connection) }
             case .call(let request, let id, let target):
-                perform(request, id, target, connection, &effects)
+                perform(request, id, target, connection)
             }
         }
         awaitTurn(connection)
-        throttle(connection, &effects)
+        throttle(connection)
         chargeHeld(connection)
-        closeIfDone(connection, &effects)
+        closeIfDone(connection)
     }
 
     // MARK: - Answering
 
-    private func take(
-        _ frame: IncomingFrame, _ connection: Connection, _ effects: inout [Effect]
-    ) {
+    private func take(_ frame: IncomingFrame, _ connection: Connection) {
         switch frame {
         case .refused(let error):
             counters.refused += 1
             connection.answers.append(Answer.frame(.null, error))
             scheduler.markReady(connection)
         case .single(let call):
-            start(call, nil, connection, &effects)
+            start(call, nil, connection)
         case .batch(let calls):
             let answered = calls.count { $0.id != nil }
             let batch =
@@ -300,21 +286,19 @@ extension Engine {
                     let target =
                         call.id == nil ? AnswerTarget.nowhere : batch.map { .batch($0) } ?? .nowhere
                     works.append(.call(request, call.id, target))
-                case .failure: start(call, batch, connection, &effects)
+                case .failure: start(call, batch, connection)
                 }
             }
             connection.enqueueFirst(works)
         }
     }
 
-    private func start(
-        _ call: Call, _ batch: BatchAnswer?, _ connection: Connection, _ effects: inout [Effect]
-    ) {
+    private func start(_ call: Call, _ batch: BatchAnswer?, _ connection: Connection) {
         switch call.content {
         case .success(let request):
             let target: AnswerTarget =
                 call.id == nil ? .nowhere : .slot(connection.answers.reserve())
-            perform(request, call.id, target, connection, &effects)
+            perform(request, call.id, target, connection)
         case .failure(let error):
             counters.refused += 1
             guard let id = call.id else { return }

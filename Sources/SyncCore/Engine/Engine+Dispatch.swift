@@ -28,8 +28,7 @@ struct PendingCall {
 extension Engine {
     /// Executes a request, or puts it back into the queue until it can be executed.
     func perform(
-        _ request: Request, _ id: RequestID?, _ target: AnswerTarget, _ connection: Connection,
-        _ effects: inout [Effect]
+        _ request: Request, _ id: RequestID?, _ target: AnswerTarget, _ connection: Connection
     ) {
         let began = requestBegins()
         var call = PendingCall(connection: connection, id: id, target: target)
@@ -39,38 +38,32 @@ extension Engine {
         case .afterCommit, .unanswered: break
         case .run, .fetch, .replay, .refuse:
             counters.requests += 1
-            introduce(connection, request, &effects)
+            introduce(connection, request)
         }
         let owed = connection.owedBytes
         patternMeter.used = 0
-        carryOut(verdict, request, call, &effects)
+        carryOut(verdict, request, call)
         scheduler.spend(
             ((connection.owedBytes - owed) >> 10) + (patternMeter.used >> 9), connection.account)
         requestEnded(began, connection.account)
-        flushPendingLog(&effects)
     }
 
     /// Continues with a request that waited for the store. All checks run again.
     ///
     /// - Parameter isKeyUnused: The store has just reported that it does not have the request's
     ///   key.
-    func readmit(
-        _ request: Request, _ call: PendingCall, isKeyUnused: Bool = false,
-        _ effects: inout [Effect]
-    ) {
+    func readmit(_ request: Request, _ call: PendingCall, isKeyUnused: Bool = false) {
         let verdict = admit(request, call, isKeyUnused: isKeyUnused)
-        carryOut(verdict, request, call, &effects)
+        carryOut(verdict, request, call)
     }
 
-    private func carryOut(
-        _ verdict: Verdict, _ request: Request, _ call: PendingCall, _ effects: inout [Effect]
-    ) {
+    private func carryOut(_ verdict: Verdict, _ request: Request, _ call: PendingCall) {
         let connection = call.connection
         switch verdict {
         case .run:
             if request.isEdit { scheduler.countEdit(connection.account) }
             do {
-                try dispatch(request, call, &effects)
+                try dispatch(request, call)
             } catch {
                 refuse(call, error)
             }
@@ -78,39 +71,37 @@ extension Engine {
             connection.enqueueFirst([.call(request, call.id, call.target)])
             connection.advance(to: .awaitingCommit)
             link.await(connection)
-        case .fetch(let query): fetch(query, for: .key(call, request), connection, &effects)
+        case .fetch(let query): fetch(query, for: .key(call, request), connection)
         case .replay(let result, let pending): repeatAnswer(call, result, pending)
         case .refuse(let error): refuse(call, error)
         case .unanswered(let reason):
             connection.answers.fill(call.slot, with: [])
-            sayGoodbye(connection, reason, &effects)
+            sayGoodbye(connection, reason)
         }
     }
 
-    private func dispatch(
-        _ request: Request, _ call: PendingCall, _ effects: inout [Effect]
-    ) throws(WireError) {
+    private func dispatch(_ request: Request, _ call: PendingCall) throws(WireError) {
         if !verdicts.isEmpty { verdicts = [:] }
         switch request {
-        case .hello(let params): try hello(params, call, &effects)
+        case .hello(let params): try hello(params, call)
         case .ping: answer(call) { EmptyResult().encode(into: &$0) }
         case .formList: formList(call)
         case .formWatch: formWatch(call)
         case .formGet(let form): try formGet(form, call)
-        case .formApply(let params): try formApply(params, call, &effects)
-        case .formSetOptions(let params): try formSetOptions(params, call, &effects)
-        case .formDelete(let params): try formDelete(params, call, &effects)
+        case .formApply(let params): try formApply(params, call)
+        case .formSetOptions(let params): try formSetOptions(params, call)
+        case .formDelete(let params): try formDelete(params, call)
         case .stateGet(let params): try stateGet(params, call)
-        case .stateSet(let params): try stateSet(params, call, &effects)
-        case .stateSubscribe(let params): try subscribe(params, call, &effects)
+        case .stateSet(let params): try stateSet(params, call)
+        case .stateSubscribe(let params): try subscribe(params, call)
         case .stateUnsubscribe(let form): try unsubscribe(form, call)
-        case .stateHistory(let params): try history(params, call, &effects)
-        case .stateUndo(let params): try takeBack(.undo, params, call, request, &effects)
-        case .stateRedo(let params): try takeBack(.redo, params, call, request, &effects)
+        case .stateHistory(let params): try history(params, call)
+        case .stateUndo(let params): try takeBack(.undo, params, call, request)
+        case .stateRedo(let params): try takeBack(.redo, params, call, request)
         case .stateReveal(let params): try reveal(params, call)
         case .presenceUpdate(let params): try presenceUpdate(params, call)
         case .serverStatus: serverStatus(call)
-        case .serverBackup(let params): try serverBackup(params, call, &effects)
+        case .serverBackup(let params): try serverBackup(params, call)
         }
     }
 
@@ -141,9 +132,7 @@ extension Engine {
 
     /// Answers an edit of a form as soon as it is durable, and stores the answer under the
     /// request's key.
-    func answerEdit(
-        _ call: PendingCall, of form: LiveForm, _ result: (inout JSONWriter) -> Void
-    ) {
+    func answerEdit(_ call: PendingCall, of form: LiveForm, _ result: (inout JSONWriter) -> Void) {
         guard call.key != nil else {
             let response = encoded { Answer.encode(call.id ?? .null, into: &$0, result: result) }
             return sendWhenDurable(call, response, form)
@@ -199,7 +188,7 @@ extension Engine {
             call.connection.admitsRefusal(max: Self.refusalsLoggedASecondMax, at: now)
         else { return }
         let place = [error.form, error.field].compactMap(\.self).joined(separator: "/")
-        pendingLog.append(
+        effects.log(
             LogEntry(
                 .info,
                 "refused \(error.kind.rawValue)\(place.isEmpty ? "" : " at " + place): "
@@ -211,13 +200,6 @@ extension Engine {
 
     /// The most rejections of one connection that are logged per second.
     private static var refusalsLoggedASecondMax: Int { 5 }
-
-    /// Logs the rejections since the last call.
-    func flushPendingLog(_ effects: inout [Effect]) {
-        if pendingLog.isEmpty { return }
-        for entry in pendingLog { effects.append(.log(entry)) }
-        pendingLog.removeAll(keepingCapacity: true)
-    }
 
     // MARK: - Idempotency keys
 
@@ -266,11 +248,9 @@ extension Engine {
     }
 
     /// The store has reported whether a key was used.
-    func fetchedKey(
-        _ row: KeyRow?, _ call: PendingCall, _ request: Request, _ effects: inout [Effect]
-    ) {
+    func fetchedKey(_ row: KeyRow?, _ call: PendingCall, _ request: Request) {
         guard let row, let key = call.key else {
-            return readmit(request, call, isKeyUnused: true, &effects)
+            return readmit(request, call, isKeyUnused: true)
         }
         guard row.digest == key.digest else { return refuse(call, .keyOfAnotherRequest) }
         link.keys.note(key.id, result: row.result, digest: row.digest, at: row.at, pending: nil)
@@ -280,9 +260,7 @@ extension Engine {
     // MARK: - Greeting
 
     /// Logs a new connection once, with the content of `hello` if there was one.
-    private func introduce(
-        _ connection: Connection, _ request: Request, _ effects: inout [Effect]
-    ) {
+    private func introduce(_ connection: Connection, _ request: Request) {
         guard !connection.isIntroduced else { return }
         connection.isIntroduced = true
         var line = "connection \(connection.id.number): \(connection.peer.whom)"
@@ -291,12 +269,10 @@ extension Engine {
             line += ", \(greeting.client)\(greeting.tty.map { " on \($0)" } ?? "")"
             fields.append(LogEntry.Field(.client, greeting.client))
         }
-        log(.info, line, &effects, fields)
+        log(.info, line, fields)
     }
 
-    private func hello(
-        _ params: Hello, _ call: PendingCall, _ effects: inout [Effect]
-    ) throws(WireError) {
+    private func hello(_ params: Hello, _ call: PendingCall) throws(WireError) {
         let connection = call.connection
         guard params.protocolVersion == 1 else {
             refuse(
@@ -306,7 +282,7 @@ extension Engine {
                     "protocol \(params.protocolVersion) is not supported; "
                         + "this daemon has protocol 1",
                     expected: "1"))
-            end(connection, &effects)
+            end(connection)
             return
         }
         connection.greet(client: params.client, tty: params.tty, session: params.session)

@@ -18,26 +18,23 @@ extension Engine {
     /// A commit may or may not have happened. No client has been told of its edits; they are
     /// answered `unavailable`. The committed state is written to a new file with a new replica, so
     /// no dot of this batch can be issued twice (ARCHITECTURE.md, The life of an edit).
-    func commitFailed(_ number: UInt64, _ reason: String, _ effects: inout [Effect]) {
+    func commitFailed(_ number: UInt64, _ reason: String) {
         guard let batch = link.take(number) else { return }
         counters.commitFailures += 1
         log(
-            .error, "the store could not commit: \(reason); edits are refused meanwhile", &effects,
+            .error, "the store could not commit: \(reason); edits are refused meanwhile",
             [.event(.storeFailed)])
         var unwritten = Unwritten()
-        rollBack(batch, reason, &unwritten, &effects)
-        rollBack(link.takeGathering(), reason, &unwritten, &effects)
+        rollBack(batch, reason, &unwritten)
+        rollBack(link.takeGathering(), reason, &unwritten)
         scheduler.commitFailed()
         let image = image(with: unwritten)
         link.rebuild(image, at: now.monotonicNanoseconds)
         effects.append(.rebuild(image))
-        resumeAwaiting(&effects)
+        resumeAwaiting()
     }
 
-    private func rollBack(
-        _ batch: OpenBatch, _ reason: String, _ unwritten: inout Unwritten,
-        _ effects: inout [Effect]
-    ) {
+    private func rollBack(_ batch: OpenBatch, _ reason: String, _ unwritten: inout Unwritten) {
         for changes in batch.changes { rollBack(changes.form) }
         if configuration.durability == .commit {
             link.keys.failed(batch.keys.map(\.row))
@@ -58,10 +55,10 @@ extension Engine {
             if configuration.durability != .commit {
                 // The edit is still valid; its answer only waited for the slow disk.
                 if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
-                closeOnceSettled(connection, &effects)
+                closeOnceSettled(connection)
                 continue
             }
-            refuse(waiter, connection, error, &effects)
+            refuse(waiter, connection, error)
         }
     }
 
@@ -82,15 +79,12 @@ extension Engine {
     }
 
     /// Answers an edit that did not become durable.
-    func refuse(
-        _ waiter: OpenBatch.Waiter, _ connection: Connection, _ error: WireError,
-        _ effects: inout [Effect]
-    ) {
+    func refuse(_ waiter: OpenBatch.Waiter, _ connection: Connection, _ error: WireError) {
         counters.refused += 1
         if let id = waiter.id {
             answer(connection, waiter.target, id) { Answer.encode(id, error, into: &$0) }
         }
-        closeOnceSettled(connection, &effects)
+        closeOnceSettled(connection)
     }
 
     /// The answer to edits while the store cannot write.
@@ -119,21 +113,21 @@ extension Engine {
         return image
     }
 
-    func rebuilt(_ replica: ReplicaID, _ effects: inout [Effect]) {
+    func rebuilt(_ replica: ReplicaID) {
         self.replica = replica
         link.rebuilt()
         // The new file contains the state in memory, so no operation on a form can fail because of
         // old rows.
         for form in forms { form.failureReport = nil }
         log(
-            .notice, "the store was rebuilt as \(replica); edits are accepted again", &effects,
+            .notice, "the store was rebuilt as \(replica); edits are accepted again",
             [.event(.storeRestored)])
     }
 
-    func rebuildFailed(_ reason: String, _ effects: inout [Effect]) {
+    func rebuildFailed(_ reason: String) {
         guard link.rebuildFailed(reason, at: now.monotonicNanoseconds) else { return }
         log(
-            .error, "the store cannot be written: \(reason); trying again", &effects,
+            .error, "the store cannot be written: \(reason); trying again",
             [.event(.storeFailed)])
     }
 
@@ -143,31 +137,29 @@ extension Engine {
     // MARK: - Stopping
 
     /// Stops the daemon: pending edits are committed and answered, then all clients get `goodbye`.
-    func stop(_ reason: GoodbyeReason, _ effects: inout [Effect]) {
+    func stop(_ reason: GoodbyeReason) {
         guard lifecycle == .serving else { return }
         lifecycle = .stopping(reason)
-        log(.info, "stopping: \(connections.count) connections", &effects)
+        log(.info, "stopping: \(connections.count) connections")
     }
 
-    func finishStopping(_ effects: inout [Effect]) {
+    func finishStopping() {
         guard case .stopping(let reason) = lifecycle, !link.isCommitting,
             link.gathering.isEmpty || !link.isHealthy
         else { return }
         lifecycle = .stopped(reason)
-        for connection in connections.inOrder { bidFarewell(connection, reason, &effects) }
+        for connection in connections.inOrder { bidFarewell(connection, reason) }
         effects.append(.drained)
     }
 
     /// Sends `goodbye` after the pending notifications. A client that does not reconnect, or that
     /// reconnects without `since`, has then seen everything that was committed.
-    private func bidFarewell(
-        _ connection: Connection, _ reason: GoodbyeReason, _ effects: inout [Effect]
-    ) {
+    private func bidFarewell(_ connection: Connection, _ reason: GoodbyeReason) {
         let retry: Int64? = reason == .restart ? 200 : nil
         guard connection.progress == .idle, !connection.answers.isWaiting,
             hasUnsentNotifications(connection)
         else {
-            return sayGoodbye(connection, reason, &effects)
+            return sayGoodbye(connection, reason)
         }
         connection.farewell = Answer.frame(
             .goodbye(Goodbye(reason: Goodbye.Reason(text: reason.rawValue), retryAfterMs: retry)))

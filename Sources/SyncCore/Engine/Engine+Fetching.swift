@@ -2,17 +2,11 @@
 
 extension Engine {
     /// Reads from the store; the connection's next request waits for the result.
-    func fetch(
-        _ query: StoreQuery, for purpose: Fetch, _ connection: Connection,
-        _ effects: inout [Effect]
-    ) {
-        connection.await(request(query, for: purpose, connection, &effects))
+    func fetch(_ query: StoreQuery, for purpose: Fetch, _ connection: Connection) {
+        connection.await(request(query, for: purpose, connection))
     }
 
-    func request(
-        _ query: StoreQuery, for purpose: Fetch, _ connection: Connection,
-        _ effects: inout [Effect]
-    ) -> FetchID {
+    func request(_ query: StoreQuery, for purpose: Fetch, _ connection: Connection) -> FetchID {
         let id = link.ask(purpose)
         let account = connection.account
         if let query = scheduler.start(id, query, for: account) {
@@ -22,7 +16,7 @@ extension Engine {
     }
 
     /// Starts reads of an account that waited for its turn.
-    func sendWaitingFetches(of account: Account, _ effects: inout [Effect]) {
+    func sendWaitingFetches(of account: Account) {
         while let (id, query) = scheduler.nextFetch(
             of: account, isWanted: { link.fetches[$0] != nil })
         {
@@ -30,7 +24,7 @@ extension Engine {
         }
     }
 
-    func fetched(_ id: FetchID, _ answer: StoreAnswer, _ effects: inout [Effect]) {
+    func fetched(_ id: FetchID, _ answer: StoreAnswer) {
         let (began, requestBegan) = (workBegins(), requestBegins())
         let account = scheduler.fetchEnded(id)
         defer {
@@ -41,55 +35,52 @@ extension Engine {
         }
         guard let purpose = link.takeFetch(id) else {
             // The connection has ended.
-            if case .backup(let number, _) = answer { giveUp(backup: number, &effects) }
+            if case .backup(let number, _) = answer { giveUp(backup: number) }
             return
         }
         switch purpose {
         case .page(let subscription):
             var rows: [RevisionRow] = []
             if case .revisions(let found) = answer { rows = found }
-            page(rows, subscription, id, &effects)
+            page(rows, subscription, id)
         case .resume(let call, _, _), .history(let call, _), .key(let call, _),
             .undo(let call, _, _), .backup(let call, _):
             let connection = call.connection
             guard connections[connection.id] === connection,
                 connection.awaitedFetch == id
             else {
-                if case .backup(let number, _) = answer { giveUp(backup: number, &effects) }
+                if case .backup(let number, _) = answer { giveUp(backup: number) }
                 return
             }
             connection.advance(to: .idle)
             do {
-                try proceed(purpose, answer, &effects)
+                try proceed(purpose, answer)
             } catch {
                 refuse(call, error)
             }
-            flushPendingLog(&effects)
-            resume(connection, &effects)
+            resume(connection)
         }
     }
 
-    private func proceed(
-        _ purpose: Fetch, _ answer: StoreAnswer, _ effects: inout [Effect]
-    ) throws(WireError) {
+    private func proceed(_ purpose: Fetch, _ answer: StoreAnswer) throws(WireError) {
         switch (purpose, answer) {
         case (_, .failed(let reason)):
-            log(.error, "the store could not be read: \(reason)", &effects)
+            log(.error, "the store could not be read: \(reason)")
             throw WireError(
                 .unavailable,
                 "the store cannot be read: \(reason.escapedForDisplay()); try again later")
         case (.resume(let call, let params, let from), .revisions(let rows)):
-            try resumed(rows, call, params, from: from, &effects)
+            try resumed(rows, call, params, from: from)
         case (.history(let call, let search), .revisions(let rows)):
-            try continueHistory(search, rows, call, &effects)
+            try continueHistory(search, rows, call)
         case (.key(let call, let request), .key(let row)):
-            fetchedKey(row, call, request, &effects)
+            fetchedKey(row, call, request)
         case (.undo(let call, let request, let form), .revisions(let rows)):
             // Each record is parsed as JSON.
             scheduler.spend(rows.reduce(0) { $0 + $1.record.count } >> 7, call.connection.account)
             // During a rebuild, the rows may contain a failed batch.
             if link.isHealthy { makeUndo(of: form, rows) }
-            readmit(request, call, &effects)
+            readmit(request, call)
         case (.backup(let call, _), .backup(let number, let bytes)):
             backupBegan(number, bytes: bytes, call)
         case (.backup(let call, let offset), .backupPiece(let bytes)):

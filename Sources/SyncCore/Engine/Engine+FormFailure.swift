@@ -9,13 +9,11 @@ extension Engine {
     /// Removes rejected forms from a batch that is otherwise durable.
     ///
     /// - Returns: the responses that were not sent; their edits are answered `internal`.
-    func leaveOut(
-        _ failures: [FormFailure], of batch: inout OpenBatch, _ effects: inout [Effect]
-    ) -> [OpenBatch.Waiter] {
+    func leaveOut(_ failures: [FormFailure], of batch: inout OpenBatch) -> [OpenBatch.Waiter] {
         var refused: [OpenBatch.Waiter] = []
         for failure in failures {
             guard let form = forms.first(where: { $0.key == failure.form }) else { continue }
-            report(failure, of: form, &effects)
+            report(failure, of: form)
             // Later edits depend on the edits that are now removed.
             let parts = [batch.leaveOut(form), link.gathering.leaveOut(form)]
             let keysOfForm = parts.flatMap(\.keys)
@@ -25,7 +23,7 @@ extension Engine {
                 for waiter in parts.flatMap(\.waiters) {
                     guard let connection = settled(waiter) else { continue }
                     if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
-                    closeOnceSettled(connection, &effects)
+                    closeOnceSettled(connection)
                     refused.append(waiter)
                 }
                 continue
@@ -35,7 +33,7 @@ extension Engine {
             let error = refusal(of: form)
             for waiter in parts.flatMap(\.waiters) {
                 guard let connection = settled(waiter) else { continue }
-                refuse(waiter, connection, error, &effects)
+                refuse(waiter, connection, error)
                 refused.append(waiter)
             }
         }
@@ -43,9 +41,7 @@ extension Engine {
     }
 
     /// Logs, with a number, why a form no longer accepts edits.
-    private func report(
-        _ failure: FormFailure, of form: LiveForm, _ effects: inout [Effect]
-    ) {
+    private func report(_ failure: FormFailure, of form: LiveForm) {
         // A failure of a later pruning is the same failure.
         guard form.failureReport == nil else { return }
         let number = link.newReport()
@@ -54,7 +50,7 @@ extension Engine {
             .error,
             "report \(number): the store refused the edits of form \(form.name): "
                 + "\(failure.reason); the form is read only until the daemon starts again",
-            &effects, [.event(.storeFailed), .form(form.name)])
+            [.event(.storeFailed), .form(form.name)])
     }
 
     /// Rejects an edit of a form whose edits the store has rejected.

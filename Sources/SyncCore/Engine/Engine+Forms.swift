@@ -39,9 +39,7 @@ extension Engine {
 
     // MARK: - Applying
 
-    func formApply(
-        _ params: FormApply, _ call: PendingCall, _ effects: inout [Effect]
-    ) throws(WireError) {
+    func formApply(_ params: FormApply, _ call: PendingCall) throws(WireError) {
         patternMeter.begin(configuration.limits.patternStepsMax)
         defer { patternMeter.end() }
         let change = try plan(params, by: call.connection.peer)
@@ -60,13 +58,13 @@ extension Engine {
         let peer = call.connection.peer
         let result = try carryOut(
             change, .apply, by: call.connection.author(replica: replica),
-            session: call.connection.session, &effects
+            session: call.connection.session
         ) { Self.applied($0, "by \(peer.whom)", peer.logFields) }
         answerEdit(call, of: change.form) { result.encode(into: &$0) }
     }
 
     /// Applies a form file of the daemon itself.
-    func apply(_ definition: JSON, file: String, _ effects: inout [Effect]) {
+    func apply(_ definition: JSON, file: String) {
         let peer = Peer(
             pid: 0, uid: configuration.daemonUID, gid: 0, user: "pickersyncd")
         do {
@@ -74,16 +72,15 @@ extension Engine {
             let author = Author(
                 user: peer.user, uid: peer.uid, client: configuration.serverName, tty: nil,
                 connection: 0, replica: replica)
-            _ = try carryOut(change, .apply, by: author, session: nil, &effects) {
+            _ = try carryOut(change, .apply, by: author, session: nil) {
                 Self.applied($0, "from \(file)")
             }
         } catch {
-            log(.error, "form file \(file) refused: \(error.message)", &effects)
+            log(.error, "form file \(file) refused: \(error.message)")
             for problem in error.problems {
-                log(.error, "\(file): \(problem.path): \(problem.message)", &effects)
+                log(.error, "\(file): \(problem.path): \(problem.message)")
             }
         }
-        flushPendingLog(&effects)
     }
 
     private static func applied(
@@ -100,9 +97,7 @@ extension Engine {
             ] + whom)
     }
 
-    func formSetOptions(
-        _ params: FormSetOptions, _ call: PendingCall, _ effects: inout [Effect]
-    ) throws(WireError) {
+    func formSetOptions(_ params: FormSetOptions, _ call: PendingCall) throws(WireError) {
         let form = try editableForm(params.form, call.connection)
         let state = form.working
         try require(.admin, form, state, nil, call.connection.peer)
@@ -126,7 +121,7 @@ extension Engine {
             isIdle: definition.json == state.definition.json)
         let result = try carryOut(
             change, .options, by: call.connection.author(replica: replica),
-            session: call.connection.session, &effects
+            session: call.connection.session
         ) { result in
             LogEntry(
                 .info,
@@ -140,9 +135,7 @@ extension Engine {
         answerEdit(call, of: form) { result.encode(into: &$0) }
     }
 
-    func formDelete(
-        _ params: FormDelete, _ call: PendingCall, _ effects: inout [Effect]
-    ) throws(WireError) {
+    func formDelete(_ params: FormDelete, _ call: PendingCall) throws(WireError) {
         let form = try editableForm(params.form, call.connection)
         try require(.admin, form, form.working, nil, call.connection.peer)
         try audit(
@@ -161,7 +154,7 @@ extension Engine {
             revision: form.working.revision)
         let event = OpenBatch.Event.deleted(form, listing: listing)
         if wasThere || configuration.durability == .commit {
-            publish(event, of: form, .deletion, nil, &effects)
+            publish(event, of: form, .deletion, nil)
         }
         answerEdit(call, of: form) { EmptyResult().encode(into: &$0) }
     }
@@ -269,7 +262,7 @@ extension Engine {
             peer.gid == $0 || peer.groups.contains($0)
         }
         guard peer.uid == 0 || peer.uid == configuration.daemonUID || isInGroup ?? false else {
-            pendingLog.append(
+            effects.log(
                 LogEntry(
                     .warning, "forbidden: \(peer.whom) may not create form \(name ?? "")",
                     [.event(.forbidden), .form(name ?? "")] + peer.logFields))
@@ -345,7 +338,7 @@ extension Engine {
         guard cursor >= registry.catalog.first else {
             // The definitions of all forms have no bound that fits one write. A client that has
             // missed some is disconnected and reads the list again.
-            tooSlow.append(connection)
+            effects.cutOff(.slow(connection))
             return
         }
         registry.catalog.read(from: &cursor, into: &output, bytesMax: bytesMax) {
@@ -356,9 +349,7 @@ extension Engine {
 
 extension WireError {
     /// A rejected definition with all its problems.
-    init(
-        issues: FormIssues, _ kind: ErrorKind, form: String?, field: String?, at member: String
-    ) {
+    init(issues: FormIssues, _ kind: ErrorKind, form: String?, field: String?, at member: String) {
         let first = issues.issues.first
         let more = issues.issues.count - 1
         let line = first.map { "\($0.pathText.isEmpty ? "" : $0.pathText + ": ")\($0.message)" }

@@ -10,27 +10,31 @@ extension Engine {
         let account = connection.account
         account.heldBytes += bytes - connection.heldBytes
         connection.heldBytes = bytes
-        if account.heldBytes > configuration.limits.heldBytesPerUserMax,
-            !overfull.contains(where: { $0 === account })
-        {
-            overfull.append(account)
+        if account.heldBytes > configuration.limits.heldBytesPerUserMax {
+            effects.cutOff(.greedy(account))
+        }
+    }
+
+    /// Closes those who were found to hold too much or to be too far behind.
+    func perform(_ cutOff: Effects.CutOff) {
+        switch cutOff {
+        case .slow(let connection):
+            guard connections[connection.id] === connection else { return }
+            log(
+                .notice, "connection \(connection.id.number) is too slow; closed",
+                [.event(.slow), .connection(connection.id)] + connection.peer.logFields)
+            sayGoodbye(connection, .slow, retryAfterMilliseconds: 1000)
+        case .greedy(let account):
+            guard account.heldBytes > configuration.limits.heldBytesPerUserMax else { return }
+            cutOffGreatest(of: account)
         }
     }
 
     /// Closes the largest connections of an account that holds too much. They do not read, so they
     /// get no message.
-    func cutOffOverfull(_ effects: inout [Effect]) {
-        if overfull.isEmpty { return }
-        let accounts = overfull
-        overfull.removeAll(keepingCapacity: true)
-        for account in accounts
-        where account.heldBytes > configuration.limits.heldBytesPerUserMax {
-            cutOffGreatest(of: account, &effects)
-        }
-    }
-
+    ///
     /// Down to three quarters of the limit, so that this visit to all connections is rare.
-    private func cutOffGreatest(of account: Account, _ effects: inout [Effect]) {
+    private func cutOffGreatest(of account: Account) {
         let max = configuration.limits.heldBytesPerUserMax
         let greatest = connections.inOrder.filter { $0.account === account && $0.heldBytes > 0 }
             .sorted { ($1.heldBytes, $0.id) < ($0.heldBytes, $1.id) }
@@ -41,8 +45,7 @@ extension Engine {
             log(
                 .warning,
                 "connection \(connection.id.number) of \(connection.peer.whom) cut off with "
-                    + "\(connection.heldBytes) bytes not taken: heldBytesPerUserMax is \(max)",
-                &effects)
+                    + "\(connection.heldBytes) bytes not taken: heldBytesPerUserMax is \(max)")
             effects.append(.close(connection.id))
         }
     }
@@ -60,6 +63,12 @@ extension Engine {
             }
         }
         let most = stalled.max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }
-        stalledOff += most?.value ?? []
+        for connection in most?.value ?? [] {
+            log(
+                .notice,
+                "connection \(connection.id.number) of \(connection.peer.whom) is too slow "
+                    + "and was cut off: retainedBytesMax")
+            effects.append(.close(connection.id))
+        }
     }
 }

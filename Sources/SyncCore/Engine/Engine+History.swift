@@ -4,9 +4,7 @@ extension Engine {
     /// Revisions that are searched at once for those of one field.
     private static var historyRowsMax: Int { 512 }
 
-    func history(
-        _ params: StateHistory, _ call: PendingCall, _ effects: inout [Effect]
-    ) throws(WireError) {
+    func history(_ params: StateHistory, _ call: PendingCall) throws(WireError) {
         let form = try readableForm(params.form, call.connection)
         if let field = params.field, form.committed.definition.index(of: field) == nil {
             throw noField(field, form, form.committed)
@@ -15,7 +13,7 @@ extension Engine {
             form: form, field: params.field,
             limit: Int(min(max(params.limit ?? 50, 1), 1000)),
             before: params.before.flatMap { UInt64(exactly: $0) } ?? form.committed.revision + 1)
-        ask(search, call, &effects)
+        ask(search, call)
     }
 
     /// Searches revisions that are published but not in the store yet (`durability` below
@@ -37,7 +35,7 @@ extension Engine {
         return left <= 0
     }
 
-    private func ask(_ search: HistorySearch, _ call: PendingCall, _ effects: inout [Effect]) {
+    private func ask(_ search: HistorySearch, _ call: PendingCall) {
         // One more row than requested shows whether there is another page.
         let rows =
             search.field == nil
@@ -45,12 +43,11 @@ extension Engine {
         let query = StoreQuery.history(
             form: search.form.key, before: search.before, rowsMax: rows,
             bytesMax: HistorySearch.bytesMax)
-        fetch(query, for: .history(call, search), call.connection, &effects)
+        fetch(query, for: .history(call, search), call.connection)
     }
 
     func continueHistory(
-        _ search: HistorySearch, _ rows: [RevisionRow], _ call: PendingCall,
-        _ effects: inout [Effect]
+        _ search: HistorySearch, _ rows: [RevisionRow], _ call: PendingCall
     ) throws(WireError) {
         // The peer's permission may have changed during the read.
         guard try readableForm(search.form.name, call.connection) === search.form else {
@@ -68,7 +65,7 @@ extension Engine {
         // Each notification is parsed as JSON: one unit for every 128 bytes.
         scheduler.spend(rows.reduce(0) { $0 + $1.frame.count } >> 7, account)
         if !search.isFull, isCut || !rows.isEmpty, search.before > 1 {
-            ask(search, call, &effects)
+            ask(search, call)
             return
         }
         let page = HistoryPage(

@@ -63,7 +63,7 @@ extension Engine {
         for subscription in form.subscriptions {
             guard let cursor = subscription.presenceCursor else { continue }
             if isCrowded, cursor < form.presence.sequence - UInt64(PresenceBoard.goneMax) {
-                tooSlow.append(subscription.connection)
+                effects.cutOff(.slow(subscription.connection))
             }
             slowest = min(slowest, cursor)
             scheduler.markReady(subscription.connection)

@@ -6,7 +6,7 @@ extension Engine {
     /// - Parameter line: the audit entry, which is written first.
     func carryOut(
         _ change: Redefinition, _ kind: RevisionRecord.Kind, by author: Author, session: String?,
-        _ effects: inout [Effect], line: (ApplyResult) -> LogEntry
+        line: (ApplyResult) -> LogEntry
     ) throws(WireError) -> ApplyResult {
         let form = change.form
         try requireWritable(form)
@@ -41,7 +41,7 @@ extension Engine {
             change.isCreation
                 ? .created(form, listing: listing)
                 : .redefined(form, frame: frame, listing: listing),
-            of: form, .whole(removed: before.idsGone(in: state), text: text), row, &effects)
+            of: form, .whole(removed: before.idsGone(in: state), text: text), row)
         return result
     }
 

@@ -70,7 +70,7 @@ extension Engine {
         cell.isUnreadable = environment.open(bytes, place) == nil
         if cell.isUnreadable {
             let id = definition.controls[index].id
-            pendingLog.append(
+            effects.log(
                 LogEntry(
                     .warning,
                     "the key that sealed \(form.name)/\(id) is lost: it reads as unset until it is "
@@ -81,7 +81,7 @@ extension Engine {
     }
 
     /// Applies new limits and options. Existing data is kept.
-    func configure(_ configuration: EngineConfiguration, _ effects: inout [Effect]) {
+    func configure(_ configuration: EngineConfiguration) {
         self.configuration = configuration
         decoder.bounds = RequestBounds(configuration.limits)
     }

@@ -12,9 +12,7 @@ extension Engine {
         if registry.keepsSecrets { writer = JSONWriter() }
     }
 
-    func seal(
-        _ secret: String, _ form: LiveForm, _ field: String, _ dot: Dot
-    ) -> [UInt8]? {
+    func seal(_ secret: String, _ form: LiveForm, _ field: String, _ dot: Dot) -> [UInt8]? {
         environment.seal(Array(secret.utf8), Self.place(of: form, field, dot))
     }
 

@@ -43,9 +43,7 @@ extension Engine {
     }
 
     /// A glob without `*` and `?` is a field name, and the field must exist.
-    func requireMatches(
-        _ globs: GlobSet?, _ form: LiveForm, _ state: FormState
-    ) throws(WireError) {
+    func requireMatches(_ globs: GlobSet?, _ form: LiveForm, _ state: FormState) throws(WireError) {
         for name in globs?.literals ?? []
         where state.definition.index(of: name) == nil {
             throw noField(name, form, state)
@@ -53,9 +51,7 @@ extension Engine {
     }
 
     /// The form with that name as readers see it, if the peer may read it.
-    func readableForm(
-        _ name: String, _ connection: Connection
-    ) throws(WireError) -> LiveForm {
+    func readableForm(_ name: String, _ connection: Connection) throws(WireError) -> LiveForm {
         // While a form is being deleted and another one with its name is being created, readers see
         // the first.
         guard
@@ -67,9 +63,7 @@ extension Engine {
     }
 
     /// The form with that name as edits see it.
-    func editableForm(
-        _ name: String, _ connection: Connection
-    ) throws(WireError) -> LiveForm {
+    func editableForm(_ name: String, _ connection: Connection) throws(WireError) -> LiveForm {
         guard let form = form(named: name), form.isEditable else {
             throw noForm(name, connection.peer)
         }
@@ -136,7 +130,7 @@ extension Engine {
         if principals.count > Self.namedPrincipalsMax {
             who += " and \(principals.count - Self.namedPrincipalsMax) more"
         }
-        pendingLog.append(
+        effects.log(
             LogEntry(
                 .warning, "forbidden: \(peer.whom) may not \(action.verb) \(what)",
                 [.event(.forbidden), .form(form.name)] + (field.map { [.field($0)] } ?? [])
@@ -151,7 +145,7 @@ extension Engine {
 
     // MARK: - Setting
 
-    func stateSet(_ params: StateSet, _ call: PendingCall, _ effects: inout [Effect])
+    func stateSet(_ params: StateSet, _ call: PendingCall)
         throws(WireError)
     {
         let connection = call.connection
@@ -207,9 +201,7 @@ extension Engine {
         try transaction.checkEnabled()
         finish(
             &transaction, .set, named: transaction.named, seen: try shown(params), skipped: nil,
-            undoes: nil,
-            call,
-            &effects)
+            undoes: nil, call)
     }
 
     /// Starts a transaction with the connection's user as author.
@@ -269,8 +261,7 @@ extension Engine {
     func finish(
         _ transaction: inout Transaction, _ kind: RevisionRecord.Kind, named: Few<Int>,
         seen: CausalContext, skipped: [String]?, undoes: Transaction.UndoneRevision?,
-        _ call: PendingCall,
-        _ effects: inout [Effect]
+        _ call: PendingCall
     ) {
         let form = transaction.form
         let connection = call.connection
@@ -285,7 +276,7 @@ extension Engine {
             named == outcome.touched
             ? named : Few((Array(named) + outcome.touched).sortedDistinct())
         let state = form.working
-        publishOutcome(outcome, of: form, by: transaction.author, &effects)
+        publishOutcome(outcome, of: form, by: transaction.author)
         answerEdit(call, of: form) { writer in
             SetResult.encode(
                 form: form.name, revision: Revision(clamping: outcome.revision), context: context,
@@ -302,8 +293,7 @@ extension Engine {
     }
 
     private func publishOutcome(
-        _ outcome: Transaction.Outcome, of form: LiveForm, by author: Author,
-        _ effects: inout [Effect]
+        _ outcome: Transaction.Outcome, of form: LiveForm, by author: Author
     ) {
         guard let record = outcome.record else {
             if outcome.affirmed.isEmpty { return }
@@ -331,8 +321,7 @@ extension Engine {
             of: form,
             .cells(
                 outcome.affirmed.isEmpty
-                    ? outcome.touched : Few(Array(outcome.touched) + outcome.affirmed)), row,
-            &effects)
+                    ? outcome.touched : Few(Array(outcome.touched) + outcome.affirmed)), row)
     }
 
     /// The notification of a transaction.

@@ -7,24 +7,22 @@ extension Engine {
 
     // MARK: - Subscribing
 
-    func subscribe(
-        _ params: StateSubscribe, _ call: PendingCall, _ effects: inout [Effect]
-    ) throws(WireError) {
+    func subscribe(_ params: StateSubscribe, _ call: PendingCall) throws(WireError) {
         let connection = call.connection
         let form = try subscribableForm(params, connection)
         let revision = form.committed.revision
         guard let since = params.since, since.log.isSameBytes(as: form.log),
             let seen = UInt64(exactly: since.revision), seen <= revision
         else {
-            accept(params, form, .live(next: revision + 1), isResumed: false, call, &effects)
+            accept(params, form, .live(next: revision + 1), isResumed: false, call)
             return
         }
         if seen + 1 >= form.changeLog.first {
-            accept(params, form, .live(next: seen + 1), isResumed: true, call, &effects)
+            accept(params, form, .live(next: seen + 1), isResumed: true, call)
         } else {
             let query = StoreQuery.revisions(
                 form: form.key, from: seen + 1, rowsMax: 1, bytesMax: Self.pageBytesMax)
-            fetch(query, for: .resume(call, params, from: seen + 1), connection, &effects)
+            fetch(query, for: .resume(call, params, from: seen + 1), connection)
         }
     }
 
@@ -50,7 +48,7 @@ extension Engine {
 
     private func accept(
         _ params: StateSubscribe, _ form: LiveForm, _ position: Subscription.Position,
-        isResumed: Bool, _ call: PendingCall, _ effects: inout [Effect]
+        isResumed: Bool, _ call: PendingCall
     ) {
         let connection = call.connection
         if let old = connection.subscription(to: form) { end(old) }
@@ -69,22 +67,21 @@ extension Engine {
             fields: isResumed ? nil : state.fields(matching: subscription.globs))
         answer(call) { result.encode(into: &$0) }
         if params.presence { notifyPresence(of: form) }
-        fetchNextPage(of: subscription, &effects)
+        fetchNextPage(of: subscription)
         scheduler.markReady(connection)
     }
 
     /// The first page of a resuming subscriber has arrived. It shows whether the store still has
     /// the revision.
     func resumed(
-        _ rows: [RevisionRow], _ call: PendingCall, _ params: StateSubscribe, from: UInt64,
-        _ effects: inout [Effect]
+        _ rows: [RevisionRow], _ call: PendingCall, _ params: StateSubscribe, from: UInt64
     ) throws(WireError) {
         let form = try subscribableForm(params, call.connection)
         let isThere = rows.first?.revision == from && params.since?.log == form.log
         accept(
             params, form,
             isThere ? .stored(next: from) : .live(next: form.committed.revision + 1),
-            isResumed: isThere, call, &effects)
+            isResumed: isThere, call)
     }
 
     func unsubscribe(_ name: String, _ call: PendingCall) throws(WireError) {
@@ -147,9 +144,7 @@ extension Engine {
 
     /// One notification that brings a subscriber up to date: the newest value of each changed field
     /// (PROTOCOL.md, What you can rely on, 2).
-    private func coalesce(
-        _ subscription: Subscription, from: UInt64, into output: inout Output
-    ) {
+    private func coalesce(_ subscription: Subscription, from: UInt64, into output: inout Output) {
         let form = subscription.form
         let state = form.committed
         counters.coalesced += 1
@@ -192,7 +187,7 @@ extension Engine {
 
     /// Reads the next page for a subscriber that is behind the change log, when the last page is
     /// written.
-    func fetchNextPage(of subscription: Subscription, _ effects: inout [Effect]) {
+    func fetchNextPage(of subscription: Subscription) {
         guard case .stored(let next) = subscription.position else { return }
         if next >= subscription.form.changeLog.first {
             subscription.position = .live(next: next)
@@ -201,15 +196,12 @@ extension Engine {
         let query = StoreQuery.revisions(
             form: subscription.form.key, from: next, rowsMax: Self.pageRowsMax,
             bytesMax: Self.pageBytesMax)
-        let id = request(query, for: .page(subscription), subscription.connection, &effects)
+        let id = request(query, for: .page(subscription), subscription.connection)
         subscription.position = .fetching(next: next, id)
     }
 
     /// A page has arrived. It is ignored if the subscription has ended or was replaced.
-    func page(
-        _ rows: [RevisionRow], _ subscription: Subscription, _ id: FetchID,
-        _ effects: inout [Effect]
-    ) {
+    func page(_ rows: [RevisionRow], _ subscription: Subscription, _ id: FetchID) {
         guard case .fetching(let from, id) = subscription.position else { return }
         guard rows.first?.revision == from, let last = rows.last?.revision else {
             // Pruned in the meantime. The change log brings the subscriber up to date.
@@ -221,7 +213,7 @@ extension Engine {
         let chunks = wanted.map { FrameChunk($0.frame) }
         if chunks.isEmpty {
             subscription.position = .stored(next: last + 1)
-            fetchNextPage(of: subscription, &effects)
+            fetchNextPage(of: subscription)
         } else {
             subscription.position = .page(chunks, next: last + 1)
             subscription.connection.addPageBytes(subscription.pageBytes)

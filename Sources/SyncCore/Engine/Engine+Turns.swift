@@ -22,16 +22,16 @@ extension Engine {
     var waitsForCommits: Bool { configuration.durability == .commit }
 
     /// Starts the next turn of all accounts: with new units, and with the waiting requests.
-    func takeTurns(_ effects: inout [Effect]) {
+    func takeTurns() {
         scheduler.beginTurns(waitsForCommits: waitsForCommits)
         while let account = scheduler.nextTurn(holdsEdits: holdsEdits) {
             let began = workBegins()
-            sendWaitingFetches(of: account, &effects)
+            sendWaitingFetches(of: account)
             refreshFilters(of: account)
             scheduler.markAudiences(of: account)
             while account.unitsLeft > 0, let connection = account.dequeue() {
                 guard connections[connection.id] === connection else { continue }
-                resume(connection, &effects)
+                resume(connection)
             }
             workEnded(began, account)
             scheduler.endTurn(of: account)

@@ -6,7 +6,7 @@ extension Engine {
 
     func takeBack(
         _ direction: UndoJournal.Direction, _ params: StateUndo, _ call: PendingCall,
-        _ request: Request, _ effects: inout [Effect]
+        _ request: Request
     ) throws(WireError) {
         let form = try editableForm(params.form, call.connection)
         let connection = call.connection
@@ -24,7 +24,7 @@ extension Engine {
             let query = StoreQuery.journal(
                 form: form.key, rowsMax: configuration.limits.undoDepthMax,
                 bytesMax: Self.undoBytesMax)
-            return fetch(query, for: .undo(call, request, form), connection, &effects)
+            return fetch(query, for: .undo(call, request, form), connection)
         }
         guard let target = form.undo.newest(direction, owner: owner, field: params.field) else {
             throw WireError(
@@ -73,8 +73,7 @@ extension Engine {
             &transaction, direction == .undo ? .undo : .redo, named: named,
             seen: CausalContext(), skipped: skipped,
             undoes: Transaction.UndoneRevision(revision: target.revision, isPart: target.isPart),
-            call,
-            &effects)
+            call)
     }
 
     /// Creates the journal of a form from the newest stored revisions of each uid and from those

@@ -60,9 +60,7 @@ extension Engine {
     }
 
     /// Adds output that few connections have to a write.
-    private func collectRest(
-        _ connection: Connection, into output: inout Output, bytesMax: Int
-    ) {
+    private func collectRest(_ connection: Connection, into output: inout Output, bytesMax: Int) {
         if var cursor = connection.catalogCursor {
             collectCatalog(connection, &cursor, into: &output, bytesMax: bytesMax)
             connection.catalogCursor = cursor
@@ -75,24 +73,25 @@ extension Engine {
     }
 
     /// The write from `nextOutput` is complete, so the next one can start: `Input.wrote`.
-    public func wrote(_ outbox: Outbox, at now: Moment, into effects: inout [Effect]) {
+    public func wrote(_ outbox: Outbox, at now: Moment, into shell: inout [Effect]) {
+        defer { effects.drain(into: &shell) }
         advance(to: now)
-        wrote(outbox.connection, &effects)
+        wrote(outbox.connection)
     }
 
-    func wrote(_ connection: Connection, _ effects: inout [Effect]) {
+    func wrote(_ connection: Connection) {
         guard !connection.isGone else { return }
         connection.isWriting = false
         connection.writingBytes = 0
-        if connection.hasLeave { return end(connection, &effects) }
-        connection.subscriptions.forEach { fetchNextPage(of: $0, &effects) }
+        if connection.hasLeave { return end(connection) }
+        connection.subscriptions.forEach { fetchNextPage(of: $0) }
         if connection.isAtRest {
             if connection.subscriptions.contains(where: \.hasOutput) {
                 scheduler.markReady(connection)
             }
             return
         }
-        resume(connection, &effects)
+        resume(connection)
         if connection.answers.hasOutput || connection.subscriptions.contains(where: \.hasOutput)
             || registry.catalog.hasOutput(for: connection) || connection.farewell != nil
         {

@@ -32,8 +32,6 @@ public final class Engine {
     /// its dots. It is for simulations: such a transaction makes no revision, so its place among
     /// the others is seen nowhere else.
     package var onAffirmation: ((Author, UInt64, [Dot]) -> Void)?
-    /// Accounts that hold more memory than their limit.
-    var overfull: [Account] = []
 
     /// Counts the steps of patterns, which are compiled with it.
     let patternMeter = PatternMeter()
@@ -43,13 +41,7 @@ public final class Engine {
     var decoder: MessageDecoder
     var writer = JSONWriter()
     var link: StoreLink
-    /// Connections to be closed because they are too far behind.
-    var tooSlow: [Connection] = []
-    /// Connections to be closed at the end of the iteration, because only they hold some dropped
-    /// memory.
-    var stalledOff: [Connection] = []
-    /// Log entries from functions that return no effects.
-    var pendingLog: [LogEntry] = []
+    var effects = Effects()
     var counters = Counters()
     var lifecycle = ServiceLifecycle.serving
     let startedAt: Moment
@@ -130,25 +122,26 @@ public final class Engine {
     // MARK: - Events
 
     /// Processes an event and appends its effects.
-    public func handle(_ input: Input, at now: Moment, into effects: inout [Effect]) {
+    public func handle(_ input: Input, at now: Moment, into shell: inout [Effect]) {
+        defer { effects.drain(into: &shell) }
         advance(to: now)
         switch input {
-        case .connected(let id, let peer): connect(id, peer, &effects)
-        case .disconnected(let id): disconnect(id, &effects)
-        case .endOfStream(let id): endOfStream(id, &effects)
-        case .wrote(let id): if let connection = connections[id] { wrote(connection, &effects) }
-        case .committed(let batch, let failures): committed(batch, failures, &effects)
-        case .commitFailed(let batch, let reason): commitFailed(batch, reason, &effects)
-        case .rebuilt(let replica): rebuilt(replica, &effects)
-        case .rebuildFailed(let reason): rebuildFailed(reason, &effects)
-        case .fetched(let id, let answer): fetched(id, answer, &effects)
+        case .connected(let id, let peer): connect(id, peer)
+        case .disconnected(let id): disconnect(id)
+        case .endOfStream(let id): endOfStream(id)
+        case .wrote(let id): if let connection = connections[id] { wrote(connection) }
+        case .committed(let batch, let failures): committed(batch, failures)
+        case .commitFailed(let batch, let reason): commitFailed(batch, reason)
+        case .rebuilt(let replica): rebuilt(replica)
+        case .rebuildFailed(let reason): rebuildFailed(reason)
+        case .fetched(let id, let answer): fetched(id, answer)
         case .deadline: break
-        case .turn: takeTurns(&effects)
+        case .turn: takeTurns()
         case .worked(let work, let nanoseconds): worked(work, nanoseconds)
-        case .iterationEnded: endIteration(&effects)
-        case .stop(let reason): stop(reason, &effects)
-        case .apply(let definition, let file): apply(definition, file: file, &effects)
-        case .configure(let configuration): configure(configuration, &effects)
+        case .iterationEnded: endIteration()
+        case .stop(let reason): stop(reason)
+        case .apply(let definition, let file): apply(definition, file: file)
+        case .configure(let configuration): configure(configuration)
         }
     }
 
@@ -181,11 +174,8 @@ public final class Engine {
     // MARK: - Log
 
     /// Appends a log entry.
-    func log(
-        _ priority: LogEntry.Priority, _ message: String, _ effects: inout [Effect],
-        _ fields: [LogEntry.Field] = []
-    ) {
-        effects.append(.log(LogEntry(priority, message, fields)))
+    func log(_ priority: LogEntry.Priority, _ message: String, _ fields: [LogEntry.Field] = []) {
+        effects.log(LogEntry(priority, message, fields))
     }
 
     /// Writes the audit entry of an action before the action.

@@ -16,7 +16,9 @@ import Testing
         host.engine.stopwatch = { [unowned engine = host.engine] in
             let done = engine.counters.requests - clock.requests
             clock.requests += done
-            if engine.scheduler.atWork?.uid == 7 { clock.nanoseconds += done * milliseconds * 1_000_000 }
+            if engine.scheduler.atWork?.uid == 7 {
+                clock.nanoseconds += done * milliseconds * 1_000_000
+            }
             return clock.nanoseconds
         }
         return (host, other)

@@ -17,7 +17,8 @@ func keptAnswers() throws {
         #"{"jsonrpc":"2.0","id":2,"method":"state.set","params":{"form":"f","changes":[{"field":"s","value":"\#(secret)"}],"idempotencyKey":"k"}}"#
     )
     #expect(answer.first?.contains(#""result""#) == true)
-    guard case .answered(let kept, _, _) = host.engine.link.keys.lookUp(.init(uid: 0, key: "k")) else {
+    let knowledge = host.engine.link.keys.lookUp(.init(uid: 0, key: "k"))
+    guard case .answered(let kept, _, _) = knowledge else {
         Issue.record("the key is not known")
         return
     }
