@@ -16,8 +16,8 @@ extension Engine {
         for cutOff in effects.takeCutOffs() { perform(cutOff) }
         doChores()
         if link.canSend, isTimeToWrite, batchWaitsUntil == nil {
-            let stamp = steady.kept(with: clock.last)
-            effects.append(.persist(link.send(clock: stamp, at: now.monotonicNanoseconds)))
+            let batch = link.send(clock: clocks.kept, at: now.monotonicNanoseconds)
+            effects.append(.persist(batch))
             scheduler.commitBegan()
         }
         finishStopping()
@@ -50,14 +50,8 @@ extension Engine {
         return min(link.deadline, batchWaitsUntil ?? link.dueAt(period: writePeriodNanoseconds))
     }
 
-    /// The time for data that is kept by age.
-    var steadyMilliseconds: Int64 {
-        steady.advance(to: now)
-        return steady.milliseconds
-    }
-
     private func doChores() {
-        let time = steadyMilliseconds
+        let time = clocks.steadyMilliseconds()
         guard link.beginChores(at: now.monotonicNanoseconds, steady: time) else { return }
         let oldest = time &- Int64(configuration.limits.keyHours) * 3_600_000
         if link.keys.expire(before: oldest, now: time) {
@@ -78,7 +72,7 @@ extension Engine {
         link.gathering.chores.append(
             .pruneRevisions(
                 form: form.key, through: max(dropped, revision > kept ? revision - kept : 0),
-                before: steadyMilliseconds &- Int64(limits.historyDaysMax) * 86_400_000,
+                before: clocks.steadyMilliseconds() &- Int64(limits.historyDaysMax) * 86_400_000,
                 keeping: KeptHistory(
                     revisionsPerUser: limits.historyRevisionsPerUser,
                     bytesPerUser: limits.historyBytesMax / 64,

@@ -313,14 +313,7 @@ extension Engine {
         _ body: (inout JSONWriter) -> Void
     ) {
         guard id != nil else { return }
-        deliver(encoded(body), to: target, connection)
-    }
-
-    /// A response as JSON text.
-    func encoded(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
-        writer.removeAll()
-        body(&writer)
-        return writer.bytes
+        deliver(workspace.encoded(body), to: target, connection)
     }
 
     /// Delivers a response (JSON text) to its target.

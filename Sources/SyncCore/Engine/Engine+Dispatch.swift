@@ -41,10 +41,11 @@ extension Engine {
             introduce(connection, request)
         }
         let owed = connection.owedBytes
-        patternMeter.used = 0
+        workspace.patternMeter.used = 0
         carryOut(verdict, request, call)
         scheduler.spend(
-            ((connection.owedBytes - owed) >> 10) + (patternMeter.used >> 9), connection.account)
+            ((connection.owedBytes - owed) >> 10) + (workspace.patternMeter.used >> 9),
+            connection.account)
         requestEnded(began, connection.account)
     }
 
@@ -81,7 +82,7 @@ extension Engine {
     }
 
     private func dispatch(_ request: Request, _ call: PendingCall) throws(WireError) {
-        if !verdicts.isEmpty { verdicts = [:] }
+        if !workspace.verdicts.isEmpty { workspace.verdicts = [:] }
         switch request {
         case .hello(let params): try hello(params, call)
         case .ping: answer(call) { EmptyResult().encode(into: &$0) }
@@ -110,16 +111,16 @@ extension Engine {
     /// Answers a request that is not an edit.
     func answer(_ call: PendingCall, _ result: (inout JSONWriter) -> Void) {
         guard let id = call.id else { return }
-        var response = encoded { Answer.encode(id, into: &$0, result: result) }
+        var response = workspace.encoded { Answer.encode(id, into: &$0, result: result) }
         let max = configuration.limits.maxFrame
         if case .batch(let batch) = call.target, batch.bytes + response.count + 1 > max {
             let error = batchIsFull("maxFrame", max)
-            response = encoded { Answer.encode(id, error, into: &$0) }
+            response = workspace.encoded { Answer.encode(id, error, into: &$0) }
         } else if response.count > max {
             let error = WireError.limit(
                 "maxFrame", max: Int64(max),
                 "the answer has \(response.count) bytes; one message has at most \(max) (maxFrame)")
-            response = encoded { Answer.encode(id, error, into: &$0) }
+            response = workspace.encoded { Answer.encode(id, error, into: &$0) }
         }
         deliver(response, to: call.target, call.connection)
     }
@@ -134,10 +135,12 @@ extension Engine {
     /// request's key.
     func answerEdit(_ call: PendingCall, of form: LiveForm, _ result: (inout JSONWriter) -> Void) {
         guard call.key != nil else {
-            let response = encoded { Answer.encode(call.id ?? .null, into: &$0, result: result) }
+            let response = workspace.encoded {
+                Answer.encode(call.id ?? .null, into: &$0, result: result)
+            }
             return sendWhenDurable(call, response, form)
         }
-        let result = encoded(result)
+        let result = workspace.encoded(result)
         remember(call, result, form)
         sendWhenDurable(call, response(call.id, result), form)
     }
@@ -148,7 +151,7 @@ extension Engine {
         // A copy of the exact size. The writer's buffer is larger, and its unused bytes may contain
         // the request with a secret.
         let result = result.withUnsafeBytes { [UInt8]($0) }
-        let time = steadyMilliseconds
+        let time = clocks.steadyMilliseconds()
         let row = KeyRow(
             uid: key.id.uid, key: key.id.key, at: time, digest: key.digest, result: result)
         link.gathering.keys.append(OpenBatch.Key(row: row, form: form.key))
@@ -166,14 +169,14 @@ extension Engine {
 
     /// A response with a result that is already JSON text.
     private func response(_ id: RequestID?, _ result: [UInt8]) -> [UInt8] {
-        encoded { Answer.encode(id ?? .null, into: &$0) { $0.raw(result) } }
+        workspace.encoded { Answer.encode(id ?? .null, into: &$0) { $0.raw(result) } }
     }
 
     /// Rejects a request that has changed nothing.
     func refuse(_ call: PendingCall, _ error: WireError) {
         counters.refused += 1
         if let id = call.id {
-            let response = encoded { Answer.encode(id, error, into: &$0) }
+            let response = workspace.encoded { Answer.encode(id, error, into: &$0) }
             // The values in an error may not be durable yet. They are sent only when they are.
             let shown = error.fields.isEmpty ? nil : error.form
             if shown == nil
@@ -209,7 +212,7 @@ extension Engine {
     ) -> PendingCall.KeyUse {
         PendingCall.KeyUse(
             id: KeyIndex.ID(uid: connection.peer.uid, key: key),
-            digest: environment.digest(encoded { request.encode(id: nil, into: &$0) }))
+            digest: environment.digest(workspace.encoded { request.encode(id: nil, into: &$0) }))
     }
 
     private func repeatAnswer(

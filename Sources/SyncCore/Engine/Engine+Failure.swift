@@ -100,7 +100,7 @@ extension Engine {
     private func image(with unwritten: Unwritten) -> StoreImage {
         var image = StoreImage(
             revisions: unwritten.revisions, failedKeys: unwritten.failedKeys,
-            answers: unwritten.answers, clock: steady.kept(with: clock.last))
+            answers: unwritten.answers, clock: clocks.kept)
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
             image.forms.append(

@@ -40,15 +40,15 @@ extension Engine {
     // MARK: - Applying
 
     func formApply(_ params: FormApply, _ call: PendingCall) throws(WireError) {
-        patternMeter.begin(configuration.limits.patternStepsMax)
-        defer { patternMeter.end() }
+        workspace.patternMeter.begin(configuration.limits.patternStepsMax)
+        defer { workspace.patternMeter.end() }
         let change = try plan(params, by: call.connection.peer)
         guard !params.isDryRun else {
             if !change.isIdle {
                 let before = change.form.working
                 _ = try redefine(
                     change, change.definition.json.encoded, change.migration,
-                    by: call.connection.author(replica: replica), clock.last)
+                    by: call.connection.author(replica: replica), clocks.hybrid.last)
                 change.form.working = before
             }
             let result = change.result
@@ -104,13 +104,13 @@ extension Engine {
         guard let control = state.definition.index(of: params.field) else {
             throw noField(params.field, form, state)
         }
-        patternMeter.begin(configuration.limits.patternStepsMax)
-        defer { patternMeter.end() }
+        workspace.patternMeter.begin(configuration.limits.patternStepsMax)
+        defer { workspace.patternMeter.end() }
         let definition: FormDefinition
         do {
             definition = try state.definition.settingOptions(
                 of: control, to: .array(params.options), applied: state.applied,
-                limits: FormLimits(configuration.limits), compile: compile)
+                limits: FormLimits(configuration.limits), compile: workspace.compile)
         } catch {
             try requirePatternSteps(form.name)
             throw WireError(
@@ -201,7 +201,7 @@ extension Engine {
         let file: FormDefinition
         do {
             file = try FormDefinition.parse(
-                params.definition, limits: limits, compile: compile)
+                params.definition, limits: limits, compile: workspace.compile)
         } catch {
             try requirePatternSteps(nil)
             throw WireError(
@@ -213,7 +213,7 @@ extension Engine {
             try requireVersion(params.ifVersion, Int64(clamping: state.version), file.name)
             let definition = FormDefinition.keepingRuntimeOptions(
                 file: file, applied: state.applied, inForce: state.definition.json,
-                limits: limits, compile: compile)
+                limits: limits, compile: workspace.compile)
             return Redefinition(
                 form: form, definition: definition, applied: file.json, isCreation: false,
                 isIdle: file.json == state.applied)
@@ -238,7 +238,7 @@ extension Engine {
 
     /// Rejects a request if matching its values against patterns took too many steps.
     func requirePatternSteps(_ form: String?) throws(WireError) {
-        guard patternMeter.hasRunOut || patternMeter.left <= 0 else { return }
+        guard workspace.patternMeter.hasRunOut || workspace.patternMeter.left <= 0 else { return }
         let max = configuration.limits.patternStepsMax
         throw .limit(
             "patternStepsMax", max: Int64(max),

@@ -12,7 +12,7 @@ extension Engine {
         try requireWritable(form)
         let plan = change.migration
         if change.isIdle { return change.result(plan, form.working) }
-        let stamp = clock.now(at: now.wallMilliseconds)
+        let stamp = clocks.newStamp()
         let before = form.working
         let text = change.definition.json.encoded
         let frame = try redefine(change, text, plan, by: author, stamp)
@@ -32,7 +32,7 @@ extension Engine {
         let record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session, touchesAll: true)
         let row = RevisionRow(
-            form: form.key, revision: state.revision, at: steadyMilliseconds, frame: frame,
+            form: form.key, revision: state.revision, at: clocks.steadyMilliseconds(), frame: frame,
             record: record)
         let listing = OpenBatch.Listing(
             frame: listing(of: form, state, text), readers: readers(of: form, state),

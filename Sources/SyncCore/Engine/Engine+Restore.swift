@@ -30,7 +30,7 @@ extension Engine {
         let state: FormState
         do {
             let definition = try FormDefinition.parse(
-                JSON(parsing: row.definition), limits: limits, compile: compile)
+                JSON(parsing: row.definition), limits: limits, compile: workspace.compile)
             state = FormState(definition, applied: try JSON(parsing: row.applied))
             state.context = try CausalContext(decoding: row.context)
         } catch {
@@ -110,12 +110,15 @@ extension Engine {
     }
 
     private func status() -> JSONObject {
-        let uptime = now.monotonicNanoseconds &- startedAt.monotonicNanoseconds
+        let uptime = now.monotonicNanoseconds &- clocks.startedAt.monotonicNanoseconds
         var status = JSONObject([
             ("server", .string(configuration.serverName)),
             ("protocol", 1),
             ("replica", .string(replica.description)),
-            ("startedAt", .string(Timestamp(milliseconds: startedAt.wallMilliseconds).description)),
+            (
+                "startedAt",
+                .string(Timestamp(milliseconds: clocks.startedAt.wallMilliseconds).description)
+            ),
             ("uptimeMs", .integer(Int64(clamping: uptime / 1_000_000))),
             ("durability", .string(configuration.durability.rawValue)),
             ("writable", .bool(link.isHealthy)),

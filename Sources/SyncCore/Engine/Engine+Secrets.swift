@@ -9,7 +9,7 @@ extension Engine {
 
     /// Frees, and so clears, the writer's buffer if it may contain a secret.
     func forgetWritten() {
-        if registry.keepsSecrets { writer = JSONWriter() }
+        if registry.keepsSecrets { workspace.writer = JSONWriter() }
     }
 
     func seal(_ secret: String, _ form: LiveForm, _ field: String, _ dot: Dot) -> [UInt8]? {

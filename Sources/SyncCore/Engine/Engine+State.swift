@@ -109,11 +109,11 @@ extension Engine {
         let isLong = definition.rule(of: action, control: control).principals.count > 8
         let own = control.flatMap { definition.controls[$0].access[action] == nil ? nil : $0 }
         let place = AccessPlace(action: action, control: own)
-        if isLong, let known = verdicts[place] { return known }
+        if isLong, let known = workspace.verdicts[place] { return known }
         let isPermitted = definition.permits(
             action, control: control, peer: peer, owner: form.owner,
             daemonUID: configuration.daemonUID)
-        if isLong { verdicts[place] = isPermitted }
+        if isLong { workspace.verdicts[place] = isPermitted }
         return isPermitted
     }
 
@@ -156,8 +156,8 @@ extension Engine {
         try requireWritable(form)
         let requestContext = try seen(params.context, form, path: "context")
         var transaction = begin(form, connection)
-        patternMeter.begin(configuration.limits.patternStepsMax)
-        defer { patternMeter.end() }
+        workspace.patternMeter.begin(configuration.limits.patternStepsMax)
+        defer { workspace.patternMeter.end() }
         var permitted = DistinctIndexes()
         for place in params.changes.indices {
             let change = params.changes[place]
@@ -187,7 +187,7 @@ extension Engine {
             }
             try requirePatternSteps(form.name)
         }
-        patternMeter.end()
+        workspace.patternMeter.end()
         if !params.requireFields.isEmpty {
             var controls: [Int] = []
             for id in params.requireFields {
@@ -208,7 +208,7 @@ extension Engine {
     func begin(_ form: LiveForm, _ connection: Connection) -> Transaction {
         Transaction(
             form, author: connection.author(replica: replica),
-            stamp: clock.now(at: now.wallMilliseconds),
+            stamp: clocks.newStamp(),
             connection: connection,
             valuesMax: configuration.limits.valuesMax)
     }
@@ -314,7 +314,8 @@ extension Engine {
                 depthMax: configuration.limits.undoDepthMax)
         }
         let row = RevisionRow(
-            form: form.key, revision: outcome.revision, at: steadyMilliseconds, frame: frame,
+            form: form.key, revision: outcome.revision, at: clocks.steadyMilliseconds(),
+            frame: frame,
             record: record, recordBytes: recordBytes)
         publish(
             .revision(form, frame: frame, touched: form.numbers(ofControls: outcome.touched)),

@@ -17,7 +17,7 @@ public final class Engine {
     let environment: Environment
     /// The current replica of the store, which is part of every dot.
     var replica: ReplicaID
-    var clock: HybridLogicalClock
+    var clocks: Clocks
 
     var registry = FormRegistry()
 
@@ -33,21 +33,12 @@ public final class Engine {
     /// the others is seen nowhere else.
     package var onAffirmation: ((Author, UInt64, [Dot]) -> Void)?
 
-    /// Counts the steps of patterns, which are compiled with it.
-    let patternMeter = PatternMeter()
-    /// What long access lists said during this request.
-    var verdicts: [AccessPlace: Bool] = [:]
-    let compile: PatternCompiler
     var decoder: MessageDecoder
-    var writer = JSONWriter()
+    var workspace: Workspace
     var link: StoreLink
     var effects = Effects()
     var counters = Counters()
     var lifecycle = ServiceLifecycle.serving
-    let startedAt: Moment
-    var now: Moment
-    /// The clock for data that is kept by age.
-    var steady: SteadyClock
 
     /// Whether the daemon serves or stops.
     enum ServiceLifecycle: Equatable {
@@ -90,19 +81,15 @@ public final class Engine {
         self.configuration = configuration
         self.environment = environment
         self.replica = replica
-        self.now = now
-        startedAt = now
-        scheduler.now = now.monotonicNanoseconds
-        clock = HybridLogicalClock(after: SteadyClock.stamp(in: image.clock))
-        steady = SteadyClock(
+        clocks = Clocks(
             at: now, kept: image.clock, notBefore: image.keys.lazy.map(\.at).max() ?? .min)
+        scheduler.now = now.monotonicNanoseconds
         link = StoreLink(
             keys: KeyIndex(
                 image.keys,
                 secret: KeyHash.Secret(first: environment.random(), second: environment.random()),
                 accountUID: environment.accountUID))
-        let (meter, compilePattern) = (patternMeter, environment.compile)
-        compile = { pattern in compilePattern(pattern).map { $0.metered(meter) } }
+        workspace = Workspace(compile: environment.compile)
         decoder = MessageDecoder(bounds: RequestBounds(configuration.limits))
         try restore(image, newLogs: newLogs)
     }
@@ -145,9 +132,12 @@ public final class Engine {
         }
     }
 
-    /// The time of an event.
+    /// The time of the current event.
+    var now: Moment { clocks.now }
+
+    /// An event arrived at this time.
     func advance(to now: Moment) {
-        self.now = now
+        clocks.now = now
         scheduler.now = now.monotonicNanoseconds
     }
 

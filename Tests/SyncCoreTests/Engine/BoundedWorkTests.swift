@@ -184,7 +184,7 @@ import Testing
         #expect(host.engine.form(named: "f")?.committed.revision == 1)
         let one = host.ask(root, set([#"{"field":"x","value":"\#(long)"}"#]))
         #expect(one.first?.contains(#""result""#) == true, "\(one)")
-        #expect(host.engine.patternMeter.used >= 6_000)
+        #expect(host.engine.workspace.patternMeter.used >= 6_000)
     }
 
     @Test("a definition whose patterns take too long on the values there are is refused")

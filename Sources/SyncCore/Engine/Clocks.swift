@@ -1,0 +1,32 @@
+/// The clocks of an engine. All of them follow the time of the events.
+struct Clocks {
+    let startedAt: Moment
+    /// The time of the current event.
+    var now: Moment
+    /// For dots and history.
+    var hybrid: HybridLogicalClock
+    /// For data that is kept by age.
+    private var steady: SteadyClock
+
+    /// The clocks of an earlier run, as its store kept them.
+    ///
+    /// - Parameter notBefore: a time (milliseconds) that has certainly been reached.
+    init(at now: Moment, kept: [UInt8], notBefore: Int64) {
+        startedAt = now
+        self.now = now
+        hybrid = HybridLogicalClock(after: SteadyClock.stamp(in: kept))
+        steady = SteadyClock(at: now, kept: kept, notBefore: notBefore)
+    }
+
+    /// The timestamp of a new transaction.
+    mutating func newStamp() -> HybridTimestamp { hybrid.now(at: now.wallMilliseconds) }
+
+    /// The time for data that is kept by age (milliseconds).
+    mutating func steadyMilliseconds() -> Int64 {
+        steady.advance(to: now)
+        return steady.milliseconds
+    }
+
+    /// What the store keeps of the clocks.
+    var kept: [UInt8] { steady.kept(with: hybrid.last) }
+}
