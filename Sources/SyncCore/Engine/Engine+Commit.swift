@@ -178,11 +178,7 @@ extension Engine {
         }
         for event in batch.events { happen(event) }
         link.keys.committed(batch.keys.map(\.id))
-        for waiter in batch.waiters {
-            guard let connection = settled(waiter) else { continue }
-            if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
-            closeOnceSettled(connection)
-        }
+        for waiter in batch.waiters { settle(waiter) }
         resumeAwaiting()
         for waiter in batch.waiters + refused {
             guard let connection = connections[waiter.connection], connection.hasWork else {
@@ -192,11 +188,18 @@ extension Engine {
         }
     }
 
-    /// An edit is no longer pending. Returns its connection, if it still exists.
-    func settled(_ waiter: OpenBatch.Waiter) -> Connection? {
-        guard let connection = connections[waiter.connection] else { return nil }
+    /// An edit is no longer pending: its connection gets the answer, or the error instead.
+    func settle(_ waiter: OpenBatch.Waiter, refused error: WireError? = nil) {
+        guard let connection = connections[waiter.connection] else { return }
         connection.editSettled(answerBytes: waiter.response.count)
-        return connection
+        if error != nil { counters.refused += 1 }
+        if let id = waiter.id {
+            let response = error.map { error in
+                workspace.encoded { Answer.encode(id, error, into: &$0) }
+            }
+            deliver(response ?? waiter.response, to: waiter.target, connection)
+        }
+        closeOnceSettled(connection)
     }
 
     /// Resumes connections whose edits are all committed.
@@ -230,7 +233,7 @@ extension Engine {
             list(listing.frame, for: listing.readers)
         case .deleted(let form, let listing):
             form.existence = .gone
-            remove(form)
+            registry.remove(form)
             append(listing.frame, nil, to: form)
             list(listing.frame, for: listing.readers)
         }

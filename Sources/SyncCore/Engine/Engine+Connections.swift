@@ -26,18 +26,17 @@ extension Engine {
         }
     }
 
-    /// Tells a connection why it is rejected, and closes it.
-    private func refuse(_ connection: Connection, _ limit: String, _ max: Int) {
+    /// Tells a connection which limit it has reached, and closes it.
+    private func refuse(
+        _ connection: Connection, _ limit: String, _ max: Int, _ message: String? = nil
+    ) {
         counters.refused += 1
         log(
             .warning, "refused \(connection.peer.whom): \(limit) is \(max)",
             connection.refusalFields(limit: limit))
-        connection.answers.append(
-            Answer.frame(
-                .null,
-                .limit(
-                    limit, max: Int64(max),
-                    "too many connections (\(limit) is \(max)); close some and try again")))
+        let message =
+            message ?? "too many connections (\(limit) is \(max)); close some and try again"
+        connection.answers.append(Answer.frame(.null, .limit(limit, max: Int64(max), message)))
         sayGoodbye(connection, .policy, retryAfterMilliseconds: 1000)
     }
 
@@ -171,18 +170,9 @@ extension Engine {
         guard connection.decoder.gatheredBytes > 0, account.unfinishedBytes > max else { return }
         account.unfinishedBytes -= connection.decoder.gatheredBytes
         connection.decoder = FrameDecoder(frameBytesMax: configuration.limits.maxFrame)
-        counters.refused += 1
-        log(
-            .warning,
-            "refused \(connection.peer.whom): unfinishedBytesPerUserMax is \(max)",
-            connection.refusalFields(limit: "unfinishedBytesPerUserMax"))
-        connection.answers.append(
-            Answer.frame(
-                .null,
-                .limit(
-                    "unfinishedBytesPerUserMax", max: Int64(max),
-                    "your connections hold too many frames half sent; finish some, try again")))
-        sayGoodbye(connection, .policy, retryAfterMilliseconds: 1000)
+        refuse(
+            connection, "unfinishedBytesPerUserMax", max,
+            "your connections hold too many frames half sent; finish some, try again")
     }
 
     private func receive(_ text: UnsafeRawBufferPointer, from connection: Connection) {

@@ -58,6 +58,23 @@ extension Engine {
         carryOut(verdict, request, call)
     }
 
+    /// The verdict on a request in the current state.
+    private func admit(
+        _ request: Request, _ call: PendingCall, isKeyUnused: Bool = false
+    ) -> Verdict {
+        let limits = configuration.limits
+        let admission = Admission(
+            leaving: lifecycle.reasonToLeave, trouble: link.trouble,
+            answerBytesMax: limits.answerBytesMax, keysMax: limits.keysPerUserMax,
+            keyBytesMax: limits.keyBytesPerUserMax, keyHours: limits.keyHours)
+        let key = call.key.map { use in
+            Admission.Key(
+                use: use, knowledge: link.keys.lookUp(use.id),
+                usage: link.keys.usage(of: use.id.uid))
+        }
+        return admission.admit(request, call, key, isKeyUnused: isKeyUnused)
+    }
+
     private func carryOut(_ verdict: Verdict, _ request: Request, _ call: PendingCall) {
         let connection = call.connection
         switch verdict {
@@ -114,7 +131,7 @@ extension Engine {
         var response = workspace.encoded { Answer.encode(id, into: &$0, result: result) }
         let max = configuration.limits.maxFrame
         if case .batch(let batch) = call.target, batch.bytes + response.count + 1 > max {
-            let error = batchIsFull("maxFrame", max)
+            let error = WireError.batchIsFull("maxFrame", max)
             response = workspace.encoded { Answer.encode(id, error, into: &$0) }
         } else if response.count > max {
             let error = WireError.limit(
@@ -123,12 +140,6 @@ extension Engine {
             response = workspace.encoded { Answer.encode(id, error, into: &$0) }
         }
         deliver(response, to: call.target, call.connection)
-    }
-
-    func batchIsFull(_ limit: String, _ max: Int) -> WireError {
-        .limit(
-            limit, max: Int64(max),
-            "the answers of this batch take more than \(max) bytes; ask for the rest in another")
     }
 
     /// Answers an edit of a form as soon as it is durable, and stores the answer under the
@@ -301,12 +312,4 @@ extension Engine {
             })
         answer(call) { result.encode(into: &$0) }
     }
-}
-
-extension WireError {
-    /// The idempotency key was used before for another request.
-    static let keyOfAnotherRequest = WireError(
-        .invalidParams,
-        "this idempotencyKey was used for another request; use a new one for each",
-        path: "idempotencyKey")
 }

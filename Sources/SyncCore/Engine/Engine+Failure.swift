@@ -49,17 +49,9 @@ extension Engine {
                 unwritten.revisions += changes.revisions
             }
         }
-        let error = unavailable(reason)
-        for waiter in batch.waiters {
-            guard let connection = settled(waiter) else { continue }
-            if configuration.durability != .commit {
-                // The edit is still valid; its answer only waited for the slow disk.
-                if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
-                closeOnceSettled(connection)
-                continue
-            }
-            refuse(waiter, connection, error)
-        }
+        // Below `commit` the edits are still valid; their answers only waited for the slow disk.
+        let error = waitsForCommits ? WireError.storeUnavailable(reason) : nil
+        for waiter in batch.waiters { settle(waiter, refused: error) }
     }
 
     /// Restores the last committed state of a form.
@@ -69,31 +61,13 @@ extension Engine {
         case .deleting: form.existence = form.isReadable ? .there : .gone
         case .there, .gone: break
         }
-        if form.existence == .gone { remove(form) }
+        if form.existence == .gone { registry.remove(form) }
         form.working = form.committed.copy()
         // Below `commit`, published edits remain, and so does their undo journal.
         if configuration.durability == .commit {
             form.undo = UndoJournal()
             form.isUndoStored = true
         }
-    }
-
-    /// Answers an edit that did not become durable.
-    func refuse(_ waiter: OpenBatch.Waiter, _ connection: Connection, _ error: WireError) {
-        counters.refused += 1
-        if let id = waiter.id {
-            answer(connection, waiter.target, id) { Answer.encode(id, error, into: &$0) }
-        }
-        closeOnceSettled(connection)
-    }
-
-    /// The answer to edits while the store cannot write.
-    func unavailable(_ reason: String) -> WireError {
-        WireError(
-            .unavailable,
-            "the store cannot write: \(reason.escapedForDisplay()); "
-                + "reading still works; try again later"
-        )
     }
 
     /// The committed state, with new logs.

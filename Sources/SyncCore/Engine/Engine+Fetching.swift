@@ -38,28 +38,20 @@ extension Engine {
             if case .backup(let number, _) = answer { giveUp(backup: number) }
             return
         }
-        switch purpose {
-        case .page(let subscription):
+        if case .page(let subscription) = purpose {
             var rows: [RevisionRow] = []
             if case .revisions(let found) = answer { rows = found }
-            page(rows, subscription, id)
-        case .resume(let call, _, _), .history(let call, _), .key(let call, _),
-            .undo(let call, _, _), .backup(let call, _):
-            let connection = call.connection
-            guard connections[connection.id] === connection,
-                connection.awaitedFetch == id
-            else {
-                if case .backup(let number, _) = answer { giveUp(backup: number) }
-                return
-            }
-            connection.advance(to: .idle)
-            do {
-                try proceed(purpose, answer)
-            } catch {
-                refuse(call, error)
-            }
-            resume(connection)
+            return page(rows, subscription, id)
         }
+        guard let call = purpose.call, connections[call.connection.id] === call.connection,
+            call.connection.awaitedFetch == id
+        else {
+            if case .backup(let number, _) = answer { giveUp(backup: number) }
+            return
+        }
+        call.connection.advance(to: .idle)
+        do { try proceed(purpose, answer) } catch { refuse(call, error) }
+        resume(call.connection)
     }
 
     private func proceed(_ purpose: Fetch, _ answer: StoreAnswer) throws(WireError) {

@@ -8,36 +8,30 @@
 extension Engine {
     /// Removes rejected forms from a batch that is otherwise durable.
     ///
-    /// - Returns: the responses that were not sent; their edits are answered `internal`.
+    /// - Returns: what waited for the edits of these forms.
     func leaveOut(_ failures: [FormFailure], of batch: inout OpenBatch) -> [OpenBatch.Waiter] {
-        var refused: [OpenBatch.Waiter] = []
+        var waiters: [OpenBatch.Waiter] = []
         for failure in failures {
             guard let form = forms.first(where: { $0.key == failure.form }) else { continue }
             report(failure, of: form)
             // Later edits depend on the edits that are now removed.
             let parts = [batch.leaveOut(form), link.gathering.leaveOut(form)]
-            let keysOfForm = parts.flatMap(\.keys)
-            guard configuration.durability == .commit else {
+            let keys = parts.flatMap(\.keys)
+            var error: WireError?
+            if waitsForCommits {
+                link.keys.failed(keys.map(\.row))
+                rollBack(form)
+                error = refusal(of: form)
+            } else {
                 // These edits were answered. A retry in this run gets the same answer.
-                link.keys.committed(keysOfForm.map(\.id))
-                for waiter in parts.flatMap(\.waiters) {
-                    guard let connection = settled(waiter) else { continue }
-                    if waiter.id != nil { deliver(waiter.response, to: waiter.target, connection) }
-                    closeOnceSettled(connection)
-                    refused.append(waiter)
-                }
-                continue
+                link.keys.committed(keys.map(\.id))
             }
-            link.keys.failed(keysOfForm.map(\.row))
-            rollBack(form)
-            let error = refusal(of: form)
             for waiter in parts.flatMap(\.waiters) {
-                guard let connection = settled(waiter) else { continue }
-                refuse(waiter, connection, error)
-                refused.append(waiter)
+                settle(waiter, refused: error)
+                waiters.append(waiter)
             }
         }
-        return refused
+        return waiters
     }
 
     /// Logs, with a number, why a form no longer accepts edits.

@@ -158,9 +158,6 @@ public final class Engine {
         expectSecrets(of: form.working.definition)
     }
 
-    /// Removes a form.
-    func remove(_ form: LiveForm) { registry.remove(form) }
-
     // MARK: - Log
 
     /// Appends a log entry.

@@ -48,7 +48,7 @@ import Testing
         let secret = try form(2, "g", control: "secure").working.definition
         #expect(!registry.isFirstWithSecrets(plain) && !registry.keepsSecrets)
         #expect(registry.isFirstWithSecrets(secret) && registry.keepsSecrets)
-        #expect(!registry.isFirstWithSecrets(secret))
+        #expect(registry.isFirstWithSecrets(secret) == false)
     }
 
     @Test("a watcher has output until it has read what was listed")

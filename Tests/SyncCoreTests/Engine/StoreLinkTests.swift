@@ -44,7 +44,7 @@ import Testing
         #expect(waits == [true, true, false])
         #expect(link.gathering.waiters.count == 1)
         #expect(link.take(1)?.waiters.count == 1)
-        #expect(!link.wait(for: 1, waiter))
+        #expect(link.wait(for: 1, waiter) == false)
     }
 
     @Test("an attempt that took long is followed by a long wait, up to a bound")
@@ -53,7 +53,7 @@ import Testing
             var link = link()
             link.rebuild(Self.image, at: Self.second)
             let end = Self.second + took * 1_000_000
-            #expect(link.rebuildFailed("full", at: end))
+            #expect(link.rebuildFailed("full", at: end) == true)
             #expect(retryAt(link) == end + wait * 1_000_000)
         }
     }
@@ -64,17 +64,17 @@ import Testing
         link.gathering.chores.append(.pruneKeys(before: 1))
         link.rebuild(Self.image, at: 0)
         #expect(!link.isHealthy && !link.canSend && !link.isCommitting && link.trouble != nil)
-        #expect(link.rebuildFailed("full", at: 0))
+        #expect(link.rebuildFailed("full", at: 0) == true)
         #expect(link.trouble == "full")
         var time = try #require(retryAt(link))
         #expect(link.deadline <= time)
         #expect(link.retry(at: time - 1) == nil)
         #expect(link.retry(at: time) == Self.image)
         #expect(link.retry(at: time) == nil, "an attempt is in progress")
-        #expect(!link.rebuildFailed("full", at: time), "this reason is in the log")
+        #expect(link.rebuildFailed("full", at: time) == false, "this reason is in the log")
         time = try #require(retryAt(link))
         #expect(link.retry(at: time) != nil)
-        #expect(link.rebuildFailed("gone", at: time))
+        #expect(link.rebuildFailed("gone", at: time) == true)
         time = try #require(retryAt(link))
         #expect(link.retry(at: time) != nil)
         link.rebuilt()
@@ -85,11 +85,11 @@ import Testing
     func chores() {
         var link = link()
         let minutes = 60 * Self.second
-        #expect(link.beginChores(at: 1, steady: 1_000))
-        #expect(!link.beginChores(at: 9 * minutes, steady: 1_000))
-        #expect(link.beginChores(at: 10 * minutes + 1, steady: 1_000))
-        #expect(!link.beginChores(at: 11 * minutes, steady: 600_999))
-        #expect(link.beginChores(at: 11 * minutes, steady: 601_000))
+        #expect(link.beginChores(at: 1, steady: 1_000) == true)
+        #expect(link.beginChores(at: 9 * minutes, steady: 1_000) == false)
+        #expect(link.beginChores(at: 10 * minutes + 1, steady: 1_000) == true)
+        #expect(link.beginChores(at: 11 * minutes, steady: 600_999) == false)
+        #expect(link.beginChores(at: 11 * minutes, steady: 601_000) == true)
         #expect(link.deadline == 21 * minutes)
     }
 

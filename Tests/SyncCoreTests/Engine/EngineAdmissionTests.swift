@@ -1,0 +1,112 @@
+import Testing
+
+@testable import SyncCore
+
+/// The verdicts on requests, alone: no engine, no store.
+@Suite struct EngineAdmissionTests {
+    private let connection = Connection(
+        ConnectionID(1), peer: Peer(pid: 1, uid: 7, gid: 7, user: "mallory"),
+        account: Account(uid: 7), frameBytesMax: 1024)
+    private static let edit = Request.formDelete(FormDelete(form: "f", idempotencyKey: nil))
+    private static let read = Request.formGet(form: "f")
+
+    private func admission(leaving: GoodbyeReason? = nil, trouble: String? = nil) -> Admission {
+        Admission(
+            leaving: leaving, trouble: trouble, answerBytesMax: 100, keysMax: 2, keyBytesMax: 50,
+            keyHours: 24)
+    }
+
+    private func call(_ target: AnswerTarget = .nowhere) -> PendingCall {
+        PendingCall(connection: connection, id: nil, target: target)
+    }
+
+    private func key(
+        _ knowledge: KeyIndex.Knowledge, keys: Int = 0, bytes: Int = 0
+    ) -> Admission.Key {
+        Admission.Key(
+            use: PendingCall.KeyUse(id: KeyIndex.ID(uid: 7, key: "k"), digest: 5),
+            knowledge: knowledge, usage: KeyIndex.Usage(keys: keys, bytes: bytes))
+    }
+
+    /// A verdict in one word, or the kind or limit of a refusal.
+    private func word(_ verdict: Verdict) -> String {
+        switch verdict {
+        case .run: "run"
+        case .afterCommit: "afterCommit"
+        case .fetch: "fetch"
+        case .replay: "replay"
+        case .refuse(let error): error.limit ?? error.kind.rawValue
+        case .unanswered: "unanswered"
+        }
+    }
+
+    @Test("a read waits for the edits of its own connection, an edit does not")
+    func ownEdits() {
+        let admission = admission()
+        #expect(word(admission.admit(Self.read, call(), nil)) == "run")
+        connection.editBegan(answerBytes: 1)
+        #expect(word(admission.admit(Self.read, call(), nil)) == "afterCommit")
+        #expect(word(admission.admit(Self.edit, call(), nil)) == "run")
+        connection.editSettled(answerBytes: 1)
+        #expect(word(admission.admit(Self.read, call(), nil)) == "run")
+    }
+
+    @Test("a store in trouble takes reads, and a daemon that stops takes no edits")
+    func trouble() {
+        #expect(word(admission(trouble: "full").admit(Self.edit, call(), nil)) == "unavailable")
+        #expect(word(admission(trouble: "full").admit(Self.read, call(), nil)) == "run")
+        let leaving = admission(leaving: .restart, trouble: "full")
+        let slot = AnswerTarget.slot(connection.answers.reserve())
+        #expect(word(leaving.admit(Self.edit, call(slot), nil)) == "unanswered")
+        #expect(word(leaving.admit(Self.edit, call(), nil)) == "unavailable")
+        #expect(word(leaving.admit(Self.read, call(slot), nil)) == "run")
+    }
+
+    @Test("a key that was used gives its answer again, to the same request alone")
+    func usedKeys() {
+        let used = KeyIndex.Knowledge.answered(result: [1], digest: 5, pending: nil)
+        let other = KeyIndex.Knowledge.answered(result: [1], digest: 6, pending: nil)
+        let admission = admission(trouble: "full")
+        #expect(word(admission.admit(Self.edit, call(), key(used))) == "replay")
+        #expect(word(admission.admit(Self.edit, call(), key(other))) == "invalidParams")
+    }
+
+    @Test("the store is asked for a key that it may have, once")
+    func storedKeys() {
+        let admission = admission()
+        #expect(word(admission.admit(Self.edit, call(), key(.inStore))) == "fetch")
+        let again = admission.admit(Self.edit, call(), key(.inStore), isKeyUnused: true)
+        #expect(word(again) == "run")
+    }
+
+    @Test("what waited for the store is judged like what did not")
+    func judgedAgain() {
+        let admission = admission(trouble: "full")
+        let again = admission.admit(Self.edit, call(), key(.inStore), isKeyUnused: true)
+        #expect(word(again) == "unavailable")
+        let late = admission.admit(
+            Self.edit, call(), key(.inStore, keys: 2), isKeyUnused: true)
+        #expect(word(late) == "keysPerUserMax")
+    }
+
+    @Test("a user with too many keys cannot use another")
+    func fullKeys() {
+        let admission = admission()
+        #expect(word(admission.admit(Self.edit, call(), key(.unused, keys: 1))) == "run")
+        #expect(
+            word(admission.admit(Self.edit, call(), key(.unused, keys: 2))) == "keysPerUserMax")
+        #expect(
+            word(admission.admit(Self.edit, call(), key(.unused, bytes: 50)))
+                == "keyBytesPerUserMax")
+    }
+
+    @Test("a batch whose answers fill the frame executes no more")
+    func fullBatch() {
+        let batch = BatchAnswer(slot: connection.answers.reserve(), requests: 3)
+        let admission = admission()
+        _ = batch.add([UInt8](repeating: 0, count: 99))
+        #expect(word(admission.admit(Self.read, call(.batch(batch)), nil)) == "run")
+        _ = batch.add([0])
+        #expect(word(admission.admit(Self.read, call(.batch(batch)), nil)) == "answerBytesMax")
+    }
+}
