@@ -29,6 +29,13 @@ public final class EngineHost {
     public var rebuildWorks = true
     /// The offset of the wall clock, which may jump; the other clock may not.
     public var wallOffset: Int64 = 0
+    /// What the next piece of work takes, in nanoseconds. Without it, no time is measured: all work
+    /// takes none.
+    public var workTakes: (() -> UInt64)? { didSet { observe() } }
+    /// How often nobody could continue before time had passed.
+    public private(set) var waits = 0
+    /// Nanoseconds since the last whole millisecond that work took.
+    private var worked: UInt64 = 0
     /// Connections whose writes stay in progress until `resumeReading`.
     public var slow: Set<ConnectionID> = []
     /// Reads of the store stay in progress until `answerFetches`.
@@ -77,6 +84,13 @@ public final class EngineHost {
 
     private func observe() {
         engine.onAffirmation = { [unowned self] in onAffirmation($0, $1, $2) }
+        engine.stopwatch =
+            workTakes == nil
+            ? nil
+            : { [unowned self] in
+                worked += workTakes?() ?? 0
+                return moment.monotonicNanoseconds
+            }
     }
 
     private static func moment(_ milliseconds: Int64, wallOffset: Int64 = 0) -> Moment {
@@ -85,7 +99,18 @@ public final class EngineHost {
             monotonicNanoseconds: UInt64(milliseconds - 1_790_000_000_000) * 1_000_000)
     }
 
-    private var now: Moment { Self.moment(milliseconds, wallOffset: wallOffset) }
+    private var moment: Moment {
+        var moment = Self.moment(milliseconds, wallOffset: wallOffset)
+        moment.monotonicNanoseconds += worked
+        return moment
+    }
+
+    /// The time of the next event.
+    private var now: Moment {
+        milliseconds += Int64(worked / 1_000_000)
+        worked %= 1_000_000
+        return moment
+    }
 
     // MARK: - Life
 
@@ -237,9 +262,14 @@ public final class EngineHost {
         return didWrite || engine.schedule.wantsIteration
     }
 
-    /// Runs until nothing is left to do except what the test holds back.
+    /// Runs until nothing is left to do except what the test holds back. If work takes time, time
+    /// passes until everybody has had a turn.
     public func settle() {
-        for _ in 0..<10_000 where !iterate() && (batchUnderWay == nil || holdsCommits) { return }
+        for _ in 0..<10_000 where !iterate() && (batchUnderWay == nil || holdsCommits) {
+            guard workTakes != nil, let wait = engine.schedule.turnNanoseconds else { return }
+            worked += UInt64(wait)
+            waits += 1
+        }
     }
 
     /// Lets time pass.

@@ -44,6 +44,14 @@ func seedsReplay() throws {
     }
 }
 
+@Test("where work takes time, users wait for their turns")
+func timeIsDealtOut() throws {
+    let worlds = try (1...20).map { try World(Plan(seed: $0)) }
+    for world in worlds { try world.run() }
+    #expect(worlds.contains { $0.plan.takesTime && $0.host.waits > 0 })
+    #expect(worlds.allSatisfy { $0.plan.takesTime || $0.host.waits == 0 })
+}
+
 @Test("a host that makes a mistake on purpose is found out")
 func faultsAreFound() {
     #expect(EngineFailure.faultsMissed(in: 1...60) == [])

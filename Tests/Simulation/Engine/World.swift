@@ -53,6 +53,8 @@ struct Plan {
     var faults: HostFaults = []
     /// Retention is so short that `since` may miss.
     var forgets = false
+    /// Work takes time, so users have to wait for their turns.
+    var takesTime: Bool
 
     init(seed: UInt64) {
         self.seed = seed
@@ -66,6 +68,7 @@ struct Plan {
         clientCount = Int.random(in: 2...5, using: &random)
         let count = Int.random(in: 30...150, using: &random)
         steps = (0..<count).map { _ in Step(&random) }
+        takesTime = Bool.random(using: &random)
     }
 }
 
@@ -86,6 +89,10 @@ final class World {
     init(_ plan: Plan) throws {
         self.plan = plan
         host = try EngineHost(durability: plan.durability, limits: plan.limits, seed: plan.seed)
+        if plan.takesTime {
+            var time = WorkTime(seed: plan.seed)
+            host.workTakes = { time.take() }
+        }
         oracle = Oracle(durability: plan.durability)
         for number in 0..<plan.clientCount + 2 {
             let client = SimulatedClient(

@@ -1,10 +1,8 @@
 // Stories told to an engine in this process, in a time of their own.
 //
-// The stopwatch that measures what work takes goes on by a random amount at each look, so that
-// who may go on when, and for how long, is another matter in each story.
+// Each piece of work takes a random time, so in each story other users may continue at other times.
 
 import EngineTestKit
-import SeededRandom
 import SyncCore
 
 final class EngineDriver: StoryDriver {
@@ -16,7 +14,6 @@ final class EngineDriver: StoryDriver {
     ]
     let isAnonymous = false
     private let host: EngineHost
-    private let clock: StoryClock
     private var connections: [Int: ConnectionID] = [:]
 
     init(seed: UInt64, bounds: StoryModel.Bounds, changeLogBytesMax: Int) throws {
@@ -25,14 +22,8 @@ final class EngineDriver: StoryDriver {
         limits.formsPerUserMax = min(bounds.formsPerUser, 1000)
         limits.changeLogBytesMax = changeLogBytesMax
         host = try EngineHost(limits: limits, seed: seed)
-        clock = StoryClock(seed: seed)
-        wind()
-    }
-
-    /// A new engine gets the stopwatch.
-    private func wind() {
-        let clock = clock
-        host.engine.stopwatch = { clock.look() }
+        var time = WorkTime(seed: seed)
+        host.workTakes = { time.take() }
     }
 
     func connect(_ user: StoryUser) throws -> Int {
@@ -54,7 +45,6 @@ final class EngineDriver: StoryDriver {
         // Who has had too much of the time waits for as long as others may take.
         for turn in 0..<400 {
             host.settle()
-            host.milliseconds += Int64(clock.takeMilliseconds())
             let isAnswered = answers.allSatisfy { connection, count in
                 let frames = connections[connection].flatMap { host.received[$0] } ?? []
                 return frames.count { !$0.contains(#""method""#) || $0.contains(#""result":"#) }
@@ -89,7 +79,6 @@ final class EngineDriver: StoryDriver {
     func start() throws {
         try host.crash()
         connections = [:]
-        wind()
     }
 
     func kill(writesBatch: Bool) throws {
@@ -102,27 +91,4 @@ final class EngineDriver: StoryDriver {
     func holdCommits() { host.holdsCommits = true }
 
     func holdFetches() { host.holdsFetches = true }
-}
-
-/// A stopwatch that goes on at each look.
-// Confined to one story, which is told on one thread.
-final class StoryClock: @unchecked Sendable {
-    private var random: SplitMix64
-    private var nanoseconds: UInt64 = 0
-    private var told: UInt64 = 0
-
-    init(seed: UInt64) { random = SplitMix64(seed: seed) }
-
-    func look() -> UInt64 {
-        let isLong = Int.random(in: 0..<50, using: &random) == 0
-        nanoseconds += UInt64.random(in: 0...(isLong ? 4_000_000 : 60_000), using: &random)
-        return nanoseconds
-    }
-
-    /// Whole milliseconds that have passed since the last call.
-    func takeMilliseconds() -> UInt64 {
-        let passed = (nanoseconds - told) / 1_000_000
-        told += passed * 1_000_000
-        return passed
-    }
 }
