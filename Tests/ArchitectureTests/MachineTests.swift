@@ -43,7 +43,8 @@ func machinesHaveDiagrams(machine: String) throws {
     let file = try #require(try files(of: machine).first)
     let text = try String(contentsOf: file, encoding: .utf8)
     let head = text.prefix { $0 != "{" }
-    #expect(head.contains("struct \(machine) "), "\(machine) is not the first type of its file")
+    let isFirst = ["struct", "final class"].contains { head.hasSuffix("\n\($0) \(machine) ") }
+    #expect(isFirst, "\(machine) is not the first type of its file")
     #expect(head.contains("─▶"), "\(machine) has no diagram of its states")
 }
 

@@ -32,6 +32,7 @@ struct Admission {
     ///
     /// - Parameter isKeyUnused: The store has just reported that it does not have the request's
     ///   key.
+    @inline(__always)
     func admit(
         _ request: Request, _ call: PendingCall, _ key: Key?,
         isKeyUnused: Bool = false
@@ -100,8 +101,7 @@ enum Verdict {
 extension WireError {
     /// The idempotency key was used before for another request.
     static let keyOfAnotherRequest = WireError(
-        .invalidParams,
-        "this idempotencyKey was used for another request; use a new one for each",
+        .invalidParams, "this idempotencyKey was used for another request; use a new one for each",
         path: "idempotencyKey")
 
     /// The answer to edits while the store cannot write.

@@ -6,9 +6,7 @@ public struct FetchID: Hashable, Sendable {
     public let number: UInt64
 
     /// The fetch with that number.
-    public init(_ number: UInt64) {
-        self.number = number
-    }
+    public init(_ number: UInt64) { self.number = number }
 }
 
 /// Work outside of the engine whose time is charged to a user.
@@ -83,9 +81,7 @@ public enum Effect: Sendable {
 }
 
 /// Why the daemon says goodbye (PROTOCOL.md, All notifications).
-public enum GoodbyeReason: String, Sendable, Hashable {
-    case restart, shutdown, slow, policy
-}
+public enum GoodbyeReason: String, Sendable, Hashable { case restart, shutdown, slow, policy }
 
 /// When an edit is answered and published (PROTOCOL.md, What you can rely on, 4).
 public enum Durability: String, Sendable, Hashable, CaseIterable {

@@ -24,6 +24,8 @@ struct Effects {
 
     private var pending: [Effect] = []
     private(set) var cutOffs: [CutOff] = []
+    /// The targets of `cutOffs`.
+    private var targets: Set<ObjectIdentifier> = []
 
     /// Appends an effect for the shell.
     mutating func append(_ effect: Effect) { pending.append(effect) }
@@ -44,13 +46,13 @@ struct Effects {
 
     /// Somebody must be cut off at the end of the iteration.
     mutating func cutOff(_ cutOff: CutOff) {
-        if !cutOffs.contains(where: { $0.target === cutOff.target }) { cutOffs.append(cutOff) }
+        if targets.insert(ObjectIdentifier(cutOff.target)).inserted { cutOffs.append(cutOff) }
     }
 
     /// Removes those who must be cut off.
     mutating func takeCutOffs() -> [CutOff] {
         if cutOffs.isEmpty { return [] }
-        defer { cutOffs = [] }
+        defer { (cutOffs, targets) = ([], []) }
         return cutOffs
     }
 }

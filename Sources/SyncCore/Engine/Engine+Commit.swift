@@ -40,9 +40,7 @@ extension Engine {
 
     /// Until when the gathering batch waits for somebody (monotonic nanoseconds); `nil` if it does
     /// not.
-    private var batchWaitsUntil: UInt64? {
-        lifecycle == .serving ? scheduler.batchWaitsUntil : nil
-    }
+    private var batchWaitsUntil: UInt64? { lifecycle == .serving ? scheduler.batchWaitsUntil : nil }
 
     /// When the engine must be called next if no event arrives (monotonic nanoseconds).
     var nextDeadline: UInt64 {
@@ -75,8 +73,7 @@ extension Engine {
                 before: clocks.steadyMilliseconds() &- Int64(limits.historyDaysMax) * 86_400_000,
                 keeping: KeptHistory(
                     revisionsPerUser: limits.historyRevisionsPerUser,
-                    bytesPerUser: limits.historyBytesMax / 64,
-                    bytes: limits.historyBytesMax / 4,
+                    bytesPerUser: limits.historyBytesMax / 64, bytes: limits.historyBytesMax / 4,
                     busy: author.revisions > limits.historyRevisionsPerUser ? author.uid : nil)))
     }
 
@@ -143,8 +140,7 @@ extension Engine {
         if let row {
             form.note(author: row.uid)
             let isPiece = form.historyBytes.append(
-                row.revision, bytes: row.bytesEstimate,
-                pieceBytes: limits.historyBytesMax / 64)
+                row.revision, bytes: row.bytesEstimate, pieceBytes: limits.historyBytesMax / 64)
             if isPiece { boundHistory(of: form) }
         }
         if form.revisionsSincePruning >= Self.pruningPeriod { prune(form) }
@@ -209,15 +205,12 @@ extension Engine {
             connection.advance(to: .idle)
             resume(connection)
         }
-        for connection in settled where connection.editsPending == 0 {
-            closeIfDone(connection)
-        }
+        for connection in settled where connection.editsPending == 0 { closeIfDone(connection) }
     }
 
     private func happen(_ event: OpenBatch.Event) {
         switch event {
-        case .revision(let form, let frame, let touched):
-            append(frame, touched, to: form)
+        case .revision(let form, let frame, let touched): append(frame, touched, to: form)
         case .redefined(let form, let frame, let listing):
             append(frame, nil, to: form)
             for subscription in Array(form.subscriptions)
@@ -250,10 +243,8 @@ extension Engine {
     private func revoke(_ subscription: Subscription, at revision: UInt64) {
         let form = subscription.form
         let connection = subscription.connection
-        let gone = FormChanged(
-            form: form.name, revision: Revision(clamping: revision), content: .deleted)
         end(subscription)
-        connection.answers.append(Answer.frame(.formChanged(gone)))
+        connection.answers.append(form.changed(.deleted, at: revision))
         scheduler.markReady(connection)
     }
 }

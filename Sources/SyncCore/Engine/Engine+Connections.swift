@@ -14,15 +14,12 @@ extension Engine {
             refuse(connection, "connectionsMax", limits.connectionsMax)
         } else if account.connections > limits.connectionsPerUserMax {
             refuse(connection, "connectionsPerUserMax", limits.connectionsPerUserMax)
+        } else if let reason = lifecycle.reasonToLeave {
+            sayGoodbye(connection, reason, retryAfterMilliseconds: nil)
         } else {
-            switch lifecycle {
-            case .stopping(let reason), .stopped(let reason):
-                sayGoodbye(connection, reason, retryAfterMilliseconds: nil)
-            case .serving:
-                log(
-                    .debug, "connection \(id.number) from \(peer.whom)",
-                    [.connection(id)] + peer.logFields)
-            }
+            log(
+                .debug, "connection \(id.number) from \(peer.whom)",
+                [.connection(id)] + peer.logFields)
         }
     }
 
@@ -66,8 +63,7 @@ extension Engine {
     /// Closes a connection whose peer sends no more, when all its requests are answered.
     func closeIfDone(_ connection: Connection) {
         guard connection.isAtEnd, connection.takesTurns, !connection.answers.isWaiting,
-            connection.subscriptions.isEmpty,
-            connection.catalogCursor == nil
+            connection.subscriptions.isEmpty, connection.catalogCursor == nil
         else { return }
         end(connection)
     }
@@ -115,8 +111,7 @@ extension Engine {
 
     /// Sends `goodbye` because the daemon stops. After a restart it is back soon.
     func sayGoodbye(_ connection: Connection, _ reason: GoodbyeReason) {
-        sayGoodbye(
-            connection, reason, retryAfterMilliseconds: reason == .restart ? 200 : nil)
+        sayGoodbye(connection, reason, retryAfterMilliseconds: reason == .restart ? 200 : nil)
     }
 
     /// Sends `goodbye`, the last notification of a connection.
@@ -140,8 +135,7 @@ extension Engine {
     ) {
         defer { effects.drain(into: &shell) }
         advance(to: now)
-        guard let connection = connections[id], connection.progress != .ending,
-            !connection.isAtEnd
+        guard let connection = connections[id], connection.progress != .ending, !connection.isAtEnd
         else { return }
         let began = workBegins()
         defer { workEnded(began, connection.account) }
@@ -261,8 +255,7 @@ extension Engine {
             counters.refused += 1
             connection.answers.append(Answer.frame(.null, error))
             scheduler.markReady(connection)
-        case .single(let call):
-            start(call, nil, connection)
+        case .single(let call): start(call, nil, connection)
         case .batch(let calls):
             let answered = calls.count { $0.id != nil }
             let batch =
@@ -310,8 +303,7 @@ extension Engine {
     func deliver(_ response: [UInt8], to target: AnswerTarget, _ connection: Connection) {
         switch target {
         case .nowhere: return
-        case .slot(let slot):
-            connection.answers.fill(slot, text: response)
+        case .slot(let slot): connection.answers.fill(slot, text: response)
         case .batch(let batch):
             guard let frame = batch.add(response) else { return }
             connection.answers.fill(batch.slot, with: frame)

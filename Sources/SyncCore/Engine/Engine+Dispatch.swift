@@ -62,11 +62,12 @@ extension Engine {
     private func admit(
         _ request: Request, _ call: PendingCall, isKeyUnused: Bool = false
     ) -> Verdict {
-        let limits = configuration.limits
         let admission = Admission(
             leaving: lifecycle.reasonToLeave, trouble: link.trouble,
-            answerBytesMax: limits.answerBytesMax, keysMax: limits.keysPerUserMax,
-            keyBytesMax: limits.keyBytesPerUserMax, keyHours: limits.keyHours)
+            answerBytesMax: configuration.limits.answerBytesMax,
+            keysMax: configuration.limits.keysPerUserMax,
+            keyBytesMax: configuration.limits.keyBytesPerUserMax,
+            keyHours: configuration.limits.keyHours)
         let key = call.key.map { use in
             Admission.Key(
                 use: use, knowledge: link.keys.lookUp(use.id),
@@ -80,11 +81,7 @@ extension Engine {
         switch verdict {
         case .run:
             if request.isEdit { scheduler.countEdit(connection.account) }
-            do {
-                try dispatch(request, call)
-            } catch {
-                refuse(call, error)
-            }
+            do { try dispatch(request, call) } catch { refuse(call, error) }
         case .afterCommit:
             connection.enqueueFirst([.call(request, call.id, call.target)])
             connection.advance(to: .awaitingCommit)
@@ -263,9 +260,7 @@ extension Engine {
 
     /// The store has reported whether a key was used.
     func fetchedKey(_ row: KeyRow?, _ call: PendingCall, _ request: Request) {
-        guard let row, let key = call.key else {
-            return readmit(request, call, isKeyUnused: true)
-        }
+        guard let row, let key = call.key else { return readmit(request, call, isKeyUnused: true) }
         guard row.digest == key.digest else { return refuse(call, .keyOfAnotherRequest) }
         link.keys.note(key.id, result: row.result, digest: row.digest, at: row.at, pending: nil)
         repeatAnswer(call, row.result, nil)
@@ -294,8 +289,7 @@ extension Engine {
                 WireError(
                     .unsupportedProtocol,
                     "protocol \(params.protocolVersion) is not supported; "
-                        + "this daemon has protocol 1",
-                    expected: "1"))
+                        + "this daemon has protocol 1", expected: "1"))
             end(connection)
             return
         }

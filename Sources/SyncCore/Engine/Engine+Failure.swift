@@ -100,9 +100,7 @@ extension Engine {
 
     func rebuildFailed(_ reason: String) {
         guard link.rebuildFailed(reason, at: now.monotonicNanoseconds) else { return }
-        log(
-            .error, "the store cannot be written: \(reason); trying again",
-            [.event(.storeFailed)])
+        log(.error, "the store cannot be written: \(reason); trying again", [.event(.storeFailed)])
     }
 
     /// A name for a new log of revisions.
@@ -132,9 +130,7 @@ extension Engine {
         let retry: Int64? = reason == .restart ? 200 : nil
         guard connection.progress == .idle, !connection.answers.isWaiting,
             hasUnsentNotifications(connection)
-        else {
-            return sayGoodbye(connection, reason)
-        }
+        else { return sayGoodbye(connection, reason) }
         connection.farewell = Answer.frame(
             .goodbye(Goodbye(reason: Goodbye.Reason(text: reason.rawValue), retryAfterMs: retry)))
         scheduler.markReady(connection)

@@ -17,9 +17,8 @@ extension Engine {
 
     /// Starts reads of an account that waited for its turn.
     func sendWaitingFetches(of account: Account) {
-        while let (id, query) = scheduler.nextFetch(
-            of: account, isWanted: { link.fetches[$0] != nil })
-        {
+        func isWanted(_ id: FetchID) -> Bool { link.fetches[id] != nil }
+        while let (id, query) = scheduler.nextFetch(of: account, isWanted: isWanted) {
             effects.append(.fetch(id, query, uid: account.uid))
         }
     }
@@ -65,8 +64,7 @@ extension Engine {
             try resumed(rows, call, params, from: from)
         case (.history(let call, let search), .revisions(let rows)):
             try continueHistory(search, rows, call)
-        case (.key(let call, let request), .key(let row)):
-            fetchedKey(row, call, request)
+        case (.key(let call, let request), .key(let row)): fetchedKey(row, call, request)
         case (.undo(let call, let request, let form), .revisions(let rows)):
             // Each record is parsed as JSON.
             scheduler.spend(rows.reduce(0) { $0 + $1.record.count } >> 7, call.connection.account)

@@ -65,8 +65,7 @@ extension Engine {
 
     /// Applies a form file of the daemon itself.
     func apply(_ definition: JSON, file: String) {
-        let peer = Peer(
-            pid: 0, uid: configuration.daemonUID, gid: 0, user: "pickersyncd")
+        let peer = Peer(pid: 0, uid: configuration.daemonUID, gid: 0, user: "pickersyncd")
         do {
             let change = try plan(FormApply(definition: definition), by: peer)
             let author = Author(
@@ -91,8 +90,7 @@ extension Engine {
             "form \(result.form) applied \(how): version \(result.version), "
                 + "revision \(result.revision)",
             [
-                .event(.applied), .form(result.form),
-                LogEntry.Field(.version, "\(result.version)"),
+                .event(.applied), .form(result.form), LogEntry.Field(.version, "\(result.version)"),
                 LogEntry.Field(.revision, "\(result.revision)"),
             ] + whom)
     }
@@ -146,12 +144,9 @@ extension Engine {
         let wasThere = form.existence == .there
         form.existence = .deleting
         form.working.revision += 1
-        let gone = FormChanged(
-            form: form.name, revision: Revision(clamping: form.working.revision),
-            content: .deleted)
         let listing = OpenBatch.Listing(
-            frame: Answer.frame(.formChanged(gone)), readers: readers(of: form, form.working),
-            revision: form.working.revision)
+            frame: form.changed(.deleted, at: form.working.revision),
+            readers: readers(of: form, form.working), revision: form.working.revision)
         let event = OpenBatch.Event.deleted(form, listing: listing)
         if wasThere || configuration.durability == .commit {
             publish(event, of: form, .deletion, nil)
@@ -258,9 +253,7 @@ extension Engine {
 
     /// Root, the daemon's own uid and the members of its group may create forms.
     private func requireCreator(_ peer: Peer, _ name: String?) throws(WireError) {
-        let isInGroup = configuration.creatorsGID.map {
-            peer.gid == $0 || peer.groups.contains($0)
-        }
+        let isInGroup = configuration.creatorsGID.map { peer.gid == $0 || peer.groups.contains($0) }
         guard peer.uid == 0 || peer.uid == configuration.daemonUID || isInGroup ?? false else {
             effects.log(
                 LogEntry(
@@ -289,21 +282,6 @@ extension Engine {
                 "formsPerUserMax", max: Int64(limits.formsPerUserMax),
                 "you have \(limits.formsPerUserMax) forms already; delete one first")
         }
-    }
-
-    /// What those who watch the list of forms are told: the definition without values.
-    ///
-    /// - Parameter text: The definition as JSON text.
-    func listing(of form: LiveForm, _ state: FormState, _ text: [UInt8]) -> [UInt8] {
-        var definition = FormChanged.Definition(
-            version: Int64(clamping: state.version), context: nil,
-            definition: state.definition.json, changes: [])
-        definition.definitionText = text
-        return Answer.frame(
-            .formChanged(
-                FormChanged(
-                    form: form.name, revision: Revision(clamping: state.revision),
-                    content: .defined(definition))))
     }
 
     // MARK: - The list of forms
@@ -356,8 +334,7 @@ extension WireError {
         self.init(
             kind,
             (line ?? "the definition was refused").escapedForDisplay()
-                + (more > 0 ? "; and \(more) more" : ""),
-            form: form, field: field,
+                + (more > 0 ? "; and \(more) more" : ""), form: form, field: field,
             path: first.map { $0.path.isEmpty ? member : "\(member).\($0.pathText)" },
             expected: first?.expected)
         problems = issues.issues.prefix(100).map { issue in

@@ -10,8 +10,7 @@ extension Engine {
             throw noField(field, form, form.committed)
         }
         let search = HistorySearch(
-            form: form, field: params.field,
-            limit: Int(min(max(params.limit ?? 50, 1), 1000)),
+            form: form, field: params.field, limit: Int(min(max(params.limit ?? 50, 1), 1000)),
             before: params.before.flatMap { UInt64(exactly: $0) } ?? form.committed.revision + 1)
         ask(search, call)
     }
@@ -38,8 +37,7 @@ extension Engine {
     private func ask(_ search: HistorySearch, _ call: PendingCall) {
         // One more row than requested shows whether there is another page.
         let rows =
-            search.field == nil
-            ? search.limit - search.entries.count + 1 : Self.historyRowsMax
+            search.field == nil ? search.limit - search.entries.count + 1 : Self.historyRowsMax
         let query = StoreQuery.history(
             form: search.form.key, before: search.before, rowsMax: rows,
             bytesMax: HistorySearch.bytesMax)
@@ -105,9 +103,7 @@ extension HistoryPage.Entry {
             changes: changes.map { change in
                 HistoryPage.Change(
                     field: change.field, value: change.state.value, was: change.was,
-                    isConcurrent: record.concurrent.contains {
-                        $0.isSameBytes(as: change.field)
-                    })
+                    isConcurrent: record.concurrent.contains { $0.isSameBytes(as: change.field) })
             })
     }
 

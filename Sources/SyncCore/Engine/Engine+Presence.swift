@@ -13,15 +13,11 @@ extension Engine {
         }
         var focus: Int?
         if let id = params.focus {
-            guard let index = state.definition.index(of: id) else {
-                throw noField(id, form, state)
-            }
+            guard let index = state.definition.index(of: id) else { throw noField(id, form, state) }
             focus = index
         }
         var draft: JSON?
-        if let proposed = params.draft {
-            draft = try admitDraft(proposed, focus, form, connection)
-        }
+        if let proposed = params.draft { draft = try admitDraft(proposed, focus, form, connection) }
         form.presence.update(connection, focus: params.focus, draft: draft)
         notifyPresence(of: form)
         answer(call) { EmptyResult().encode(into: &$0) }
@@ -52,9 +48,7 @@ extension Engine {
         try requireEdit(.value(proposed), form, state, focus, connection.peer)
         do {
             return try state.definition.admit(proposed, control: focus, values: state.value)
-        } catch {
-            throw WireError(invalid: error, form: form.name)
-        }
+        } catch { throw WireError(invalid: error, form: form.name) }
     }
 
     func notifyPresence(of form: LiveForm) {

@@ -17,17 +17,11 @@ extension Engine {
         let text = change.definition.json.encoded
         let frame = try redefine(change, text, plan, by: author, stamp)
         let result = change.result(plan, form.working)
-        do throws(WireError) {
-            try audit(form.name, line(result))
-        } catch {
+        do throws(WireError) { try audit(form.name, line(result)) } catch {
             form.working = before
             throw error
         }
-        if change.isCreation {
-            insert(form)
-        } else {
-            expectSecrets(of: change.definition)
-        }
+        if change.isCreation { insert(form) } else { expectSecrets(of: change.definition) }
         let state = form.working
         let record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session, touchesAll: true)
@@ -35,8 +29,8 @@ extension Engine {
             form: form.key, revision: state.revision, at: clocks.steadyMilliseconds(), frame: frame,
             record: record)
         let listing = OpenBatch.Listing(
-            frame: listing(of: form, state, text), readers: readers(of: form, state),
-            revision: state.revision)
+            frame: form.changed(.defined(state.described(text)), at: state.revision),
+            readers: readers(of: form, state), revision: state.revision)
         publish(
             change.isCreation
                 ? .created(form, listing: listing)
@@ -59,9 +53,7 @@ extension Engine {
         let form = change.form
         let before = form.working
         // A new state. The old state stays unchanged.
-        form.working =
-            change.isCreation
-            ? before.copy() : migrated(before, to: change, plan, form)
+        form.working = change.isCreation ? before.copy() : migrated(before, to: change, plan, form)
         form.working.revision = before.revision + 1
         form.working.definitionRevision = form.working.revision
         var changes = noteChanges(form, before, isCreation: change.isCreation, author, stamp)
@@ -96,15 +88,8 @@ extension Engine {
         of form: LiveForm, _ text: [UInt8], _ changes: [FieldChange]
     ) -> [UInt8] {
         let state = form.working
-        var definition = FormChanged.Definition(
-            version: Int64(clamping: state.version), context: state.token,
-            definition: state.definition.json, changes: changes)
-        definition.definitionText = text
-        return Answer.frame(
-            .formChanged(
-                FormChanged(
-                    form: form.name, revision: Revision(clamping: state.revision),
-                    content: .defined(definition))))
+        let definition = state.described(text, context: state.token, changes)
+        return form.changed(.defined(definition), at: state.revision)
     }
 
     /// The state under the new definition, with the stores of all compatible controls.
@@ -181,7 +166,29 @@ extension Engine {
     }
 }
 
+extension LiveForm {
+    /// The notification that the form itself has changed.
+    func changed(_ content: FormChanged.Content, at revision: UInt64) -> [UInt8] {
+        Answer.frame(
+            .formChanged(
+                FormChanged(form: name, revision: Revision(clamping: revision), content: content)))
+    }
+}
+
 extension FormState {
+    /// The definition for those who are told of it: without values for watchers of the form list.
+    ///
+    /// - Parameter text: The definition as JSON text.
+    fileprivate func described(
+        _ text: [UInt8], context: String? = nil, _ changes: [FieldChange] = []
+    ) -> FormChanged.Definition {
+        var described = FormChanged.Definition(
+            version: Int64(clamping: version), context: context, definition: definition.json,
+            changes: changes)
+        described.definitionText = text
+        return described
+    }
+
     /// Fields that do not exist in another state.
     fileprivate func idsGone(in other: FormState) -> [String] {
         definition.controls.map(\.id).filter { other.definition.index(of: $0) == nil }

@@ -33,9 +33,7 @@ extension Engine {
                 JSON(parsing: row.definition), limits: limits, compile: workspace.compile)
             state = FormState(definition, applied: try JSON(parsing: row.applied))
             state.context = try CausalContext(decoding: row.context)
-        } catch {
-            throw EngineStartError("form \(name) cannot be read: \(error)")
-        }
+        } catch { throw EngineStartError("form \(name) cannot be read: \(error)") }
         state.version = row.version
         state.revision = row.revision
         state.definitionRevision = row.revision
@@ -45,9 +43,7 @@ extension Engine {
         for field in fields {
             guard let index = state.definition.index(of: field.field) else { continue }
             let row: CellRow
-            do {
-                row = try CellRow(decoding: field.state)
-            } catch {
+            do { row = try CellRow(decoding: field.state) } catch {
                 throw EngineStartError(
                     "field \(name)/\(field.field.escapedForDisplay()) cannot be read: \(error)")
             }
@@ -74,8 +70,7 @@ extension Engine {
                 LogEntry(
                     .warning,
                     "the key that sealed \(form.name)/\(id) is lost: it reads as unset until it is "
-                        + "set again",
-                    [.event(.storeFailed), .form(form.name), .field(id)]))
+                        + "set again", [.event(.storeFailed), .form(form.name), .field(id)]))
         }
         cell.resolve(index, of: definition)
     }
@@ -111,14 +106,11 @@ extension Engine {
 
     private func status() -> JSONObject {
         let uptime = now.monotonicNanoseconds &- clocks.startedAt.monotonicNanoseconds
+        let started = Timestamp(milliseconds: clocks.startedAt.wallMilliseconds)
         var status = JSONObject([
-            ("server", .string(configuration.serverName)),
-            ("protocol", 1),
+            ("server", .string(configuration.serverName)), ("protocol", 1),
             ("replica", .string(replica.description)),
-            (
-                "startedAt",
-                .string(Timestamp(milliseconds: clocks.startedAt.wallMilliseconds).description)
-            ),
+            ("startedAt", .string(started.description)),
             ("uptimeMs", .integer(Int64(clamping: uptime / 1_000_000))),
             ("durability", .string(configuration.durability.rawValue)),
             ("writable", .bool(link.isHealthy)),

@@ -8,9 +8,7 @@ extension Engine {
     }
 
     /// Frees, and so clears, the writer's buffer if it may contain a secret.
-    func forgetWritten() {
-        if registry.keepsSecrets { workspace.writer = JSONWriter() }
-    }
+    func forgetWritten() { if registry.keepsSecrets { workspace.writer = JSONWriter() } }
 
     func seal(_ secret: String, _ form: LiveForm, _ field: String, _ dot: Dot) -> [UInt8]? {
         environment.seal(Array(secret.utf8), Self.place(of: form, field, dot))
@@ -43,8 +41,7 @@ extension Engine {
             form.name,
             LogEntry(
                 .notice, "\(call.connection.peer.whom) revealed \(form.name)/\(id)",
-                [.event(.revealed), .form(form.name), .field(id)]
-                    + call.connection.peer.logFields))
+                [.event(.revealed), .form(form.name), .field(id)] + call.connection.peer.logFields))
         var value = JSON.null
         if case .sealed(let register) = state.cells[target].store, let secret = register.secret,
             let bytes = secret.bytes

@@ -44,8 +44,7 @@ extension Engine {
 
     /// A glob without `*` and `?` is a field name, and the field must exist.
     func requireMatches(_ globs: GlobSet?, _ form: LiveForm, _ state: FormState) throws(WireError) {
-        for name in globs?.literals ?? []
-        where state.definition.index(of: name) == nil {
+        for name in globs?.literals ?? [] where state.definition.index(of: name) == nil {
             throw noField(name, form, state)
         }
     }
@@ -72,29 +71,17 @@ extension Engine {
 
     /// Suggests only names of forms that the peer may read.
     func noForm(_ name: String, _ peer: Peer) -> WireError {
-        let shown = name.escapedForDisplay()
-        var error = WireError(.notFound, "no form \"\(shown)\"", form: name)
-        error.similar = Similar.names(
-            to: name, among: forms.filter { $0.isReadable && mayRead($0, peer) }.map(\.name))
-        if let nearest = error.similar.first {
-            error.message += "; did you mean \(nearest)?"
-        } else {
-            error.message += "; see pickerctl form list"
-        }
-        return error
+        let names = forms.filter { $0.isReadable && mayRead($0, peer) }.map(\.name)
+        return .missing(
+            "no form \"\(name.escapedForDisplay())\"", Similar.names(to: name, among: names),
+            elseSee: "form list", form: name)
     }
 
     func noField(_ id: String, _ form: LiveForm, _ state: FormState) -> WireError {
-        let shown = id.escapedForDisplay()
-        var error = WireError(
-            .notFound, "no field \"\(shown)\" in form \(form.name)", form: form.name, field: id)
-        error.similar = state.definition.idsSimilar(to: id)
-        if let nearest = error.similar.first {
-            error.message += "; did you mean \(nearest)?"
-        } else {
-            error.message += "; see pickerctl describe \(form.name)/"
-        }
-        return error
+        .missing(
+            "no field \"\(id.escapedForDisplay())\" in form \(form.name)",
+            state.definition.idsSimilar(to: id), elseSee: "describe \(form.name)/",
+            form: form.name, field: id)
     }
 
     /// Users and groups that a refusal names.
@@ -138,16 +125,13 @@ extension Engine {
         throw WireError(
             .forbidden,
             ("\(peer.user) may not \(action.verb) \(what); "
-                + (who.isEmpty ? "only root may" : "only \(who) may"))
-                .escapedForDisplay(),
+                + (who.isEmpty ? "only root may" : "only \(who) may")).escapedForDisplay(),
             form: form.name, field: field)
     }
 
     // MARK: - Setting
 
-    func stateSet(_ params: StateSet, _ call: PendingCall)
-        throws(WireError)
-    {
+    func stateSet(_ params: StateSet, _ call: PendingCall) throws(WireError) {
         let connection = call.connection
         let form = try editableForm(params.form, connection)
         let state = form.working
@@ -172,9 +156,7 @@ extension Engine {
                 try change.context.map { token throws(WireError) in
                     try seen(token, form, path: "changes[\(place)].context")
                 } ?? requestContext
-            if params.requireCurrent {
-                try requireCurrent([control], own, transaction, state)
-            }
+            if params.requireCurrent { try requireCurrent([control], own, transaction, state) }
             do {
                 try transaction.apply(
                     change.action, to: control, seen: own
@@ -191,9 +173,7 @@ extension Engine {
         if !params.requireFields.isEmpty {
             var controls: [Int] = []
             for id in params.requireFields {
-                guard let control = definition.index(of: id) else {
-                    throw noField(id, form, state)
-                }
+                guard let control = definition.index(of: id) else { throw noField(id, form, state) }
                 controls.append(control)
             }
             try requireCurrent(controls, requestContext, transaction, state)
@@ -315,8 +295,7 @@ extension Engine {
         }
         let row = RevisionRow(
             form: form.key, revision: outcome.revision, at: clocks.steadyMilliseconds(),
-            frame: frame,
-            record: record, recordBytes: recordBytes)
+            frame: frame, record: record, recordBytes: recordBytes)
         publish(
             .revision(form, frame: frame, touched: form.numbers(ofControls: outcome.touched)),
             of: form,
@@ -364,5 +343,18 @@ extension FormState {
         indexes(matching: globs).map {
             NamedField(id: definition.controls[$0].id, state: field($0))
         }
+    }
+}
+
+extension WireError {
+    /// Something does not exist; these names are similar.
+    fileprivate static func missing(
+        _ what: String, _ similar: [String], elseSee command: String, form: String,
+        field: String? = nil
+    ) -> WireError {
+        let hint = similar.first.map { "did you mean \($0)?" } ?? "see pickerctl \(command)"
+        var error = WireError(.notFound, "\(what); \(hint)", form: form, field: field)
+        error.similar = similar
+        return error
     }
 }

@@ -54,8 +54,7 @@ extension Engine {
         if let old = connection.subscription(to: form) { end(old) }
         let subscription = Subscription(
             connection: connection, form: form, position: position,
-            globs: params.fields.map { GlobSet($0) }, presence: params.presence,
-            answer: call.slot)
+            globs: params.fields.map { GlobSet($0) }, presence: params.presence, answer: call.slot)
         connection.subscriptions.append(subscription)
         connection.account.subscriptions += 1
         form.add(subscription)
@@ -79,8 +78,7 @@ extension Engine {
         let form = try subscribableForm(params, call.connection)
         let isThere = rows.first?.revision == from && params.since?.log == form.log
         accept(
-            params, form,
-            isThere ? .stored(next: from) : .live(next: form.committed.revision + 1),
+            params, form, isThere ? .stored(next: from) : .live(next: form.committed.revision + 1),
             isResumed: isThere, call)
     }
 
@@ -149,10 +147,7 @@ extension Engine {
         let state = form.committed
         counters.coalesced += 1
         if form.existence == .gone {
-            let gone = FormChanged(
-                form: form.name, revision: Revision(clamping: form.working.revision),
-                content: .deleted)
-            append(Answer.frame(.formChanged(gone)), to: &output)
+            append(form.changed(.deleted, at: form.working.revision), to: &output)
             return
         }
         var changes: [FieldChange] = []
@@ -160,19 +155,15 @@ extension Engine {
         where state.cells[index].revision >= from
             && subscription.filter?.contains(form.names.number(of: control.id)) ?? true
         {
-            changes.append(
-                FieldChange(field: control.id, state: state.field(index), was: nil))
+            changes.append(FieldChange(field: control.id, state: state.field(index), was: nil))
         }
         let revision = Revision(clamping: state.revision)
         if state.definitionRevision >= from {
-            let changed = FormChanged(
-                form: form.name, revision: revision,
-                content: .defined(
-                    FormChanged.Definition(
-                        version: Int64(clamping: state.version), context: state.token,
-                        definition: state.definition.json, changes: changes,
-                        coalescedFrom: Revision(clamping: from))))
-            append(Answer.frame(.formChanged(changed)), to: &output)
+            let definition = FormChanged.Definition(
+                version: Int64(clamping: state.version), context: state.token,
+                definition: state.definition.json, changes: changes,
+                coalescedFrom: Revision(clamping: from))
+            append(form.changed(.defined(definition), at: state.revision), to: &output)
         } else if !changes.isEmpty || subscription.globs == nil {
             let changed = StateChanged(
                 form: form.name, revision: revision, context: state.token, changes: changes,

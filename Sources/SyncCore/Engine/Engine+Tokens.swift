@@ -2,9 +2,7 @@
 
 extension Engine {
     func parse(_ token: String, path: String) throws(WireError) -> CausalContext {
-        do {
-            return try ContextToken.parse(token)
-        } catch {
+        do { return try ContextToken.parse(token) } catch {
             switch error {
             case .limit:
                 throw .limit(

@@ -26,9 +26,7 @@ extension Engine {
     ///
     /// - Parameter most: the most connections of one uid per call. The next call returns the
     ///   others.
-    public func takeReady(atMost most: Int = .max) -> [Outbox] {
-        scheduler.takeReady(atMost: most)
-    }
+    public func takeReady(atMost most: Int = .max) -> [Outbox] { scheduler.takeReady(atMost: most) }
 
     // MARK: - Writing
 

@@ -22,12 +22,10 @@ public final class Engine {
     var registry = FormRegistry()
 
     var connections = ConnectionTable<Connection>()
-    var scheduler = Scheduler()
+    let scheduler = Scheduler()
     /// The current time on the clock of `Moment.monotonicNanoseconds`, for measuring work. Without
     /// it no time is measured and only units count.
-    public var stopwatch: (() -> UInt64)? {
-        didSet { scheduler.measuresTime = stopwatch != nil }
-    }
+    public var stopwatch: (() -> UInt64)? { didSet { scheduler.measuresTime = stopwatch != nil } }
     /// Called for each transaction of silent writes alone, with its author, the newest revision and
     /// its dots. It is for simulations: such a transaction makes no revision, so its place among
     /// the others is seen nowhere else.
@@ -183,9 +181,7 @@ public struct EngineStartError: Error, Hashable, Sendable, CustomStringConvertib
     /// One line for people: which row, and what is wrong with it.
     public let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }
 
 extension RequestBounds {

@@ -18,7 +18,7 @@ import Testing
 
     /// The users of one turn, in order; each does `work`.
     private func turn(
-        _ scheduler: inout Scheduler, holdsEdits: Bool = false,
+        _ scheduler: Scheduler, holdsEdits: Bool = false,
         _ work: (Account) -> Void = { _ in }
     ) -> [UInt32] {
         var users: [UInt32] = []
@@ -37,14 +37,14 @@ import Testing
 
     @Test("two users at work within a short time are contended, and then no longer")
     func contention() {
-        var scheduler = Scheduler()
+        let scheduler = Scheduler()
         let (alice, bob) = (scheduler.join(1), scheduler.join(2))
         scheduler.spend(1, alice)
         #expect(!schedule(scheduler).isContended)
         scheduler.spend(1, bob)
         #expect(schedule(scheduler).isContended)
         #expect(alice.unitsLeft <= 0, "the long turn of a lone user ends")
-        #expect(turn(&scheduler) == [1, 2])
+        #expect(turn(scheduler) == [1, 2])
         #expect(alice.unitsLeft == Account.contendedUnits)
         scheduler.now += 20 * Self.millisecond
         #expect(!schedule(scheduler).isContended && schedule(scheduler).deadline == 99)
@@ -52,18 +52,18 @@ import Testing
 
     @Test("units beyond a turn are paid off in the turns after it")
     func debt() {
-        var scheduler = Scheduler()
+        let scheduler = Scheduler()
         let (alice, bob) = (scheduler.join(1), scheduler.join(2))
         scheduler.spend(1, bob)
         scheduler.spend(3 * Account.contendedUnits, alice)
         var turns = 0
         while alice.unitsLeft <= 0, turns < 10 {
-            _ = turn(&scheduler)
+            _ = turn(scheduler)
             turns += 1
         }
         #expect(turns == 3)
         while schedule(scheduler).wantsTurn, turns < 10 {
-            _ = turn(&scheduler)
+            _ = turn(scheduler)
             turns += 1
         }
         #expect(turns < 10, "who owes nothing takes no turns")
@@ -71,7 +71,7 @@ import Testing
 
     @Test("who has used its time waits until it has credit again, and the shell knows when")
     func credit() throws {
-        var scheduler = Scheduler()
+        let scheduler = Scheduler()
         scheduler.measuresTime = true
         let (alice, bob) = (scheduler.join(1), scheduler.join(2))
         _ = connection(7, alice, hasWork: true)
@@ -79,18 +79,18 @@ import Testing
         scheduler.spend(1, alice)
         scheduler.worked(UInt64(Account.creditMax) + 2 * Self.millisecond, for: alice)
         #expect(scheduler.mustWait(alice) && !scheduler.mustWait(bob))
-        #expect(turn(&scheduler) == [2])
+        #expect(turn(scheduler) == [2])
         let wait = try #require(schedule(scheduler).turnNanoseconds)
         #expect(wait > 0 && !schedule(scheduler).wantsIteration)
         scheduler.now += UInt64(wait)
         scheduler.spend(1, bob)
-        let users = turn(&scheduler)
+        let users = turn(scheduler)
         #expect(users.sorted() == [1, 2])
     }
 
     @Test("a request that blocked the loop is followed by a rest, while another user is there")
     func rest() {
-        var scheduler = Scheduler()
+        let scheduler = Scheduler()
         scheduler.measuresTime = true
         let (alice, _) = (scheduler.join(1), scheduler.join(2))
         scheduler.requestEnded(alice, took: 5 * Self.millisecond, at: 0)
@@ -104,7 +104,7 @@ import Testing
 
     @Test("an account lives as long as it has connections or owes something")
     func life() {
-        var scheduler = Scheduler()
+        let scheduler = Scheduler()
         let alice = scheduler.join(1)
         #expect(scheduler.join(1) === alice && scheduler.usersConnected == 1)
         scheduler.spend(Account.loneUnits + 40, alice)
@@ -113,7 +113,7 @@ import Testing
         #expect(scheduler.usersConnected == 0 && scheduler.accounts[1] === alice)
         var turns = 0
         while schedule(scheduler).wantsTurn, turns < 10 {
-            _ = turn(&scheduler)
+            _ = turn(scheduler)
             turns += 1
         }
         #expect(turns == 3 && scheduler.accounts.isEmpty)
@@ -121,7 +121,7 @@ import Testing
 
     @Test("reads of the store wait for each other, and are dropped when nobody wants them")
     func fetches() {
-        var scheduler = Scheduler()
+        let scheduler = Scheduler()
         let alice = scheduler.join(1)
         let query = StoreQuery.key(uid: 1, key: "k")
         let started = (1...4).map { scheduler.start(FetchID($0), query, for: alice) != nil }
@@ -136,24 +136,24 @@ import Testing
 
     @Test("an account with its part of a batch is held back until the commit")
     func batchPart() {
-        var scheduler = Scheduler()
+        let scheduler = Scheduler()
         let (alice, bob) = (scheduler.join(1), scheduler.join(2))
         _ = connection(7, alice, hasWork: true)
         scheduler.spend(1, bob)
         scheduler.spend(1, alice)
         for _ in 0..<scheduler.batchEditsMax { scheduler.countEdit(alice) }
-        _ = turn(&scheduler, holdsEdits: true)
+        _ = turn(scheduler, holdsEdits: true)
         #expect(alice.unitsLeft <= 0)
         #expect(!scheduler.schedule(holdsEdits: true, deadline: 0).wantsIteration)
         scheduler.commitBegan()
         #expect(alice.gatheredEdits == 0)
-        _ = turn(&scheduler, holdsEdits: true)
+        _ = turn(scheduler, holdsEdits: true)
         #expect(alice.unitsLeft > 0)
     }
 
     @Test("output is dealt out once, some of each user in turn while several are active")
     func output() {
-        var scheduler = Scheduler()
+        let scheduler = Scheduler()
         let (alice, bob) = (scheduler.join(1), scheduler.join(2))
         let many = (1...10).map { connection($0, alice) }
         for connection in many { scheduler.markReady(connection) }
@@ -163,7 +163,7 @@ import Testing
         let first = scheduler.takeReady(atMost: .max)
         #expect(first.count == Account.contendedWrites)
         #expect(scheduler.takeReady(atMost: .max).isEmpty, "its writes of this turn are used")
-        _ = turn(&scheduler)
+        _ = turn(scheduler)
         let rest = scheduler.takeReady(atMost: .max)
         #expect((first + rest).map(\.id) == many.map(\.id))
         #expect(scheduler.readyAccounts.isEmpty)

@@ -25,9 +25,7 @@ struct FormRegistry {
     private struct Name: Hashable {
         let name: String
 
-        static func == (left: Name, right: Name) -> Bool {
-            left.name.isSameBytes(as: right.name)
-        }
+        static func == (left: Name, right: Name) -> Bool { left.name.isSameBytes(as: right.name) }
 
         func hash(into hasher: inout Hasher) {
             var name = name

@@ -88,9 +88,7 @@ final class Account {
     /// Connections with a request that waits for its turn, in order.
     private var waiting = Queue<Connection>()
 
-    init(uid: UInt32) {
-        self.uid = uid
-    }
+    init(uid: UInt32) { self.uid = uid }
 
     /// Whether a connection waits for the next turn.
     var hasWaitingRequests: Bool { !waiting.isEmpty }

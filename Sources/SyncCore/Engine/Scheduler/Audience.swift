@@ -7,9 +7,7 @@ final class Audience {
     private var next = 0
     private(set) var unmarked = 0
 
-    init(_ account: Account) {
-        self.account = account
-    }
+    init(_ account: Account) { self.account = account }
 
     func add(_ subscription: Subscription) {
         subscription.index = UInt32(members.count)
@@ -30,9 +28,7 @@ final class Audience {
     }
 
     /// Starts marking all members.
-    func hasNews() {
-        unmarked = members.count
-    }
+    func hasNews() { unmarked = members.count }
 
     /// Marks at most `max` members and returns how many.
     func mark(atMost max: Int, _ body: (Subscription) -> Void) -> Int {

@@ -38,14 +38,14 @@ extension Scheduler {
     }
 
     /// Counts an edit in the gathering batch.
-    mutating func countEdit(_ account: Account) {
+    func countEdit(_ account: Account) {
         noteReturn(account)
         if account.gatheredEdits == 0 { editors.append(account) }
         account.gatheredEdits += 1
     }
 
     /// An edit arrived. The time since the account's last commit predicts its next return.
-    private mutating func noteReturn(_ account: Account) {
+    private func noteReturn(_ account: Account) {
         guard let settled = account.settledAt else { return }
         account.settledAt = nil
         awaited.removeAll { $0 === account }
@@ -57,7 +57,7 @@ extension Scheduler {
     /// The gathered batch was sent to the store: records each account's part of it. One edit per
     /// uid is free, because a client that waits for each answer uses the disk nearly all the time
     /// without taking it from others.
-    mutating func commitBegan() {
+    func commitBegan() {
         let edits = editors.reduce(0) { $0 + $1.gatheredEdits }
         committers = editors.map { ($0, UInt64(($0.gatheredEdits - 1) * 1000 / max(1, edits))) }
         forgetEdits()
@@ -65,7 +65,7 @@ extension Scheduler {
 
     /// A commit has ended. While more than one uid is active, its time is charged in proportion to
     /// edits, if edits wait for it.
-    mutating func commitEnded(took: UInt64, waitsForCommits: Bool) {
+    func commitEnded(took: UInt64, waitsForCommits: Bool) {
         if isContended, waitsForCommits {
             for (account, part) in committers { worked(took / 1000 * part, for: account) }
             awaitReturns(commitTook: took)
@@ -74,7 +74,7 @@ extension Scheduler {
     }
 
     /// Uids that were in the commit and have no other edit pending may return soon.
-    private mutating func awaitReturns(commitTook took: UInt64) {
+    private func awaitReturns(commitTook took: UInt64) {
         commitNanoseconds =
             commitNanoseconds == 0 ? took : commitNanoseconds - commitNanoseconds / 4 + took / 4
         let wait = min(commitNanoseconds, Self.waitMax)
@@ -87,14 +87,14 @@ extension Scheduler {
     }
 
     /// A commit failed, and the gathering batch was dropped with it.
-    mutating func commitFailed() {
+    func commitFailed() {
         forgetEdits()
         committers.removeAll(keepingCapacity: true)
         awaited.removeAll(keepingCapacity: true)
     }
 
     /// The next batch is empty.
-    private mutating func forgetEdits() {
+    private func forgetEdits() {
         for account in editors { account.gatheredEdits = 0 }
         editors.removeAll(keepingCapacity: true)
     }

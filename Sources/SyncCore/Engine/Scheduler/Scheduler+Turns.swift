@@ -43,9 +43,7 @@ extension Scheduler {
     private var turnNanoseconds: Int64? {
         guard isContended || isShared else { return nil }
         let waits = spenders.lazy.filter { $0.connections > 0 }.compactMap { account -> Int64? in
-            if self.isResting(account) {
-                return Int64(clamping: account.restsUntil - self.now)
-            }
+            if self.isResting(account) { return Int64(clamping: account.restsUntil - self.now) }
             return self.isContended && account.credit <= 0 ? 2 * (1 - account.credit) : nil
         }
         // The set of active uids can change before that.
@@ -53,9 +51,7 @@ extension Scheduler {
     }
 
     /// Whether the requests of an account have to wait for a turn.
-    func mustWait(_ account: Account) -> Bool {
-        account.hasWaitingRequests || !mayWork(account)
-    }
+    func mustWait(_ account: Account) -> Bool { account.hasWaitingRequests || !mayWork(account) }
 
     // MARK: - Turns
 
@@ -67,7 +63,7 @@ extension Scheduler {
     /// Starts the next turn of all accounts.
     ///
     /// - Parameter waitsForCommits: whether edits wait for a commit.
-    mutating func beginTurns(waitsForCommits: Bool) {
+    func beginTurns(waitsForCommits: Bool) {
         noteContention(waitsForCommits: waitsForCommits)
         swap(&takingTurns, &spenders)
         turnUnits = isContended ? Account.contendedUnits : Account.loneUnits
@@ -75,7 +71,7 @@ extension Scheduler {
 
     /// The next account that may work in this turn, with new units; `nil` at the end of the turn.
     /// After its work, `endTurn` follows.
-    mutating func nextTurn(holdsEdits: Bool) -> Account? {
+    func nextTurn(holdsEdits: Bool) -> Account? {
         while nextTaker < takingTurns.count {
             let account = takingTurns[nextTaker]
             nextTaker += 1
@@ -102,7 +98,7 @@ extension Scheduler {
 
     /// The work of an account in this turn has ended. Accounts with debts or waiting requests stay
     /// in the list for the next turn.
-    mutating func endTurn(of account: Account) {
+    func endTurn(of account: Account) {
         if account.unitsLeft < turnUnits || account.hasWaitingRequests
             || !account.audiences.isEmpty || !account.staleFilters.isEmpty
             || !account.fetchesWaiting.isEmpty || account.credit < Account.creditMax
@@ -122,7 +118,7 @@ extension Scheduler {
 
     /// Marks uids as active that wait for a turn, for the store or for a commit, however long that
     /// takes.
-    private mutating func noteContention(waitsForCommits: Bool) {
+    private func noteContention(waitsForCommits: Bool) {
         var first: Account?
         func isSecond(_ account: Account) -> Bool {
             if first == nil { first = account }

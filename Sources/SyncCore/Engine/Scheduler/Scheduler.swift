@@ -16,7 +16,9 @@
 ///     resting in credit ──spends──▶ spender ──its turn: all paid, nothing waits──▶ in credit
 ///                                    ▲   │
 ///                                    └───┘ its turn: debts, or something waits
-struct Scheduler {
+///
+/// A class: as a value, it would be copied for each question that the engine asks it.
+final class Scheduler {
     /// Two uids that take turns within this many nanoseconds both count as active.
     static var contentionNanoseconds: UInt64 { 20_000_000 }
 
@@ -60,7 +62,7 @@ struct Scheduler {
     // MARK: - Accounts
 
     /// One more connection of a uid.
-    mutating func join(_ uid: UInt32) -> Account {
+    func join(_ uid: UInt32) -> Account {
         let account = accounts[uid] ?? Account(uid: uid)
         accounts[uid] = account
         if account.connections == 0 { usersConnected += 1 }
@@ -69,7 +71,7 @@ struct Scheduler {
     }
 
     /// One connection of an account has ended.
-    mutating func leave(_ account: Account) {
+    func leave(_ account: Account) {
         account.connections -= 1
         guard account.connections == 0 else { return }
         usersConnected -= 1
@@ -79,7 +81,7 @@ struct Scheduler {
 
     /// Deletes an account without connections when it owes nothing. Until then, its user finds the
     /// debt again after a reconnect.
-    mutating func close(_ account: Account) {
+    func close(_ account: Account) {
         guard account.connections == 0 else { return }
         guard owesNothing(account) else { return noteSpent(account) }
         if accounts[account.uid] === account { accounts[account.uid] = nil }
@@ -110,7 +112,7 @@ struct Scheduler {
     var isShared: Bool { usersConnected > 1 }
 
     /// Charges units to an account.
-    mutating func spend(_ units: Int, _ account: Account) {
+    func spend(_ units: Int, _ account: Account) {
         if atWork !== account {
             if atWork != nil {
                 contendedUntil = now &+ Self.contentionNanoseconds
@@ -124,7 +126,7 @@ struct Scheduler {
     }
 
     /// An account has used a part of this turn.
-    mutating func noteSpent(_ account: Account) {
+    func noteSpent(_ account: Account) {
         guard !account.hasSpent else { return }
         account.hasSpent = true
         spenders.append(account)
@@ -142,7 +144,7 @@ struct Scheduler {
     func isResting(_ account: Account) -> Bool { account.restsUntil > now }
 
     /// Charges time to an account, while more than one uid is active.
-    mutating func worked(_ nanoseconds: UInt64, for account: Account) {
+    func worked(_ nanoseconds: UInt64, for account: Account) {
         guard isContended, measuresTime else { return }
         // Only time from now on earns credit.
         if account.credit >= Account.creditMax { account.creditAt = now }
@@ -154,13 +156,13 @@ struct Scheduler {
     }
 
     /// Charges the store's time for a fetch to the account that asked for it.
-    mutating func worked(_ nanoseconds: UInt64, forFetch id: FetchID) {
+    func worked(_ nanoseconds: UInt64, forFetch id: FetchID) {
         if let account = fetchers[id] { worked(nanoseconds, for: account) }
     }
 
     /// A request took this long. Ends the account's turn if the iteration has taken too long until
     /// `time`, because units are only estimates.
-    mutating func requestEnded(_ account: Account, took: UInt64?, at time: UInt64) {
+    func requestEnded(_ account: Account, took: UInt64?, at time: UInt64) {
         if let took { rest(account, after: took) }
         let most = isContended ? Account.contendedTurnNanoseconds : Account.turnNanoseconds
         guard time > now &+ most else { return }
@@ -172,7 +174,7 @@ struct Scheduler {
     /// connected, active or not. A client that arrives at a random moment waits in proportion to
     /// the square of the duration (mean residual life: Feller, volume 2, chapter XI), so the rest
     /// grows with the square.
-    mutating func rest(_ account: Account, after took: UInt64) {
+    func rest(_ account: Account, after took: UInt64) {
         let free = Account.freeNanoseconds
         guard took > free else { return }
         // No request takes longer by itself. The rest of the time is due to the machine.
@@ -194,9 +196,7 @@ struct Scheduler {
 
     /// A read for an account: the query if it may start now, `nil` if it is queued. The size of the
     /// read depends on who is active when it starts.
-    mutating func start(
-        _ id: FetchID, _ query: StoreQuery, for account: Account
-    ) -> StoreQuery? {
+    func start(_ id: FetchID, _ query: StoreQuery, for account: Account) -> StoreQuery? {
         fetchers[id] = account
         guard account.fetchesWaiting.isEmpty, mayFetch(account) else {
             account.fetchesWaiting.append((id, query))
@@ -209,7 +209,7 @@ struct Scheduler {
 
     /// The next queued read of an account that may start now. Reads that nobody waits for any more
     /// are dropped.
-    mutating func nextFetch(
+    func nextFetch(
         of account: Account, isWanted: (FetchID) -> Bool
     ) -> (id: FetchID, query: StoreQuery)? {
         while mayFetch(account), let fetch = account.fetchesWaiting.takeFirst() {
@@ -224,7 +224,7 @@ struct Scheduler {
     }
 
     /// A read has ended. Returns the account that pays for it.
-    mutating func fetchEnded(_ id: FetchID) -> Account? {
+    func fetchEnded(_ id: FetchID) -> Account? {
         guard let account = fetchers.removeValue(forKey: id) else { return nil }
         account.fetchesUnderWay -= 1
         if !account.fetchesWaiting.isEmpty { noteSpent(account) }
@@ -234,7 +234,7 @@ struct Scheduler {
     // MARK: - Output
 
     /// Marks a connection as ready: it may have output.
-    mutating func markReady(_ connection: Connection) {
+    func markReady(_ connection: Connection) {
         guard !connection.isReady, !connection.isWriting else { return }
         connection.isReady = true
         let account = connection.account
@@ -244,7 +244,7 @@ struct Scheduler {
 
     /// Notes that all subscribers of a form have output. They are marked once per iteration instead
     /// of once per change.
-    mutating func noteNews(of form: LiveForm) {
+    func noteNews(of form: LiveForm) {
         guard !form.hasNews else { return }
         form.hasNews = true
         news.append(form)
@@ -252,7 +252,7 @@ struct Scheduler {
 
     /// Marks the members of an audience: at once if there are few or only their uid is active,
     /// otherwise some in each turn of their uid.
-    private mutating func tell(_ audience: Audience) {
+    private func tell(_ audience: Audience) {
         if !isContended || audience.members.count <= Account.contendedWrites {
             for subscription in audience.members { markReady(subscription.connection) }
             return
@@ -263,7 +263,7 @@ struct Scheduler {
     }
 
     /// Marks some subscribers that have notifications.
-    mutating func markAudiences(of account: Account) {
+    func markAudiences(of account: Account) {
         var left = isContended ? Account.contendedMarks : Int.max
         while left > 0, let audience = account.audiences.first {
             left -= audience.mark(atMost: left) { markReady($0.connection) }
@@ -272,7 +272,7 @@ struct Scheduler {
     }
 
     /// The connections with output and no write in progress: see `Engine.takeReady`.
-    mutating func takeReady(atMost most: Int) -> [Outbox] {
+    func takeReady(atMost most: Int) -> [Outbox] {
         if !news.isEmpty {
             for form in news {
                 form.hasNews = false

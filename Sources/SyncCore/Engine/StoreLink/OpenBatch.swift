@@ -89,17 +89,13 @@ struct OpenBatch {
     /// The estimated bytes of all revisions.
     var bytes = 0
 
-    init(number: UInt64) {
-        self.number = number
-    }
+    init(number: UInt64) { self.number = number }
 
     var isEmpty: Bool { changes.isEmpty && keys.isEmpty && waiters.isEmpty && chores.isEmpty }
 
     /// Passes the changes of a form in this batch to `body`.
     mutating func withChanges(_ form: LiveForm, _ body: (inout FormChanges) -> Void) {
-        if let known = form.gathered, known.batch == number {
-            return body(&changes[known.place])
-        }
+        if let known = form.gathered, known.batch == number { return body(&changes[known.place]) }
         form.gathered = (number, changes.count)
         changes.append(FormChanges(form: form))
         body(&changes[changes.count - 1])
@@ -115,9 +111,7 @@ struct OpenBatch {
             changes[place] = FormChanges(form: form, isLeftOut: true)
         }
         events.removeAll { $0.form === form }
-        let taken = (
-            waiters.filter { $0.form == form.key }, keys.filter { $0.form == form.key }
-        )
+        let taken = (waiters.filter { $0.form == form.key }, keys.filter { $0.form == form.key })
         waiters.removeAll { $0.form == form.key }
         keys.removeAll { $0.form == form.key }
         return taken
@@ -179,8 +173,7 @@ extension OpenBatch.FormChanges {
             end = .whole(state.copy())
         } else {
             steps.append(
-                .putHead(
-                    form: form.key, revision: state.revision, context: state.context.encoded))
+                .putHead(form: form.key, revision: state.revision, context: state.context.encoded))
             let changed = cells.indexes
             for index in changed { steps.append(row(state, index)) }
             end = .cells(

@@ -64,9 +64,7 @@ struct StoreLink {
     /// The number of the newest internal error in the log (`data.report`).
     private var lastReport: Int64 = 0
 
-    init(keys: KeyIndex) {
-        self.keys = keys
-    }
+    init(keys: KeyIndex) { self.keys = keys }
 
     // MARK: - Health
 
@@ -125,19 +123,13 @@ struct StoreLink {
     // MARK: - Batches
 
     /// The batch that the store is writing.
-    var underWay: OpenBatch? {
-        if case .committing(let batch) = state { batch } else { nil }
-    }
+    var underWay: OpenBatch? { if case .committing(let batch) = state { batch } else { nil } }
 
     /// Whether a batch is being written.
-    var isCommitting: Bool {
-        if case .committing = state { true } else { false }
-    }
+    var isCommitting: Bool { if case .committing = state { true } else { false } }
 
     /// Whether the store can be sent the gathering batch, which has content.
-    var canSend: Bool {
-        if case .idle = state { !gathering.isEmpty } else { false }
-    }
+    var canSend: Bool { if case .idle = state { !gathering.isEmpty } else { false } }
 
     /// When the gathering batch is to be sent, if it is sent once in `period` nanoseconds.
     func dueAt(period: UInt64) -> UInt64 { sentAt &+ period }
