@@ -118,10 +118,15 @@ struct PickerctlCommand: ParsableCommand {
         }
         // A completing shell would show our message in the line that is being typed.
         if arguments.first == "---completion" { return code.rawValue }
-        var line = ParserWording.line(message(for: error))
+        var line = words(of: error)
         if !line.contains(";") { line += "; see \(helpCommand(arguments))" }
         Console.error(line)
         return code.rawValue
+    }
+
+    /// An error in the command line, in our words.
+    static func words(of error: any Error) -> String {
+        ParserWording.line(message(for: error), kinds: ["TIME": HistorySince.expected])
     }
 
     private static func helpCommand(_ arguments: [String]) -> String {

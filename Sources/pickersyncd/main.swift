@@ -89,11 +89,11 @@ struct PickerSyncD: ParsableCommand {
         }
         let report = Daemon.check(sources)
         for line in report.plan { print(line) }
-        for problem in report.problems { writeError("pickersyncd: \(problem)\n") }
+        for problem in report.problems { Self.writeError("pickersyncd: \(problem)\n") }
         throw ExitCode(report.status.rawValue)
     }
 
-    private func writeError(_ text: String) {
+    static func writeError(_ text: String) {
         var text = text
         text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
@@ -148,4 +148,12 @@ extension ConfigurationSources {
 if let usual = UsualArguments(Array(CommandLine.arguments.dropFirst())) {
     exit(Daemon.run(.here(flags: usual.flags, file: usual.file), newReplica: false).rawValue)
 }
-PickerSyncD.main()
+do {
+    try PickerSyncD.parse().run()
+} catch {
+    let code = PickerSyncD.exitCode(for: error)
+    if code.isSuccess || error is ExitCode { PickerSyncD.exit(withError: error) }
+    let line = ParserWording.line(PickerSyncD.message(for: error))
+    PickerSyncD.writeError("pickersyncd: \(line); see pickersyncd --help\n")
+    exit(code.rawValue)
+}

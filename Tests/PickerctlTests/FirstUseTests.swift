@@ -347,7 +347,7 @@ struct FirstUseTests {
             _ = try PickerctlCommand.whole(arguments)
             Issue.record("\(line) was read")
         } catch {
-            let text = ParserWording.line(PickerctlCommand.message(for: error))
+            let text = PickerctlCommand.words(of: error)
             #expect(text.hasPrefix(words), "\(line): \(text)")
             #expect(!text.contains("'"), "\(line): \(text)")
         }

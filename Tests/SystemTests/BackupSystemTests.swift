@@ -15,6 +15,19 @@ struct BackupSystemTests {
         return (outcome.status, outcome.out)
     }
 
+    @Test(
+        "a wrong command line of the daemon is one line that says what to do",
+        arguments: [
+            (["--nonsense"], "no option --nonsense"),
+            (["--log-level"], "--log-level has no value; write --log-level LEVEL"),
+            (["--socket", "/tmp/s", "extra"], "one argument too many: extra"),
+        ])
+    func usage(_ arguments: [String], _ words: String) throws {
+        let (status, said) = try run("pickersyncd", arguments)
+        #expect(status == 64)
+        #expect(said.hasPrefix("pickersyncd: \(words); see pickersyncd --help\n"), "\(said)")
+    }
+
     @Test("a backup taken under work is put back whole, and clients begin again with it")
     func roundTrip() throws {
         let folder = try TemporaryFolder()

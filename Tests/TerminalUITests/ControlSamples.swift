@@ -144,8 +144,8 @@ func gaugeSample(_ style: some GaugeStyle, _ value: String) -> Sample {
                 range: TrackRange(min: number("50"), max: number("170")), valueText: value,
                 minLabel: "50", maxLabel: "170",
                 thresholds: [
-                    .init(from: number("120"), tint: .named(.yellow)),
-                    .init(from: number("150"), tint: .named(.red)),
+                    .init(from: number("120"), tint: .named(.yellow), text: "120"),
+                    .init(from: number("150"), tint: .named(.red), text: "150"),
                 ], state: state)
         ).gaugeStyle(style)
     }
@@ -327,9 +327,7 @@ enum FormSample {
         var blocks: [any Block] = [
             Padding(
                 left: 2,
-                TitledRule(
-                    StyledText("Deploy", environment.roles.heading),
-                    style: environment.roles.border, glyphs: environment.glyphs))
+                StyledText("Deploy", environment.roles.heading))
         ]
         for (name, view) in views() {
             blocks.append(Owned(by: name, AnyBlock(view.block(in: environment))))

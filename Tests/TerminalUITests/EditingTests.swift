@@ -239,6 +239,17 @@ import Testing
         }
     }
 
+    @Test(
+        "weeks are counted by ISO 8601",
+        arguments: [
+            (2021, 1, [53, 1, 2, 3, 4, nil]), (2024, 12, [48, 49, 50, 51, 52, 1]),
+            (2026, 11, [44, 45, 46, 47, 48, 49]), (2026, 2, [5, 6, 7, 8, 9, nil]),
+        ] as [(Int, Int, [Int?])])
+    func weekNumbers(_ year: Int, _ month: Int, _ numbers: [Int?]) throws {
+        let month = try #require(YearMonth(year: year, month: month))
+        #expect(CalendarMonth(month).weekNumbers == numbers)
+    }
+
     @Test("a calendar has each day of its month once, under its day of the week")
     func calendar() throws {
         for month in 1...12 {

@@ -32,24 +32,24 @@ import Testing
         let index = try #require(form.index(of: id))
         let control = form.controls[index]
         let shown = form.shown(index) { form.controls[$0].defaultValue }
-        let state = ControlState(
-            control, field: FieldState(value: shown.value, revision: 1, isSet: false),
-            isDisabled: false, canAdminister: false)
-        return form.view(of: index, shown, text: form.text(of: shown, control: index), state)
+        let state = ControlState.of(control, shown, isDisabled: false)
+        return form.view(of: index, shown, text: form.text(of: shown, control: index), state) {
+            form.text(of: ShownValue($0), control: index)
+        }
     }
 
     @Test(
         "a control of a form shows its value in its form's style",
         arguments: [
             ("flavor", " None  "), ("source", "│▸Salary◂│ │▸Fixed ◂│"), ("traffic", "●"),
-            ("count", "[−]   3   [+]"), ("start", "07:30"), ("load", "━━╌"), ("load", "read-only"),
-            ("go", "[ ! Go ]"),
+            ("count", "[−]   3   [+]"), ("start", "07:30"), ("load", "━━╌"), ("go", "[ ! Go… ]"),
         ])
     func controls(id: String, expected: String) throws {
         let form = try form()
         let index = try #require(form.index(of: id))
-        let environment = StyleEnvironment().fittingLabels(form.controls.map { ControlLabel($0) })
-            .styled(for: form.controls[index])
+        let environment = StyleEnvironment()
+            .fittingLabels(columns: form.controls.map { ControlLabel($0).columns }.max() ?? 0)
+            .styled(form.controls[index].effectiveStyle, for: form.controls[index].type)
         let block = AnyBlock(try view(form, id).block(in: environment))
         let buffer = Canvas.drawing(block, columns: 80).buffer
         let shown = (0..<buffer.lines).map { buffer.text(ofLine: $0) }.joined(separator: "\n")

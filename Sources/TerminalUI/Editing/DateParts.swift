@@ -174,6 +174,11 @@ public struct CalendarMonth: Hashable, Sendable {
     /// Name and year: `November 2026`.
     public var title: String { "\(Self.monthNames[month.month - 1]) \(month.year)" }
 
+    /// The numbers of these six weeks (ISO 8601); `nil` for a week without a day of the month.
+    public var weekNumbers: [Int?] {
+        weeks.map { days in days.lazy.compactMap { $0 }.first?.isoWeek }
+    }
+
     /// Six weeks, so that a calendar does not change its height; days of other months are `nil`.
     public var weeks: [[CivilDate?]] {
         guard let first = CivilDate(year: month.year, month: month.month, day: 1) else { return [] }
@@ -184,5 +189,17 @@ public struct CalendarMonth: Hashable, Sendable {
                     year: month.year, month: month.month, day: week * 7 + day - blanks + 1)
             }
         }
+    }
+}
+
+extension CivilDate {
+    /// The number of its week: weeks begin on Monday, and the first one of a year contains the
+    /// fourth of January (ISO 8601).
+    var isoWeek: Int? {
+        // A week belongs to the year of its Thursday.
+        guard let thursday = adding(days: 4 - weekday),
+            let first = CivilDate(year: thursday.year, month: 1, day: 1)
+        else { return nil }
+        return (thursday.daysSince1970 - first.daysSince1970) / 7 + 1
     }
 }

@@ -158,33 +158,6 @@ public struct Bordered: Block {
     }
 }
 
-/// A title with a line to the right edge: the start of a section.
-public struct TitledRule: Block {
-    var title: StyledText
-    var style: CellStyle
-    var glyphs: Glyphs
-
-    /// A rule that begins with `title`.
-    public init(_ title: StyledText, style: CellStyle, glyphs: Glyphs) {
-        self.title = title
-        self.style = style
-        self.glyphs = glyphs
-    }
-
-    public func measure(width: Int) -> Size { Size(columns: width, lines: 1) }
-
-    public func render(into canvas: inout Canvas, in rect: Rect) {
-        let columns = min(title.columns, max(0, rect.columns - 2))
-        title.truncated().render(
-            into: &canvas, in: Rect(x: rect.x, y: rect.y, columns: columns, lines: 1))
-        let from = columns == 0 ? 0 : columns + 1
-        guard rect.columns > from else { return }
-        canvas.write(
-            String(repeating: glyphs.rule, count: rect.columns - from),
-            at: Point(x: rect.x + from, y: rect.y), style: style)
-    }
-}
-
 /// A block that reacts to the mouse.
 public struct Target: Block {
     var target: HitRegion.Target

@@ -215,3 +215,23 @@ extension StyledText {
         return lines
     }
 }
+
+/// A line in several wordings, the longest first: the first one that fits is drawn, or the last one
+/// cut.
+public struct FittingText: Block {
+    private let texts: [StyledText]
+
+    /// Wordings of one line.
+    public init(_ texts: [StyledText]) { self.texts = texts }
+
+    private func text(_ width: Int) -> StyledText {
+        let fitting = texts.first { $0.columns <= width }
+        return (fitting ?? texts.last ?? StyledText("")).truncated()
+    }
+
+    public func measure(width: Int) -> Size { text(width).measure(width: width) }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        text(rect.columns).render(into: &canvas, in: rect)
+    }
+}

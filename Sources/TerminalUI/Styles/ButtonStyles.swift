@@ -17,7 +17,7 @@ public struct ButtonStyleConfiguration: Sendable {
     /// only sign, and with an ellipsis where a question follows.
     public var text: String {
         let mark = role == .destructive ? "! " : ""
-        let end = asksFirst ? environment.glyphs.more : ""
+        let end = asksFirst ? environment.glyphs.ellipsis : ""
         return mark + environment.prefix(label.symbol) + label.title + end
     }
 
@@ -88,13 +88,12 @@ public struct BorderedButtonStyle: ButtonStyle {
             let isRed = configuration.role == .destructive
             let style = isRed ? roles.error.adding(.reverse) : base
             let glyphs = environment.glyphs
-            var text = Pill(environment, style: style, isFilled: true).text(
-                configuration.text, between: isStrong ? glyphs.loudLeft : " ",
-                and: isStrong ? glyphs.loudRight : " ")
-            if configuration.isPressed {
-                text = text.appending(" " + glyphs.check, roles.success)
-            }
-            return text.truncated()
+            // The mark of a press is inside, so that a button beside it does not move.
+            let first =
+                configuration.isPressed ? glyphs.check : isStrong ? glyphs.loudLeft : " "
+            return Pill(environment, style: style, isFilled: true).text(
+                configuration.text, between: first, and: isStrong ? glyphs.loudRight : " "
+            ).truncated()
         }
         let ground = roles.field.background
         let isSurface = ground != .standard && !configuration.state.isDimmed
@@ -205,10 +204,26 @@ public struct ButtonView: ControlView {
 public struct ButtonRow: ControlView {
     /// Columns between two.
     private static let gap = 2
-    private let buttons: [(owner: String, view: ButtonView)]
+    private let buttons: [Item]
+
+    /// A button in a row.
+    public struct Item {
+        /// The name of its control.
+        public var owner: String
+        public var view: ButtonView
+        /// The environment with its style.
+        public var environment: StyleEnvironment
+
+        /// The button of a control, in its style.
+        public init(owner: String, view: ButtonView, environment: StyleEnvironment) {
+            self.owner = owner
+            self.view = view
+            self.environment = environment
+        }
+    }
 
     /// Buttons with the names of their controls.
-    public init(_ buttons: [(owner: String, view: ButtonView)]) { self.buttons = buttons }
+    public init(_ buttons: [Item]) { self.buttons = buttons }
 
     public func block(in environment: StyleEnvironment) -> any Block {
         let states = buttons.map(\.view.configuration.state)
@@ -223,7 +238,8 @@ public struct ButtonRow: ControlView {
             state.reason = focused.reason
         }
         let blocks = buttons.map { button in
-            Owned(by: button.owner, AnyBlock(Fitted(AnyBlock(button.view.body(in: environment)))))
+            let body = AnyBlock(button.view.body(in: button.environment))
+            return Owned(by: button.owner, AnyBlock(Fitted(body)))
         }
         return ControlFrame(
             state, environment,

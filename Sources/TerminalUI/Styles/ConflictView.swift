@@ -28,10 +28,12 @@ public struct ConflictView: ControlView {
                     environment: environment))
         }
         let row = LabeledRow(label, state, environment) {
-            StyledText(
-                "\(environment.glyphs.conflict) picked at the same time; choose one",
-                environment.roles.warning.adding(.bold)
-            ).truncated()
+            FittingText(
+                ["picked at the same time; choose one", "choose one"].map {
+                    StyledText(
+                        "\(environment.glyphs.conflict) \($0)",
+                        environment.roles.warning.adding(.bold))
+                })
             FlowRow(blocks)
         }
         return ControlFrame(state, environment, isWide: true, row)

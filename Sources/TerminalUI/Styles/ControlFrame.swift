@@ -186,10 +186,13 @@ public struct ControlFrame: Block {
 
     /// Who is here and what is special, at the right end of the first line as far as it is free.
     private func marks(_ rect: Rect, _ gutter: Int, _ canvas: inout Canvas) {
-        let room = canvas.blankTail(ofLine: rect.y, in: rect.inset(left: gutter - 1)) - 1
+        // In a narrow form, a mark that touches the scroll bar would look like a part of it.
+        let edge = rect.columns < Self.wideMin ? 1 : 0
+        let room =
+            canvas.blankTail(ofLine: rect.y, in: rect.inset(left: gutter - 1)) - 1 - edge
         var texts = told(room) + state.notes
         if let ghost = state.ghost { texts.append(draft(ghost, room)) }
-        texts += special
+        texts += special(room - texts.reduce(0) { $0 + $1.columns + 2 })
         guard var text = texts.first else { return }
         for next in texts.dropFirst() { text = text + StyledText("  ") + next }
         // Marks begin in one column if they fit there.
@@ -199,7 +202,7 @@ public struct ControlFrame: Block {
         if columns >= 3 {
             text.truncated().render(
                 into: &canvas,
-                in: Rect(x: rect.maxX - columns, y: rect.y, columns: columns, lines: 1))
+                in: Rect(x: rect.maxX - edge - columns, y: rect.y, columns: columns, lines: 1))
         } else if let peer = state.flash ?? state.ghost?.by ?? state.peers.first {
             // No space for the name: its first cluster is shown in the gutter.
             canvas.write(
@@ -219,6 +222,7 @@ public struct ControlFrame: Block {
                 StyledText(
                     "\(glyphs.flash) \(flash.name)", roles.peer(flash.number).adding(.reverse)))
         }
+        if let recent = state.recent { texts.append(StyledText(recent, roles.dim)) }
         switch state.validity {
         case .valid: break
         case .missing: texts.append(StyledText("\(glyphs.cross) required", roles.error))
@@ -237,9 +241,10 @@ public struct ControlFrame: Block {
         return texts
     }
 
-    /// Why it cannot be edited, and whose focus is here.
-    private var special: [StyledText] {
+    /// Why it cannot be edited, and whose focus is here: by name if there is space for all names.
+    private func special(_ room: Int) -> [StyledText] {
         let roles = environment.roles
+        let dot = environment.glyphs.dot
         var texts: [StyledText] = []
         switch state.availability {
         case .editable: break
@@ -247,10 +252,11 @@ public struct ControlFrame: Block {
         case .disabled: texts.append(StyledText(state.reason ?? "disabled", roles.dim))
         case .locked: texts.append(StyledText("locked", roles.dim))
         }
-        for peer in state.peers {
-            texts.append(
-                StyledText("\(environment.glyphs.dot) \(peer.name)", roles.peer(peer.number)))
+        let names = state.peers.map { StyledText("\(dot) \($0.name)", roles.peer($0.number)) }
+        let columns = (texts + names).reduce(-2) { $0 + $1.columns + 2 }
+        if let first = state.peers.first, names.count > 1, columns > room {
+            return texts + [StyledText("\(dot) \(names.count) here", roles.peer(first.number))]
         }
-        return texts
+        return texts + names
     }
 }

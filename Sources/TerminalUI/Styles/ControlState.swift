@@ -65,6 +65,8 @@ public struct ControlState: Hashable, Sendable {
     public var held: PeerValue?
     /// Who has just changed it.
     public var flash: Peer?
+    /// Who changed it a moment ago, and when as people read it: `bob, 4 s`.
+    public var recent: String?
     /// Whose focus is here.
     public var peers: [Peer]
     /// Other notes at its right, such as a kept draft.

@@ -183,9 +183,11 @@ public struct GraphicalDatePickerStyle: DatePickerStyle {
     }
 }
 
-/// The calendar itself: a title with arrows, the days of the week, six weeks.
+/// The calendar itself: a title with arrows, the days of the week, six weeks with their numbers.
 public struct CalendarBlock: Block {
     static let dayColumns = 4
+    /// Columns of the week's number, which is left out if there is not enough space.
+    static let weekColumns = 3
     public var configuration: DatePickerStyleConfiguration
 
     /// The month of a date picker.
@@ -199,15 +201,30 @@ public struct CalendarBlock: Block {
         return month.map(CalendarMonth.init)
     }
 
+    private static func weekColumns(in width: Int) -> Int {
+        width >= weekColumns + 7 * dayColumns ? weekColumns : 0
+    }
+
     public func measure(width: Int) -> Size {
-        Size(columns: min(width, 7 * Self.dayColumns), lines: 8)
+        let columns = Self.weekColumns(in: width) + 7 * Self.dayColumns
+        return Size(columns: min(width, columns), lines: 8)
     }
 
     public func render(into canvas: inout Canvas, in rect: Rect) {
         guard let calendar else { return }
         let environment = configuration.environment
         let roles = environment.roles
-        let room = Rect(x: rect.x, y: rect.y, columns: 7 * Self.dayColumns, lines: rect.lines)
+        let weekColumns = Self.weekColumns(in: rect.columns)
+        let room = Rect(
+            x: rect.x + weekColumns, y: rect.y, columns: 7 * Self.dayColumns, lines: rect.lines)
+        if weekColumns > 0 {
+            for (line, week) in calendar.weekNumbers.enumerated() {
+                guard let week else { continue }
+                canvas.write(
+                    week < 10 ? " \(week)" : "\(week)",
+                    at: Point(x: rect.x, y: rect.y + 2 + line), style: roles.border)
+            }
+        }
         let head = room.line(0)
         Framed(columns: head.columns, .center, StyledText(calendar.title, roles.heading))
             .render(into: &canvas, in: head)

@@ -29,7 +29,7 @@ public struct FormPreview: ControlView {
             definition.isVisible($0, values: value)
         }
         let environment = environment.fittingLabels(
-            visible.map { ControlLabel(definition.controls[$0]) })
+            columns: visible.map { ControlLabel(definition.controls[$0]).columns }.max() ?? 0)
         var blocks: [any Block] = [
             StyledText(definition.title ?? definition.name, roles.heading).truncated()
         ]
@@ -43,32 +43,45 @@ public struct FormPreview: ControlView {
             if fields.isEmpty { continue }
             blocks.append(StyledText(""))
             if let title = section.title {
-                blocks.append(
-                    TitledRule(
-                        StyledText("  \(title)", roles.heading), style: roles.border,
-                        glyphs: environment.glyphs))
+                blocks.append(StyledText("  \(title)", roles.heading).truncated())
             }
-            for index in fields { blocks.append(block(of: index, in: environment)) }
+            for row in definition.rows(of: fields) {
+                blocks.append(block(of: row, in: environment))
+            }
             note(section.footer)
         }
         return Column(blocks)
     }
 
-    /// One control; whether it is disabled depends on the defaults of others.
-    private func block(of index: Int, in environment: StyleEnvironment) -> any Block {
+    /// A control, or buttons side by side.
+    private func block(of row: [Int], in environment: StyleEnvironment) -> any Block {
+        let views = row.map { view(of: $0, in: environment) }
+        let buttons = zip(row, views).compactMap { index, drawn in
+            (drawn.view as? ButtonView).map { button in
+                ButtonRow.Item(
+                    owner: definition.controls[index].id, view: button,
+                    environment: drawn.environment)
+            }
+        }
+        if buttons.count > 1 { return ButtonRow(buttons).block(in: environment) }
+        return Column(views.map { $0.view.block(in: $0.environment) })
+    }
+
+    /// One control, and the environment with its styles; whether it is disabled depends on the
+    /// defaults of others.
+    private func view(
+        of index: Int, in environment: StyleEnvironment
+    ) -> (view: any ControlView, environment: StyleEnvironment) {
         let control = definition.controls[index]
-        var environment = environment.styled(for: control)
+        var environment = environment.styled(control.effectiveStyle, for: control.type)
         for change in styles[control.id] ?? [] { change(&environment) }
         let shown = definition.shown(index, values: value)
-        let state = ControlState(
-            control,
-            field: FieldState(
-                value: shown.value, revision: 0, isSet: false, isMixed: shown.isMixed,
-                isInvalid: shown.isInvalid, isMissing: shown.isMissing),
-            isDisabled: !definition.isEnabled(index, values: value), canAdminister: false)
-        return definition.view(
+        let state = ControlState.of(
+            control, shown, isDisabled: !definition.isEnabled(index, values: value))
+        let view = definition.view(
             of: index, shown, text: definition.displayText(of: index, values: value), state
-        ).block(in: environment)
+        ) { definition.text(of: ShownValue($0), control: index) }
+        return (view, environment)
     }
 
     /// The preview as lines of text.
@@ -81,65 +94,5 @@ public struct FormPreview: ControlView {
         let canvas = Canvas.drawing(AnyBlock(block(in: environment)), columns: max(1, columns))
         return canvas.buffer.text(
             depth: hasStyle ? environment.depth : nil, charset: environment.charset)
-    }
-}
-
-extension FormDefinition {
-    /// A control as a view that nobody edits.
-    ///
-    /// - Parameters:
-    ///   - index: the control's place.
-    ///   - shown: its value.
-    ///   - text: its value in words.
-    ///   - state: what all controls have in common.
-    public func view(
-        of index: Int, _ shown: ShownValue, text: String, _ state: ControlState
-    ) -> any ControlView {
-        let control = controls[index]
-        let label = ControlLabel(control)
-        switch control.kind {
-        case .picker(let picker):
-            return PickerView(
-                PickerStyleConfiguration(
-                    control, picker, value: shown, valueText: text, state: state,
-                    environment: StyleEnvironment()))
-        case .wheels(let wheels):
-            return WheelsView(control, wheels, value: shown.value, state: state)
-        case .toggle:
-            return ToggleView(
-                ToggleStyleConfiguration(
-                    label: label, isOn: shown.value.boolValue ?? false, state: state))
-        case .slider(let slider):
-            guard
-                let configuration = SliderStyleConfiguration(
-                    control, slider, value: shown.value, valueText: text, state: state)
-            else { break }
-            return SliderView(configuration)
-        case .stepper(let stepper):
-            return StepperView(control, stepper, value: shown.value, valueText: text, state: state)
-        case .date(let date):
-            return DatePickerView(
-                DatePickerStyleConfiguration(control, date, value: shown.value, state: state))
-        case .text(let attributes):
-            let editor = TextEditor(
-                shown.value.stringValue ?? "", isMultiline: attributes.isMultiline,
-                maxLength: attributes.maxLength)
-            return TextView(label: label, editor: editor, prompt: attributes.prompt, state: state)
-        case .secure(let secure):
-            return SecureView(
-                label: label, isSet: false, editor: nil, prompt: secure.prompt, state: state)
-        case .gauge(let gauge):
-            guard
-                let configuration = GaugeStyleConfiguration(
-                    control, gauge, value: shown.value, valueText: text, state: state)
-            else { break }
-            return GaugeView(configuration)
-        case .button(let button):
-            return ButtonView(
-                PrimitiveButtonStyleConfiguration(control, button, phase: .idle, state: state))
-        case .label: break
-        }
-        // A range without an end has no track.
-        return LabelView(label: control.label == nil ? nil : label, text: text, state: state)
     }
 }

@@ -4,6 +4,21 @@ public import SyncCore
 
 /// A gauge.
 public struct GaugeStyleConfiguration: Sendable {
+    /// A value from which on the gauge has another tint.
+    public struct Threshold: Hashable, Sendable {
+        public var from: DecimalNumber
+        public var tint: Tint
+        /// The value as people read it.
+        public var text: String
+
+        /// A threshold.
+        public init(from: DecimalNumber, tint: Tint, text: String) {
+            self.from = from
+            self.tint = tint
+            self.text = text
+        }
+    }
+
     public var label: ControlLabel
     /// `nil` if there is none.
     public var value: DecimalNumber?
@@ -13,7 +28,7 @@ public struct GaugeStyleConfiguration: Sendable {
     public var minLabel: String?
     public var maxLabel: String?
     /// Ascending.
-    public var thresholds: [GaugeAttributes.Threshold]
+    public var thresholds: [Threshold]
     public var state: ControlState
     public var environment: StyleEnvironment
 
@@ -21,7 +36,7 @@ public struct GaugeStyleConfiguration: Sendable {
     public init(
         label: ControlLabel, value: DecimalNumber?, range: TrackRange, valueText: String,
         minLabel: String? = nil, maxLabel: String? = nil,
-        thresholds: [GaugeAttributes.Threshold] = [], state: ControlState = ControlState(),
+        thresholds: [Threshold] = [], state: ControlState = ControlState(),
         environment: StyleEnvironment = StyleEnvironment()
     ) {
         self.label = label
@@ -36,7 +51,7 @@ public struct GaugeStyleConfiguration: Sendable {
     }
 
     /// The threshold that the value has passed last.
-    public var passed: GaugeAttributes.Threshold? {
+    public var passed: Threshold? {
         value.flatMap { value in thresholds.last { $0.from <= value } }
     }
 
@@ -55,11 +70,11 @@ public struct GaugeStyleConfiguration: Sendable {
 
     /// The threshold that the value has passed, in words.
     public var warning: StyledText? {
-        passed.map { StyledText("\(environment.glyphs.above) over \($0.from)", fill) }
+        passed.map { StyledText("\(environment.glyphs.above) over \($0.text)", fill) }
     }
 }
 
-/// A bar; small lines mark the thresholds.
+/// A bar; small lines mark the thresholds, with their values if there is space.
 public struct LinearGaugeStyle: GaugeStyle {
     /// The style.
     public init() {}
@@ -98,12 +113,24 @@ public struct LinearGaugeStyle: GaugeStyle {
                 at: Point(x: rect.x + x, y: rect.y),
                 style: isFilled ? configuration.fill : roles.border)
         }
-        for threshold in configuration.thresholds {
-            let x = configuration.range.position(of: threshold.from, last: rect.columns)
+        let places = configuration.thresholds.map {
+            configuration.range.position(of: $0.from, last: rect.columns)
+        }
+        for (number, threshold) in configuration.thresholds.enumerated() {
+            let x = places[number]
             guard x < rect.columns else { continue }
+            let style = CellStyle(roles.color(threshold.tint))
             canvas.write(
                 x < filled ? glyphs.tickFilled : glyphs.tickEmpty,
-                at: Point(x: rect.x + x, y: rect.y), style: CellStyle(roles.color(threshold.tint)))
+                at: Point(x: rect.x + x, y: rect.y), style: style)
+            // The end of the filled part stays visible between two values.
+            let next = places.dropFirst(number + 1).first ?? rect.columns
+            let columns = DisplayWidth.columns(of: threshold.text)
+            let isHidden = (x..<x + columns + 2).contains(filled) && x < filled
+            guard x + columns + 2 < next, !isHidden else { continue }
+            canvas.write(
+                threshold.text, at: Point(x: rect.x + x + 1, y: rect.y),
+                style: x < filled ? style : roles.dim)
         }
     }
 }

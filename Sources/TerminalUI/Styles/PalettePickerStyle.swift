@@ -4,8 +4,9 @@ import SyncCore
 
 /// A row of symbols; more than six scroll.
 ///
-/// The label of the picked option is at the end, so that the mark is never the only sign: the
-/// effect `custom` draws none.
+/// The label of the picked option is at the end, so that the mark is never the only sign. The
+/// effect `custom` shows another symbol in place of the picked one: its filled form, or a check
+/// mark.
 public struct PalettePickerStyle: PickerStyle {
     /// Symbols that are shown at once.
     public static let windowMax = 6
@@ -76,6 +77,16 @@ public struct PalettePickerStyle: PickerStyle {
             ? "\(symbol) \(option.label)" : symbol
     }
 
+    /// The filled form of an outlined symbol.
+    private static func picked(_ symbol: String) -> String? {
+        let outlines = Array("☆♡○□◇△▽▷◁⚐♤♧♢☐⬡")
+        let filled = Array("★♥●■◆▲▼▶◀⚑♠♣♦☑⬢")
+        guard let symbol = symbol.first, let place = outlines.firstIndex(of: symbol) else {
+            return nil
+        }
+        return String(filled[place])
+    }
+
     /// The symbol with a column at each side, where the mark goes.
     private func drawn(
         _ option: PickerOption, isOn: Bool, _ configuration: Configuration
@@ -90,11 +101,15 @@ public struct PalettePickerStyle: PickerStyle {
         func between(_ left: String, _ right: String, _ edge: CellStyle) -> StyledText {
             StyledText(left, edge).appending(symbol, style).appending(right, edge)
         }
-        let plain = between(" ", " ", roles.text)
-        guard isOn else { return plain }
+        guard isOn else { return between(" ", " ", roles.text) }
         let edge = isOut ? roles.dim : roles.accent
         switch configuration.selectionEffect {
-        case .custom: return plain
+        case .custom:
+            // A name instead of a symbol stays, with the check mark before it.
+            let columns = DisplayWidth.columns(of: symbol)
+            guard columns <= 2 else { return between(environment.glyphs.check, " ", edge) }
+            let picked = Self.picked(symbol) ?? environment.glyphs.check
+            return StyledText(" \(DisplayWidth.padded(picked, to: columns)) ", edge)
         case .automatic where option.tint == nil:
             let pill = Pill(environment, configuration.state)
             return pill.left + StyledText(symbol, pill.inside) + pill.right

@@ -66,16 +66,19 @@ public struct PickerStyleConfiguration: Sendable {
     }
 
     /// The configuration of a form's picker that shows `value`, as the form shows it.
-    public init(
+    init(
         _ control: Control, _ picker: PickerAttributes, value: ShownValue, valueText: String,
-        state: ControlState, environment: StyleEnvironment
+        _ state: ControlState, _ interaction: ControlInteraction
     ) {
         let selection: Selection =
             value.isInvalid ? .unmatched(valueText) : .tags(value.value.arrayValue ?? [value.value])
         self.init(
             label: ControlLabel(control), options: picker.options.options,
             groups: picker.options.groups, selection: selection, isOptional: picker.isOptional,
-            isMultiple: picker.isMultiple, state: state, environment: environment)
+            isMultiple: picker.isMultiple, state: state)
+        if picker.currentValueLabel != nil { currentValue = valueText }
+        cursor = interaction.cursor
+        presentation = interaction.presentation
         isHorizontal = picker.isHorizontal
         selectionEffect = picker.selectionEffect
         wheelItemHeight = picker.wheelItemHeight ?? 1

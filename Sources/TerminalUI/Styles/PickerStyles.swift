@@ -241,20 +241,27 @@ public struct MenuPickerStyle: PickerStyle {
     }
 }
 
-/// The options of an open menu in a border: below the picker, or over what lies there.
+/// The options of an open menu in a border: below the picker, or over what lies there. It is at
+/// least as wide as an input.
 public struct MenuBox: Block {
     private let box: Bordered
+    private let columnsMin: Int
 
     /// The box of a picker's open list.
     public init(_ configuration: PickerStyleConfiguration, _ list: OpenList) {
         let content = FilteredList(configuration: configuration, list: list)
         let roles = configuration.environment.roles
+        columnsMin = configuration.environment.inputColumns
         box = Bordered(
             note: StyledText(content.count, roles.dim), style: roles.border,
             glyphs: configuration.environment.glyphs, content)
     }
 
-    public func measure(width: Int) -> Size { box.measure(width: width) }
+    public func measure(width: Int) -> Size {
+        let size = box.measure(width: width)
+        return Size(columns: min(width, max(size.columns, columnsMin)), lines: size.lines)
+    }
+
     public func render(into canvas: inout Canvas, in rect: Rect) {
         box.render(into: &canvas, in: rect)
     }
@@ -269,7 +276,7 @@ public struct NavigationLinkPickerStyle: PickerStyle {
         guard case .open(let list) = configuration.presentation else {
             return AnyBlock(link(configuration))
         }
-        return AnyBlock(page(configuration, list))
+        return AnyBlock(PickerPage(configuration, list))
     }
 
     private func link(_ configuration: Configuration) -> LabeledRow {
@@ -281,19 +288,45 @@ public struct NavigationLinkPickerStyle: PickerStyle {
             if configuration.state.isEditable { Target(.open, link) } else { link }
         }
     }
+}
 
-    private func page(_ configuration: Configuration, _ list: OpenList) -> Column {
+/// A picker's open list on a page of its own: the way back, the title, and the options in the lines
+/// that are left.
+public struct PickerPage: Block {
+    private let configuration: PickerStyleConfiguration
+    private let list: OpenList
+
+    /// The page of a picker's open list.
+    public init(_ configuration: PickerStyleConfiguration, _ list: OpenList) {
+        self.configuration = configuration
+        self.list = list
+    }
+
+    private var content: FilteredList { FilteredList(configuration: configuration, list: list) }
+
+    private var head: Column {
         let environment = configuration.environment
         let roles = environment.roles
-        let content = FilteredList(configuration: configuration, list: list)
         let title = StyledText(environment.glyphs.back + " ", roles.accent)
             .appending(configuration.label.title, roles.heading)
             .appending("  " + content.count, roles.dim)
         return Column {
             Target(.close, title.truncated())
             if let subtitle = configuration.label.subtitle { StyledText(subtitle, roles.dim) }
-            content
         }
+    }
+
+    public func measure(width: Int) -> Size {
+        let inner = content.measure(width: width)
+        return Size(columns: width, lines: head.measure(width: width).lines + inner.lines)
+    }
+
+    public func render(into canvas: inout Canvas, in rect: Rect) {
+        let lines = head.measure(width: rect.columns).lines
+        head.render(into: &canvas, in: rect)
+        var room = rect.inset(top: lines)
+        room.lines = min(room.lines, content.measure(width: rect.columns).lines)
+        content.render(into: &canvas, in: room)
     }
 }
 

@@ -30,13 +30,16 @@ public struct StyleEnvironment: Sendable {
     public var datePickerStyle = AnyDatePickerStyle(.automatic)
 
     /// The environment of a terminal, with automatic styles.
+    ///
+    /// `glyphs` are the marks of a terminal whose font has fewer than its charset.
     public init(
-        theme: Theme = .terminal, depth: ColorDepth = .trueColor, charset: Charset = .unicode
+        theme: Theme = .terminal, depth: ColorDepth = .trueColor, charset: Charset = .unicode,
+        glyphs: Glyphs? = nil
     ) {
         self.theme = theme
         self.depth = depth
         self.charset = charset
-        glyphs = Glyphs(charset)
+        self.glyphs = glyphs ?? Glyphs(charset)
         roles = RoleStyles(theme, depth: depth)
     }
 }

@@ -13,6 +13,9 @@ public struct TrackRange: Hashable, Sendable {
         self.max = max
     }
 
+    /// From 0 to 1, the bounds of a domain that has none.
+    static let unit = TrackRange(min: .zero, max: DecimalNumber(1))
+
     /// The bounds of a domain that has both.
     public init?(_ domain: NumberDomain) {
         guard let min = domain.min, let max = domain.max else { return nil }

@@ -49,7 +49,10 @@ public struct Glyphs: Hashable, Sendable {
     /// Before an option that has a colour.
     public var tint = "■"
     public var secret = "•"
+    /// Where a text is cut, in one column.
     public var more = "…"
+    /// After the name of a command that asks first.
+    public var ellipsis = "…"
     public var dash = "—"
     public var conflict = "⇄"
     public var held = "◇"
@@ -72,6 +75,8 @@ public struct Glyphs: Hashable, Sendable {
     public var scrollThumb = "┃"
     /// Whether arcs can be drawn with Braille dots.
     public var hasBraille = true
+    /// Whether all marks are ASCII.
+    public private(set) var isASCII = false
 
     /// The marks for terminals of UTF-8.
     public static let unicode = Glyphs()
@@ -117,6 +122,7 @@ public struct Glyphs: Hashable, Sendable {
         glyphs.tint = "#"
         glyphs.secret = "*"
         glyphs.more = "~"
+        glyphs.ellipsis = "..."
         glyphs.dash = "-"
         glyphs.conflict = "<>"
         glyphs.held = "%"
@@ -137,6 +143,7 @@ public struct Glyphs: Hashable, Sendable {
         glyphs.scrollTrack = "|"
         glyphs.scrollThumb = "#"
         glyphs.hasBraille = false
+        glyphs.isASCII = true
         return glyphs
     }()
 

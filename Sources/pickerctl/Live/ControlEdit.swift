@@ -87,7 +87,7 @@ extension LiveModel {
         else { return nil }
         if case .confirm = activeEdit.kind { return nil }
         return PeerValue(
-            value: state.value, text: mirror.text(state.value, of: index),
+            value: state.value, text: valueText(state.value, of: index),
             by: mirror.peer(state.by))
     }
 
@@ -191,7 +191,7 @@ extension LiveModel {
         guard let state = mirror.state(activeEdit.field), state.revision > activeEdit.revision,
             let peer = mirror.peer(state.by)
         else { return }
-        flashes[activeEdit.field] = Flash(peer: peer, until: now &+ Span.flash)
+        flashes[activeEdit.field] = Flash(peer: peer, since: now)
     }
 
     /// Whether a secret is being typed.

@@ -200,8 +200,14 @@ struct WordsLook: Equatable {
     /// How important it is.
     enum Kind { case question, choice, error, note, about }
 
-    var text: String
+    /// The same in several wordings, the longest first.
+    var texts: [String]
     var kind: Kind
+
+    init(_ texts: String..., kind: Kind) {
+        self.texts = texts
+        self.kind = kind
+    }
 }
 
 /// The inputs of the title of a section.
@@ -220,7 +226,6 @@ struct ControlLook: Equatable {
     var card: Int?
     var shown: ShownValue
     var text: String
-    var template: String?
     var activeEdit: ControlEdit?
     var cursor: Int?
     var part: Int?
@@ -266,19 +271,13 @@ extension LiveModel {
     /// This runs for each control in each frame, so it does not copy the control.
     func look(_ index: Int) -> ControlLook {
         let field = mirror.definition.controls[index].id
-        var template: String?
-        var isPicker = false
-        if case .picker(let picker) = mirror.definition.controls[index].kind {
-            isPicker = true
-            if let label = picker.currentValueLabel {
-                template = mirror.definition.render(label, of: index, values: mirror.stored)
-            }
-        }
+        let isPicker =
+            if case .picker = mirror.definition.controls[index].kind { true } else { false }
         let state = state(index)
         let isHeld = activeEdit?.field == field
         return ControlLook(
             state: state, cards: isHeld ? [] : conflict(index), card: chosenCard(index),
-            shown: shown(index), text: valueText(index), template: template,
+            shown: shown(index), text: valueText(index),
             activeEdit: isHeld ? activeEdit : nil,
             // It is only drawn for the focused control.
             cursor: isPicker && state.isFocused ? cursor(index) : nil,

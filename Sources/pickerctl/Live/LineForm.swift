@@ -25,18 +25,18 @@ struct LineForm {
     var model: LiveModel
     /// Whether a person answers; only then a question is repeated.
     let isPerson: Bool
-    private(set) var question = Question.command
+    var question = Question.command
     private(set) var output: [String] = []
     /// Why the form ended early.
     var failure: Failure?
     var isFinished = false
     /// The people whose presence was printed.
     var told: [LivePeer] = []
-    private var asksToLeave = false
+    var asksToLeave = false
     /// The values of the conflict that were printed last, by number, and the context of that
     /// moment.
-    private var offered: [JSON] = []
-    private var offeredContext: String?
+    var offered: [JSON] = []
+    var offeredContext: String?
     /// The section whose title was printed last.
     private var titled: Int?
 
@@ -67,14 +67,14 @@ struct LineForm {
         ask(after: -1)
     }
 
-    private func isAsked(_ index: Int) -> Bool {
+    func isAsked(_ index: Int) -> Bool {
         let control = definition.controls[index]
         if case .label = control.kind { return false }
         if control.isReadOnly || !model.mirror.isVisible(index) { return false }
         return model.mirror.isEnabled(index)
     }
 
-    private mutating func ask(after index: Int) {
+    mutating func ask(after index: Int) {
         if case .pick(let field, _) = model.mode {
             guard index < 0 else { return isFinished = true }
             return ask(.control(field))
@@ -96,14 +96,16 @@ struct LineForm {
         ask(.control(definition.controls[next].id))
     }
 
-    private mutating func ask(_ next: Question) {
+    mutating func ask(_ next: Question) {
         question = next
         guard case .control(let field) = next, let index = model.mirror.index(field) else { return }
         model.focus = .control(field)
         let control = definition.controls[index]
         sayTitle(of: control.section)
         say("\(state(index)). \(expects(index))")
-        for text in [control.subtitle, control.help] { if let text { say("  \(text)") } }
+        for text in [control.subtitle, control.help, model.author(index)] {
+            if let text { say("  \(text)") }
+        }
         let groups = Self.groups(of: control)
         for (number, option) in LiveModel.choices(of: control).enumerated() {
             if let title = groups[number] { say("  \(title):") }
@@ -166,7 +168,7 @@ struct LineForm {
         if shown.isMissing { text += ", required" }
         if control.isReadOnly { return text }
         if control.isLocked { text += ", locked" }
-        if !model.mirror.isEnabled(index) { text += ", disabled now" }
+        if !model.mirror.isEnabled(index) { text += ", \(model.reason(index) ?? "disabled now")" }
         return text
     }
 
@@ -183,10 +185,12 @@ struct LineForm {
                 ? "Numbers with commas, or none:" : "A number of the list:"
         case .wheels: return "A number for each:"
         case .toggle: return "yes or no:"
-        case .button(let button): return "\(button.confirm ?? "Press it?") yes or no:"
+        case .button(let button):
+            let question = button.question(titled: definition.controls[index].title)
+            return "\(question ?? "Press it?") yes or no:"
         case .text(let text) where text.isMultiline:
             return "Lines, and a line with a dot alone to end:"
-        default: return "\(definition.expectedDescription(of: index).capitalizedFirst):"
+        default: return "\((model.takes(index) ?? "").capitalizedFirst):"
         }
     }
 
@@ -305,106 +309,6 @@ struct LineForm {
 
     mutating func refuse(_ why: String) {
         if isPerson { say("No: \(why)") } else { failure = Failure(.data, why) }
-    }
-
-    // MARK: Commands
-
-    private mutating func command(_ text: String, _ commands: inout [LiveCommand]) {
-        let words = text.split(separator: " ")
-        let argument = words.dropFirst().joined(separator: " ")
-        switch words.first {
-        case "q", "quit": leave(&commands)
-        case "edit", "e": editOutside(&commands)
-        case "undo", "u": model.perform(.undo, &commands)
-        case "redo": model.perform(.redo, &commands)
-        case "list", "l":
-            list()
-            repeatQuestion()
-        case "who", "w":
-            sayPeople()
-            repeatQuestion()
-        case "reset": if let field = model.focusedField { model.send(field, .reset, &commands) }
-        case "clear":
-            if let field = model.focusedField { apply(.edit(.value("")), field, &commands) }
-        case "take":
-            guard let index = model.focusedIndex else { return }
-            let isOver = model.conflict(index).isEmpty
-            guard !isOver, let number = Int(argument), offered.indices.contains(number - 1)
-            else {
-                return say(
-                    isOver
-                        ? "No: there is no conflict here."
-                        : "No: a number from 1 to \(offered.count), as in :take 1.")
-            }
-            // The numbers are those that were printed, even if values have changed since.
-            let field = model.mirror.definition.controls[index].id
-            model.settle(field, offered[number - 1], context: offeredContext, &commands)
-            ask(after: index)
-        case "kept":
-            guard let choice = KeptChoice(rawValue: argument), !model.kept.isEmpty else {
-                return sayKept()
-            }
-            model.decide(choice, &commands)
-        case "back", "b": goBack()
-        case "help", "h", nil:
-            say("Enter: keep. :q leave, :list all values, :N go to number N of the list,")
-            say(":back, :undo, :redo, :who, :reset, :clear a text, :edit it in $EDITOR,")
-            say(":take N of a conflict.")
-            say("A text that begins with a colon is typed with two.")
-            repeatQuestion()
-        case let word?:
-            guard let number = Int(word), definition.controls.indices.contains(number - 1) else {
-                return say("No command \(word); :help lists them.")
-            }
-            ask(.control(definition.controls[number - 1].id))
-        }
-    }
-
-    /// Leaves the form. Waits for the last answers and reports edits that could not be sent.
-    private mutating func leave(_ commands: inout [LiveCommand]) {
-        guard model.mode == .form else { return commands.append(.quit(.notMet)) }
-        let waiting = model.mirror.waitingEdits
-        if !model.isOnline, waiting > 0, !asksToLeave {
-            asksToLeave = true
-            let what = waiting == 1 ? "1 edit waits" : "\(waiting) edits wait"
-            return say("\(what) for the daemon; :q again leaves without.")
-        }
-        if model.isOnline { isFinished = true } else { commands.append(.quit(.done)) }
-    }
-
-    private mutating func editOutside(_ commands: inout [LiveCommand]) {
-        model.activeEdit = nil
-        model.editOutside(&commands)
-        if commands.isEmpty { say("Only a text is edited in $EDITOR.") }
-    }
-
-    /// What is still asked, in one line.
-    private mutating func repeatQuestion() {
-        guard case .control(let field) = question, let index = model.mirror.index(field) else {
-            return
-        }
-        say("\(state(index)). \(expects(index))")
-    }
-
-    /// Asks the question for the control that would have the focus in the screen form.
-    mutating func askNearest() {
-        guard let field = model.focusedField, let index = model.mirror.index(field),
-            isAsked(index)
-        else { return ask(after: -1) }
-        ask(.control(field))
-    }
-
-    private mutating func goBack() {
-        guard let index = model.focusedIndex,
-            let before = definition.controls.indices.last(where: { $0 < index && isAsked($0) })
-        else { return }
-        ask(.control(definition.controls[before].id))
-    }
-
-    private mutating func list() {
-        for index in definition.controls.indices where model.mirror.isVisible(index) {
-            say("\(index + 1). \(state(index))")
-        }
     }
 }
 

@@ -12,16 +12,32 @@ extension LiveModel {
         case kept(KeptChoice)
     }
 
-    /// The question as the status line asks it.
-    var questionText: String? {
+    /// The question as the status line asks it, the longest wording first.
+    var questionWords: WordsLook? {
         switch question {
         case nil: return nil
         case .reset(let field)?:
             guard let index = mirror.index(field) else { return nil }
-            let value = mirror.text(mirror.definition.controls[index].defaultValue, of: index)
-            return "Reset \(title(of: field)) to \(value) for everybody?"
+            let value = mirror.definition.controls[index].defaultValue
+            let isCleared = isCleared(field)
+            let verb = isCleared ? "Clear" : "Reset"
+            let goal = isCleared ? "" : " to \(Self.brief(valueText(value, of: index)))"
+            // A low screen has no line for the keys.
+            let keys = isRoomy ? "" : " Enter / Esc"
+            return WordsLook(
+                "\(verb) \(title(of: field))\(goal) for everybody?\(keys)",
+                "\(verb)\(goal) for everybody?\(keys)", "\(verb)\(goal)?\(keys)",
+                kind: .question)
         case .kept(let choice)?: return keptQuestion(choice)
         }
+    }
+
+    /// Whether a reset leaves the field without a value.
+    func isCleared(_ field: String) -> Bool {
+        guard let index = mirror.index(field) else { return false }
+        if case .secure = mirror.definition.controls[index].kind { return true }
+        let value = mirror.definition.controls[index].defaultValue
+        return value.isNull || value == ""
     }
 
     /// Handles a key while there is a question; `false` if the key must still be processed.
@@ -112,7 +128,8 @@ extension LiveModel {
         if !parts.isEmpty { ownEdits.note(OwnEdit(revision: revision, parts: parts)) }
     }
 
-    /// What undo would do, for the footer: `35 → 40` is the edit that it reverts.
+    /// What undo would do, for the footer: `35→40` is the edit of the focused control that it
+    /// reverts; for another control, its name is added.
     var undoHint: String {
         guard let edit = ownEdits.done.last, let text = text(of: edit, isShort: true) else {
             return "undo"
@@ -122,13 +139,19 @@ extension LiveModel {
 
     /// An edit in words: its fields with the values before and after.
     func text(of edit: OwnEdit, isShort: Bool = false) -> String? {
-        let arrow = around.environment.charset == .ascii ? "->" : "→"
+        let arrow = around.environment.glyphs.isASCII ? "->" : "→"
         let parts = edit.parts.compactMap { part -> String? in
             guard let index = mirror.index(part.field) else { return nil }
-            let was = Self.brief(mirror.text(part.was, of: index))
-            let value = Self.brief(mirror.text(part.value, of: index))
-            return isShort && edit.parts.count == 1
-                ? "\(was)\(arrow)\(value)" : "\(title(of: part.field)) \(was) \(arrow) \(value)"
+            if case .secure = mirror.definition.controls[index].kind {
+                return title(of: part.field)
+            }
+            let was = Self.brief(valueText(part.was, of: index))
+            let value = Self.brief(valueText(part.value, of: index))
+            guard isShort else {
+                return "\(title(of: part.field)) \(was) \(arrow) \(value)"
+            }
+            let name = part.field == focusedField ? "" : Self.brief(title(of: part.field)) + " "
+            return "\(name)\(was)\(arrow)\(value)"
         }
         if parts.isEmpty { return nil }
         if isShort, parts.count > 1 { return "\(parts.count) fields" }
@@ -142,18 +165,30 @@ extension LiveModel {
 
     // MARK: What Enter would do
 
-    /// The value that Enter sets, if the highlight differs from the selection.
-    var pendingChoice: String? {
-        guard let index = focusedIndex, activeEdit == nil else { return nil }
+    /// What Enter would do, if that is not what is displayed: set a highlighted option, settle a
+    /// conflict, answer a question.
+    var pendingChoice: WordsLook? {
+        guard let index = focusedIndex else { return nil }
         let control = mirror.definition.controls[index]
+        if let activeEdit {
+            guard activeEdit.field == control.id, case .confirm(let onConfirm) = activeEdit.kind
+            else { return nil }
+            return onConfirm
+                ? WordsLook("Enter presses \(control.title) for everybody", kind: .choice)
+                : WordsLook("Enter cancels; nothing is pressed", kind: .choice)
+        }
         if let card = chosenCard(index) {
             let value = Self.brief(conflict(index)[card].text)
-            return "Enter settles \(control.title) as \(value) for everybody"
+            return WordsLook(
+                "Enter settles \(control.title) as \(value) for everybody",
+                "Enter: \(value) for everybody", kind: .choice)
         }
         guard case .picker(let picker) = control.kind, !picker.isMultiple,
             shape(index) == .lines, let tag = cursors[control.id], tag != shown(index).value,
             let option = Self.choices(of: control).first(where: { $0.tag == tag })
         else { return nil }
-        return "Enter sets \(control.title) to \(option.label) for everybody"
+        return WordsLook(
+            "Enter sets \(control.title) to \(option.label) for everybody",
+            "Enter sets \(option.label) for everybody", kind: .choice)
     }
 }

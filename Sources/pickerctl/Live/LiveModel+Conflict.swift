@@ -43,7 +43,7 @@ extension LiveModel {
         let standing = Sibling(value: state.value, by: state.by, at: state.at)
         return ([standing] + state.conflict).map { sibling in
             PeerValue(
-                value: sibling.value, text: mirror.text(sibling.value, of: index),
+                value: sibling.value, text: valueText(sibling.value, of: index),
                 by: mirror.peer(sibling.by), when: sibling.at.map { around.localTime($0) })
         }
     }

@@ -167,7 +167,7 @@ extension LiveModel {
             let isOn = shown(index).value.boolValue ?? false
             send(control.id, .value(.bool(!isOn)), &commands)
         case .button(let button):
-            guard Self.question(of: button, control) != nil else {
+            guard button.question(titled: control.title) != nil else {
                 return press(control.id, &commands)
             }
             take(control.id, .confirm(onConfirm: false))
@@ -210,6 +210,7 @@ extension LiveModel {
                 OpenList(
                     options: options, at: cursor(index) ?? 0,
                     linesMax: isPage ? room : min(10, room))))
+        if isPage, mode == .form, around.hasMotion { slide = Slide(since: now) }
     }
 
     /// Picks an option; if several can be picked, adds or removes it.
@@ -244,12 +245,6 @@ extension LiveModel {
             self.activeEdit = nil
             take(field, activeEdit.kind)
         }
-    }
-
-    /// What a button asks before it acts; `nil` if it acts at once.
-    static func question(of button: ButtonAttributes, _ control: Control) -> String? {
-        if let confirm = button.confirm { return confirm }
-        return button.role == .destructive ? "\(control.title)?" : nil
     }
 
     mutating func press(_ field: String, _ commands: inout [LiveCommand]) {

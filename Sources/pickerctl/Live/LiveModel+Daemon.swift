@@ -238,11 +238,14 @@ extension LiveModel {
     private mutating func flash(_ observed: [FormMirror.Observed]) {
         for change in observed {
             sayResolved(change.field)
-            if change.isMine { continue }
+            if change.isMine {
+                flashes[change.field] = nil
+                continue
+            }
             if let activeEdit, activeEdit.field == change.field { continue }
             problems[change.field] = nil
             guard let peer = mirror.peer(change.by) else { continue }
-            flashes[change.field] = Flash(peer: peer, until: now &+ Span.flash)
+            flashes[change.field] = Flash(peer: peer, since: now)
         }
     }
 

@@ -113,7 +113,7 @@ extension LiveModel {
         question = .kept(.keep)
     }
 
-    func keptQuestion(_ choice: KeptChoice) -> String {
+    func keptQuestion(_ choice: KeptChoice) -> WordsLook {
         let marks = KeptChoice.allCases.map {
             $0 == choice ? "[\($0.rawValue)]" : " \($0.rawValue) "
         }
@@ -124,7 +124,8 @@ extension LiveModel {
             case .apply: "set them in this daemon, for everybody"
             case .discard: "forget them"
             }
-        return "\(what): \(marks.joined(separator: " "))  \(meaning)"
+        let choices = "\(what): \(marks.joined(separator: " "))"
+        return WordsLook("\(choices)  \(meaning)", choices, kind: .question)
     }
 
     mutating func keptKey(

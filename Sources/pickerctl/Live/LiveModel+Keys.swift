@@ -20,8 +20,13 @@ extension LiveModel {
 
     mutating func key(_ event: KeyEvent, _ commands: inout [LiveCommand]) {
         let before = focus
+        let said = message
         carryOut(event, &commands)
-        if focus != before { isReady = !Self.isLetter(event) }
+        if focus != before {
+            isReady = !Self.isLetter(event)
+            // A message about the control that was left would hide what describes this one.
+            if message == said { message = nil }
+        }
         if event.key == .escape || event.key == .enter && focus == before { isReady = false }
         if activeEdit == nil { typedKeys = 0 }
     }

@@ -31,7 +31,7 @@ extension LiveModel {
         question = nil
         switch page {
         case .keys, .help, .people: page = .form
-        case .find, .palette: page = .form
+        case .find, .palette: return clickedPage(at: point, &commands)
         case .form: break
         }
         let region = geometry.region(at: point)
@@ -61,6 +61,20 @@ extension LiveModel {
         switch region.target {
         case .track, .text: drag = region
         case .action: break
+        }
+    }
+
+    /// A click on a page of commands or controls: the same as Enter there; elsewhere, the way back.
+    private mutating func clickedPage(at point: Point, _ commands: inout [LiveCommand]) {
+        let isPalette = if case .palette = page { true } else { false }
+        page = .form
+        guard case .action(.option(let tag))? = geometry.region(at: point)?.target,
+            let name = tag.stringValue
+        else { return }
+        if isPalette {
+            carryOut(command: name, &commands)
+        } else {
+            moveFocus(to: .control(name))
         }
     }
 

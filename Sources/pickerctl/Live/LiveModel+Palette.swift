@@ -55,7 +55,7 @@ extension LiveModel {
         page = .palette(list)
     }
 
-    private mutating func carryOut(command tag: String, _ commands: inout [LiveCommand]) {
+    mutating func carryOut(command tag: String, _ commands: inout [LiveCommand]) {
         let words = tag.split(separator: " ", maxSplits: 1).map(String.init)
         guard words.count == 2 else { return }
         switch words[0] {
@@ -68,7 +68,7 @@ extension LiveModel {
         }
     }
 
-    func palette(_ list: OpenList, _ environment: StyleEnvironment) -> any Block {
+    func palette(_ list: OpenList, _ environment: StyleEnvironment) -> PickerPage {
         listPage("Commands", list, paletteOptions, environment)
     }
 }

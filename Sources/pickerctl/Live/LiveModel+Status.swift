@@ -7,34 +7,38 @@ internal import TerminalUI
 extension LiveModel {
     /// The text above the keys.
     var words: WordsLook {
-        if let questionText { return WordsLook(text: questionText, kind: .question) }
-        if let message {
-            return WordsLook(text: message.text, kind: message.isError ? .error : .note)
+        if let questionWords { return questionWords }
+        if let message { return WordsLook(message.text, kind: message.isError ? .error : .note) }
+        if let pendingChoice { return pendingChoice }
+        guard let index = focusedIndex else { return WordsLook("", kind: .about) }
+        let field = mirror.definition.controls[index].id
+        if let problem = problems[field] { return words(of: problem, field) }
+        if let waiting = waiting(field) {
+            let who = waiting.by?.name ?? "another terminal"
+            return WordsLook(
+                "\(who) set \(Self.brief(waiting.text)); setting yours replaces it",
+                kind: .choice)
         }
-        if let pendingChoice { return WordsLook(text: pendingChoice, kind: .choice) }
-        if let index = focusedIndex {
-            let field = mirror.definition.controls[index].id
-            if let problem = problems[field] {
-                guard let draft = drafts[field] else {
-                    return WordsLook(text: problem, kind: .error)
-                }
-                return WordsLook(
-                    text: "unsaved: \(Self.brief(draft.text)) · \(problem)",
-                    kind: .error)
-            }
-            if let waiting = waiting(field) {
-                let who = waiting.by?.name ?? "another terminal"
-                return WordsLook(
-                    text: "\(who) set \(Self.brief(waiting.text)); setting yours replaces it",
-                    kind: .choice)
-            }
-            if let draft = drafts[field], activeEdit?.field != field {
-                return WordsLook(
-                    text: "unsaved: \(Self.brief(draft.text)) · \(draftHint)", kind: .choice)
-            }
-            if let settling = settling(index) { return WordsLook(text: settling, kind: .choice) }
+        if let draft = drafts[field], activeEdit?.field != field {
+            let unsaved = "unsaved: \(Self.brief(draft.text))"
+            return WordsLook(joined([unsaved, draftHint]), unsaved, kind: .choice)
         }
-        return WordsLook(text: about, kind: .about)
+        if let settling = settling(index) { return WordsLook(settling, kind: .choice) }
+        return WordsLook(joined(facts(index)), takes(index) ?? "", kind: .about)
+    }
+
+    /// A refusal, with the text that was not set.
+    private func words(of problem: String, _ field: String) -> WordsLook {
+        let brief = String(problem.prefix { $0 != ";" })
+        guard let draft = drafts[field] else { return WordsLook(problem, brief, kind: .error) }
+        let unsaved = "unsaved: \(Self.brief(draft.text))"
+        return WordsLook(
+            joined([unsaved, problem]), joined([unsaved, brief]), brief, kind: .error)
+    }
+
+    /// Parts of a line.
+    func joined(_ parts: [String]) -> String {
+        parts.joined(separator: " \(around.environment.glyphs.between) ")
     }
 
     /// What can be done with a draft.
@@ -48,29 +52,52 @@ extension LiveModel {
             activeEdit.field == mirror.definition.controls[index].id
         else { return nil }
         let before = mirror.text(index)
-        return "\(valueText(index)) · sets in a moment · Esc keeps \(before)"
+        return joined([valueText(index), "sets in a moment", "Esc keeps \(before)"])
     }
 
-    /// What the focused control takes, its help, and who set it.
-    private var about: String {
-        guard let index = focusedIndex else { return "" }
+    /// What is known of a control: why it is disabled, its help, what it takes, and who set it.
+    func facts(_ index: Int) -> [String] {
         let control = mirror.definition.controls[index]
-        var parts: [String] = []
-        if let reason = reason(index) { parts.append(reason) }
-        if let help = control.help { parts.append(help) }
+        return [reason(index), control.help, takes(index), author(index)].compactMap { $0 }
+    }
+
+    /// Who set a control, and when; `nil` if nobody has.
+    func author(_ index: Int) -> String? {
+        guard let state = mirror.state(mirror.definition.controls[index].id), state.isSet,
+            let by = state.by
+        else { return nil }
+        let who = "set by \(mirror.peer(by)?.name ?? "you")"
+        return state.at.map { joined([who, around.localTime($0)]) } ?? who
+    }
+
+    /// What a control takes, in a few words.
+    func takes(_ index: Int) -> String? {
+        let control = mirror.definition.controls[index]
         switch control.kind {
+        case .picker(let picker):
+            let count = Self.count(picker.options.options.count, "option")
+            return picker.isMultiple ? "any of \(count)" : "one of \(count)"
+        case .wheels(let wheels): return Self.count(wheels.components.count, "wheel")
+        case .toggle: return "on or off"
         case .slider, .stepper, .date, .text:
-            let words = mirror.definition.expectedDescription(of: index)
-            parts.append(Self.short(words))
-        case .picker(let picker) where shape(index) == .closed:
-            parts.append(Self.count(picker.options.options.count, "option"))
-        default: break
+            return Self.short(mirror.definition.expectedDescription(of: index))
+        case .gauge:
+            let words = Self.short(mirror.definition.expectedDescription(of: index))
+            return control.isReadOnly ? joined(["read-only", words]) : words
+        case .secure: return "a secret, which is never shown"
+        case .button(let button):
+            return button.question(titled: control.title) == nil
+                ? "runs at once for everybody" : "asks before it runs"
+        case .label: return nil
         }
-        if let state = mirror.state(control.id), state.isSet, let by = state.by {
-            let when = state.at.map { " · \(around.localTime($0))" } ?? ""
-            parts.append("set by \(mirror.peer(by)?.name ?? "you")\(when)")
+    }
+
+    /// A value of a control in words.
+    func valueText(_ value: JSON, of index: Int) -> String {
+        if case .toggle = mirror.definition.controls[index].kind, let isOn = value.boolValue {
+            return isOn ? "on" : "off"
         }
-        return parts.joined(separator: " · ")
+        return mirror.text(value, of: index)
     }
 
     /// A domain in words without its article: `0 to 100 in steps of 5`.
@@ -111,10 +138,7 @@ extension LiveModel {
 
     private func words(of comparison: Condition.Comparison, _ field: Int) -> String? {
         let title = mirror.definition.controls[field].title
-        func text(_ value: JSON) -> String {
-            if let isOn = value.boolValue { return isOn ? "on" : "off" }
-            return mirror.text(value, of: field)
-        }
+        func text(_ value: JSON) -> String { valueText(value, of: field) }
         switch comparison {
         case .equals(let value): return "\(title) \(text(value))"
         case .isIn(let values): return "\(title) \(values.map(text).joined(separator: " or "))"

@@ -75,10 +75,30 @@ struct LiveModel {
         var until: UInt64
     }
 
-    /// A highlight that fades.
+    /// A change by somebody else: first it is bright, then its author and its age are shown for a
+    /// while.
     struct Flash: Equatable {
         var peer: LivePeer
-        var until: UInt64
+        /// When it was received, in nanoseconds of the loop's clock.
+        var since: UInt64
+
+        /// The ages that are shown, in seconds: few, as each new one is a frame.
+        private static let ages: [UInt64] = [2, 5, 10, 20, 30, 45]
+        static let span: UInt64 = 60_000_000_000
+
+        func isBright(at now: UInt64) -> Bool { now < since &+ Span.flash }
+
+        /// How long ago it was, in seconds, rounded down to one of the ages that are shown.
+        func age(at now: UInt64) -> UInt64 {
+            let seconds = (now &- since) / 1_000_000_000
+            return Self.ages.last { $0 <= seconds } ?? Self.ages[0]
+        }
+
+        /// When it is drawn in another way.
+        func next(after now: UInt64) -> UInt64 {
+            let times = [Span.flash] + Self.ages.map { $0 * 1_000_000_000 } + [Self.span]
+            return since &+ (times.first { since &+ $0 > now } ?? Self.span)
+        }
     }
 
     /// The purpose of a request.
@@ -94,7 +114,7 @@ struct LiveModel {
 
     /// Nanoseconds.
     enum Span {
-        static let flash: UInt64 = 2_500_000_000
+        static let flash: UInt64 = 2_000_000_000
         static let message: UInt64 = 6_000_000_000
         /// The delay after the last step before a value is set.
         static let settle: UInt64 = 400_000_000
@@ -105,11 +125,35 @@ struct LiveModel {
         static let cards: UInt64 = 500_000_000
     }
 
+    /// A page that comes in from the right, in a few frames.
+    struct Slide: Equatable {
+        /// Nanoseconds of the loop's clock.
+        var since: UInt64
+
+        /// Ten frames per second.
+        private static let frame: UInt64 = 100_000_000
+        private static let frames: UInt64 = 3
+
+        func isOver(at now: UInt64) -> Bool { now >= since &+ Self.frames * Self.frame }
+
+        func next(after now: UInt64) -> UInt64 {
+            since &+ ((now &- since) / Self.frame + 1) * Self.frame
+        }
+
+        /// The columns that are missing to the page's place in a window of so many.
+        func columns(of window: Int, at now: UInt64) -> Int {
+            let done = min((now &- since) / Self.frame + 1, Self.frames)
+            return window - window * Int(done) / Int(Self.frames)
+        }
+    }
+
     /// Properties of the environment.
     struct Surroundings {
         var environment = StyleEnvironment(theme: .terminal)
         /// A requested theme is used with any background.
         var choosesTheme = true
+        /// Whether pages slide.
+        var hasMotion = false
         var themes = ThemeChoice.standard
         var keys = KeyMap()
         var today: CivilDate?
@@ -119,7 +163,7 @@ struct LiveModel {
 
         /// The names of keys in hints, as the terminal can display them.
         func plain(_ hints: [(String, String)]) -> [(String, String)] {
-            guard environment.charset == .ascii else { return hints }
+            guard environment.glyphs.isASCII else { return hints }
             let words = ["←→": "left/right", "↑↓": "up/down"]
             return hints.map { (words[$0.0] ?? $0.0, $0.1) }
         }
@@ -149,6 +193,8 @@ struct LiveModel {
     var folded: Set<Int> = []
     var message: Message?
     var scroll = ScrollState()
+    /// The page that comes in.
+    var slide: Slide?
     /// Whether the screen scrolls to the focus; the mouse wheel turns this off.
     var followsFocus = true
     var purposes: [Int: Purpose] = [:]
@@ -233,10 +279,11 @@ struct LiveModel {
 
     /// When the next `.tick` is due.
     var deadline: UInt64? {
-        var deadlines: [UInt64] = flashes.values.map(\.until)
+        var deadlines: [UInt64] = flashes.values.map { $0.next(after: now) }
         if let message { deadlines.append(message.until) }
         if let settles = activeEdit?.settles { deadlines.append(settles) }
         if let pressed { deadlines.append(pressed.until) }
+        if let slide { deadlines.append(slide.next(after: now)) }
         if mode == .form, isOnline, wantedPresence != told {
             deadlines.append(toldAt &+ Span.presence)
         }
@@ -246,7 +293,8 @@ struct LiveModel {
     var isOnline: Bool { mirror.link == .online }
 
     private mutating func expire(_ commands: inout [LiveCommand]) {
-        flashes = flashes.filter { $0.value.until > now }
+        flashes = flashes.filter { $0.value.since &+ Flash.span > now }
+        if let slide, slide.isOver(at: now) { self.slide = nil }
         if let message, message.until <= now { self.message = nil }
         if let pressed, pressed.until <= now { self.pressed = nil }
         if let settles = activeEdit?.settles, settles <= now { commitEdit(&commands) }

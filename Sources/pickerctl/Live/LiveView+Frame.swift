@@ -73,31 +73,31 @@ extension LiveModel {
     }
 
     /// The banners.
-    func banner(_ environment: StyleEnvironment) -> StyledText? {
-        let roles = environment.roles
-        let style = roles.warning.adding([.bold, .reverse])
-        let text: String
+    func banner(_ environment: StyleEnvironment) -> FittingText? {
+        let texts: [String]
         switch mirror.link {
         case .connecting, .online:
             guard let keptBanner else { return nil }
-            text = keptBanner
+            let brief = "\(Self.count(kept.count, "edit")) not sent"
+            texts = [keptBanner, joined([brief, around.keys.name(of: .kept)])]
         case .lost(let reason):
             let waiting = mirror.waitingEdits
+            let what = waiting == 0 ? "edits" : Self.count(waiting, "edit")
+            let when = "\(what) \(waiting == 1 ? "merges" : "merge") when it is back"
             let why = reason.map { " (\($0))" } ?? ""
-            text =
-                "the daemon is away\(why): continue editing; "
-                + (waiting == 0
-                    ? "edits merge when it is back"
-                    : waiting == 1
-                        ? "1 edit merges when it is back"
-                        : "\(waiting) edits merge when it is back")
+            texts = [
+                "the daemon is away\(why): continue editing; \(when)",
+                "the daemon is away: \(when)", "away: \(when)",
+            ]
         case .deleted:
-            text =
+            texts = [
                 keptBanner.map { "this daemon has no form \(mirror.form); \($0)" }
-                ?? "this form was deleted; it opens again when somebody creates it"
-        case .refused(let reason): text = reason
+                    ?? "this form was deleted; it opens again when somebody creates it"
+            ]
+        case .refused(let reason): texts = [reason]
         }
-        return StyledText(" " + text + " ", style).truncated()
+        let style = environment.roles.warning.adding([.bold, .reverse])
+        return FittingText(texts.map { StyledText(" \($0) ", style) })
     }
 
     // MARK: Below
@@ -121,7 +121,7 @@ extension LiveModel {
         return lines
     }
 
-    func said(_ words: WordsLook, _ environment: StyleEnvironment) -> StyledText {
+    func said(_ words: WordsLook, _ environment: StyleEnvironment) -> FittingText {
         let roles = environment.roles
         let style =
             switch words.kind {
@@ -131,7 +131,7 @@ extension LiveModel {
             case .note: roles.text
             case .about: roles.dim
             }
-        return StyledText(" " + words.text, style).truncated()
+        return FittingText(words.texts.map { StyledText(" " + $0, style) })
     }
 
     /// The keys that have an effect now. A click on one is the same as the key.
@@ -159,7 +159,8 @@ extension LiveModel {
         case .form: break
         }
         switch question {
-        case .reset?: return [("Enter", "reset"), ("Esc", "keep it")]
+        case .reset(let field)?:
+            return [("Enter", isCleared(field) ? "clear" : "reset"), ("Esc", "keep it")]
         case .kept?: return around.plain([("←→", "choose"), ("Enter", "do it"), ("Esc", "back")])
         case nil: break
         }
@@ -194,13 +195,14 @@ extension LiveModel {
         guard let index = focusedIndex else { return [] }
         let control = mirror.definition.controls[index]
         let leave = ("Esc", "leave")
+        let sets = if case .pick(_, sets: true) = mode { true } else { false }
         switch control.kind {
         case .picker(let picker):
             if case .list? = activeEdit?.kind {
                 return [("Enter", "choose"), ("a-z", "filter"), leave]
             }
             if picker.isMultiple { return [("Space", "select"), ("Enter", "done"), leave] }
-            return [("arrows", "move"), ("Enter", "choose"), leave]
+            return [("arrows", "move"), ("Enter", sets ? "set for everybody" : "choose"), leave]
         case .toggle: return [("Space", "toggle"), ("Enter", "done"), leave]
         case .text, .secure: return [("Enter", "set"), leave]
         default: return [("arrows", "change"), ("Enter", "set"), leave]
@@ -279,7 +281,7 @@ extension LiveModel {
         }
     }
 
-    func find(_ list: OpenList, _ environment: StyleEnvironment) -> any Block {
+    func find(_ list: OpenList, _ environment: StyleEnvironment) -> PickerPage {
         listPage("Find a control", list, findable, environment)
     }
 
@@ -287,13 +289,12 @@ extension LiveModel {
     func listPage(
         _ title: String, _ list: OpenList, _ options: [PickerOption],
         _ environment: StyleEnvironment
-    ) -> any Block {
-        var configuration = PickerStyleConfiguration(
-            label: ControlLabel(title), options: options,
-            selection: .tags([focusedField.map { .string($0) } ?? .null]),
-            state: ControlState(isFocused: true), environment: environment)
-        configuration.presentation = .open(list)
-        return PickerView(configuration).pickerStyle(.navigationLink).block(in: environment)
+    ) -> PickerPage {
+        PickerPage(
+            PickerStyleConfiguration(
+                label: ControlLabel(title), options: options,
+                selection: .tags([focusedField.map { .string($0) } ?? .null]),
+                state: ControlState(isFocused: true), environment: environment), list)
     }
 }
 

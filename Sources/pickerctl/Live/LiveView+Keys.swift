@@ -7,9 +7,10 @@ extension LiveModel {
     /// Draws the box at the lower end of the form.
     func drawKeys(into canvas: inout Canvas, in window: Rect, _ environment: StyleEnvironment) {
         let box = keysBox(environment)
-        let lines = min(box.measure(width: window.columns - 2).lines, window.lines)
-        let rect = Rect(
-            x: window.x + 1, y: window.maxY - lines, columns: window.columns - 2, lines: lines)
+        // As wide as the rules above and below.
+        let columns = window.columns - 3
+        let lines = min(box.measure(width: columns).lines, window.lines)
+        let rect = Rect(x: window.x + 1, y: window.maxY - lines, columns: columns, lines: lines)
         canvas.fill(rect)
         canvas.clipped(to: rect) { box.render(into: &$0, in: rect) }
     }
@@ -33,12 +34,12 @@ extension LiveModel {
                 return names.isEmpty ? nil : (names.prefix(1).joined(separator: " "), what)
             }
         }
-        let own = controlHints + named([(.reset, "reset (asks)")])
+        let own = controlHints + (isResettable ? named([(.reset, "reset (asks)")]) : [])
         let others = named([
             (.next, "next control"), (.find, "find a control"), (.undo, undoHint), (.redo, "redo"),
             (.conflict, "next conflict"), (.people, "who is here"), (.leave, "quit"),
         ])
-        let half = (formColumns - 6) / 2
+        let half = (formColumns - 7) / 2
         return Bordered(
             title: StyledText(keysTitle, roles.heading),
             note: StyledText("\(around.keys.name(of: .help)) all keys", roles.dim),
@@ -47,6 +48,17 @@ extension LiveModel {
                 Framed(columns: half, .leading, list(own))
                 Framed(columns: half, .leading, list(others))
             })
+    }
+
+    /// Whether the focused control has a value that can be reset.
+    private var isResettable: Bool {
+        guard let index = focusedIndex, !mirror.definition.controls[index].isReadOnly else {
+            return false
+        }
+        switch mirror.definition.controls[index].kind {
+        case .button, .label: return false
+        default: return true
+        }
     }
 
     /// The kind of the focused control and its label: `Slider: Traffic`.

@@ -29,15 +29,11 @@ extension LiveModel {
     /// The environment for this width: the label column is as wide as the longest label.
     private func environment(_ drawn: inout DrawnParts) -> StyleEnvironment {
         let columns = drawn.labelColumns(of: mirror.definitions) {
-            mirror.definition.controls.map { control in
-                let subtitle = control.subtitle.map { DisplayWidth.columns(of: $0) }
-                return max(
-                    DisplayWidth.columns(of: control.title) + 3, min(subtitle ?? 0, 18))
-            }
+            mirror.definition.controls.map { ControlLabel($0).columns }
         }
         let visible = columns.indices.lazy.filter { mirror.isVisible($0) }
-        let longest = visible.map { columns[$0] }.max() ?? 14
-        return around.environment.with { $0.labelColumns = min(max(longest, 14), 27) }
+        return around.environment.fittingLabels(
+            columns: visible.map { columns[$0] }.max() ?? 0)
     }
 
     private func screen(_ drawn: inout DrawnParts) -> LiveScreen {
@@ -52,9 +48,9 @@ extension LiveModel {
         }
         let title = drawn.drawing(of: headerLook, columns: columns) { header(environment) }
         line(Picture(title))
+        // In place of the rule, so that the form does not move.
         if let banner = banner(environment) {
             line(kept.isEmpty ? AnyBlock(banner) : AnyBlock(Target(.command("kept"), banner)))
-            if isRoomy { top += 1 }
         } else if isRoomy {
             line(Picture(drawn.drawing(of: .rule, columns: columns) { rule(environment) }))
         }
@@ -77,8 +73,8 @@ extension LiveModel {
             Viewport(scroll, lines: window.lines, environment: environment, content)
                 .render(into: &canvas, in: window.inset(left: 1))
         case .people: people(environment).render(into: &canvas, in: window.inset(left: 1))
-        case .find(let list): find(list, environment).render(into: &canvas, in: window)
-        case .palette(let list): palette(list, environment).render(into: &canvas, in: window)
+        case .find(let list): draw(find(list, environment), into: &canvas, in: window)
+        case .palette(let list): draw(palette(list, environment), into: &canvas, in: window)
         }
         geometry.regions = canvas.regions
         return LiveScreen(canvas: canvas, geometry: geometry, scroll: scroll)
@@ -98,8 +94,9 @@ extension LiveModel {
     ) {
         let window = geometry.window
         if let page = openPage(environment) {
-            page.render(into: &canvas, in: window)
-            return
+            var place = window
+            if let slide { place.x += slide.columns(of: window.columns, at: now) }
+            return draw(page, into: &canvas, in: place)
         }
         // An empty column between the names and the scroll bar.
         let isWide = window.columns >= 60
@@ -135,14 +132,19 @@ extension LiveModel {
         let value = canvas.regions.last { region in
             region.owner == activeEdit.field && region.target == .action(.close)
         }?.rect
-        let x = value?.x ?? window.x + 2
-        let size = menu.measure(width: max(0, window.maxX - 1 - x))
+        var x = value?.x ?? window.x + 2
+        var size = menu.measure(width: max(0, window.maxX - 1 - x))
         let lines = min(size.lines, window.lines)
         let below = value?.maxY ?? frame.maxY
         let above = (value?.y ?? frame.y) - lines
-        let y =
-            below + lines <= window.maxY
-            ? below : above >= window.y ? above : max(window.y, window.maxY - lines)
+        var y = below
+        if below + lines > window.maxY { y = above }
+        if y < window.y {
+            // It covers its own control: beside it, parts of labels would be left.
+            y = max(window.y, window.maxY - lines)
+            x = window.x
+            size.columns = window.columns - 1
+        }
         let rect = Rect(x: x, y: y, columns: size.columns, lines: lines)
         canvas.fill(rect)
         canvas.owned(by: activeEdit.field, in: rect) { canvas in
@@ -153,11 +155,17 @@ extension LiveModel {
 
     /// A list of options on the whole screen.
     private func openPage(_ environment: StyleEnvironment) -> Owned? {
-        guard let activeEdit, case .list = activeEdit.kind,
+        guard let activeEdit, case .list(let list) = activeEdit.kind,
             let index = mirror.index(activeEdit.field),
-            style(index) == .navigationLink
+            style(index) == .navigationLink, let page = pickerPage(index, list, environment)
         else { return nil }
-        return Owned(by: activeEdit.field, AnyBlock(view(index, environment)))
+        return Owned(by: activeEdit.field, AnyBlock(page))
+    }
+
+    /// Draws a page in the column of labels, and nothing outside the window.
+    private func draw(_ page: some Block, into canvas: inout Canvas, in window: Rect) {
+        let place = window.inset(left: ControlFrame.gutter(in: window.columns), right: 1)
+        canvas.clipped(to: window) { page.render(into: &$0, in: place) }
     }
 
     /// The lines that must be visible: those of the control, or those around the cursor in a tall
@@ -208,7 +216,7 @@ extension LiveModel {
             }
             if folded.contains(number) { continue }
             var wasInput = false
-            for (place, run) in runs(of: visible).enumerated() {
+            for (place, run) in definition.rows(of: visible).enumerated() {
                 if place > 0, air == .everywhere || air == .inputs && isInput(run[0]) && wasInput {
                     column.appendLine()
                 }
@@ -229,21 +237,6 @@ extension LiveModel {
         return column
     }
 
-    /// Controls as they are drawn: buttons that follow one another are side by side.
-    private func runs(of visible: [Int]) -> [[Int]] {
-        var runs: [[Int]] = []
-        for index in visible {
-            if case .button = mirror.definition.controls[index].kind, let last = runs.last?.last,
-                case .button = mirror.definition.controls[last].kind
-            {
-                runs[runs.count - 1].append(index)
-            } else {
-                runs.append([index])
-            }
-        }
-        return runs
-    }
-
     private func append(
         buttons run: [Int], to column: inout DrawnColumn, _ environment: StyleEnvironment,
         _ drawn: inout DrawnParts
@@ -251,7 +244,7 @@ extension LiveModel {
         let row = drawn.drawing(
             of: .buttons(run.map { look($0) }, first: run[0]), columns: column.columns
         ) {
-            AnyBlock(ButtonRow(run.map { button($0, environment) }).block(in: environment))
+            AnyBlock(ButtonRow(run.compactMap { button($0, environment) }).block(in: environment))
         }
         column.append(row)
         // The question of a button is below the row, so that no button moves.
@@ -271,7 +264,7 @@ extension LiveModel {
     /// Whether a control is drawn on a filled ground, which would join with that of its neighbour.
     private func isInput(_ index: Int) -> Bool {
         switch mirror.definition.controls[index].kind {
-        case .picker: shape(index) == .closed
+        case .picker: shape(index) == .closed || style(index) == .segmented
         case .date: style(index) != .wheel
         case .text, .secure, .stepper, .button: true
         case .wheels, .toggle, .slider, .gauge, .label: false
@@ -279,7 +272,7 @@ extension LiveModel {
     }
 
     /// As much air as there is space for. It depends on the form at rest, so that what is told
-    /// later moves nothing.
+    /// later moves nothing. A form that scrolls in any case has air too.
     private func air(
         _ environment: StyleEnvironment, columns: Int, lines: Int, _ drawn: inout DrawnParts
     ) -> Air {
@@ -288,20 +281,23 @@ extension LiveModel {
         for (number, section) in mirror.definition.sections.enumerated() {
             let visible = section.fields.filter { mirror.isVisible($0) }
             if visible.isEmpty { continue }
-            needed += 2
+            if needed > 0 { needed += 1 }
+            if section.title != nil || folded.contains(number) { needed += 1 }
             if folded.contains(number) { continue }
-            let runs = runs(of: visible)
-            for (place, run) in runs.enumerated() {
-                needed += drawn.restingLines(of: run[0], look(run[0])) {
-                    controlView(run[0], environment).block(in: environment)
+            if section.footer != nil { needed += 1 }
+            let rows = mirror.definition.rows(of: visible)
+            for (place, row) in rows.enumerated() {
+                needed += drawn.restingLines(of: row[0], look(row[0])) {
+                    controlView(row[0], environment).block(in: environment)
                         .measure(width: columns).lines
                 }
                 guard place > 0 else { continue }
                 all += 1
-                if isInput(run[0]), isInput(runs[place - 1][0]) { inputs += 1 }
+                if isInput(row[0]), isInput(rows[place - 1][0]) { inputs += 1 }
             }
         }
-        return needed + all <= lines ? .everywhere : needed + inputs <= lines ? .inputs : .nowhere
+        if needed + all <= lines { return .everywhere }
+        return needed + inputs <= lines || isRoomy && needed > lines ? .inputs : .nowhere
     }
 
     private func title(

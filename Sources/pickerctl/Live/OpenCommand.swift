@@ -78,6 +78,9 @@ struct LiveOptions: ParsableArguments {
 
     @Flag(help: "Plain lines and questions, for screen readers.") var accessible = false
 
+    @Flag(name: .customLong("no-motion"), help: "Nothing slides; NO_MOTION=1 has the same effect.")
+    var noMotion = false
+
     @Flag(
         name: .customLong("non-interactive"),
         help: "Ask nothing and print the present values.") var nonInteractive = false
@@ -114,7 +117,12 @@ enum LiveStart {
     /// Whether to show plain lines: because the user wants them, or nothing else is possible.
     static func isPlain(_ options: LiveOptions) -> Bool {
         options.accessible || isatty(STDIN_FILENO) != 1 || environmentVariable("TERM") == "dumb"
-            || environmentVariable("ACCESSIBLE").map { $0 != "0" } ?? false
+            || isSet("ACCESSIBLE")
+    }
+
+    /// Whether a variable is there and not 0.
+    private static func isSet(_ variable: String) -> Bool {
+        environmentVariable(variable).map { $0 != "0" } ?? false
     }
 
     /// The whole form.
@@ -210,8 +218,12 @@ enum LiveStart {
         around.themes =
             options.theme.flatMap { Theme.named($0) }.map { .one($0) } ?? preferences.themes
         around.choosesTheme = !around.themes.isFixed && depth > .sixteen
+        // The font of the Linux console has letters of many languages and few symbols.
+        let hasFewGlyphs = environmentVariable("TERM") == "linux"
         around.environment = StyleEnvironment(
-            theme: around.themes.theme(isDark: nil), depth: depth, charset: charset)
+            theme: around.themes.theme(isDark: nil), depth: depth, charset: charset,
+            glyphs: hasFewGlyphs ? .ascii : nil)
+        around.hasMotion = !options.noMotion && !isSet("NO_MOTION")
         around.today = LocalTime.today
         around.localTime = { LocalTime.clock($0) }
         return around

@@ -35,15 +35,19 @@ struct LiveScreenTests {
         bench.model.around.environment = look.environment
         let canvas = bench.model.draw()
         let size = "\(canvas.buffer.columns)x\(canvas.buffer.lines)"
-        let file = Self.folder.appending(path: "\(name)-\(size)-\(look.rawValue).ansi")
-        let screen = Self.transcript(canvas.buffer, look.environment)
+        try compare(
+            Self.transcript(canvas.buffer, look.environment),
+            with: "\(name)-\(size)-\(look.rawValue).ansi", shown: bench.screen())
+    }
+
+    /// Compares a text with a golden, or records it; `shown` is what a failure prints.
+    private func compare(_ text: String, with name: String, shown: String) throws {
+        let file = Self.folder.appending(path: name)
         if ProcessInfo.processInfo.environment["RECORD_GOLDENS"] == "1" {
-            return try screen.write(to: file, atomically: true, encoding: .utf8)
+            return try text.write(to: file, atomically: true, encoding: .utf8)
         }
         let kept = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
-        if screen != kept {
-            Issue.record("\(file.lastPathComponent) is not what is drawn:\n\(bench.screen())")
-        }
+        if text != kept { Issue.record("\(name) is not what is drawn:\n\(shown)") }
     }
 
     /// The lines of a screen with the sequences of their styles.
@@ -87,7 +91,7 @@ struct LiveScreenTests {
 
     @Test("every control in one picture")
     func everyControl() throws {
-        var bench = try LiveBench(example: "controls", columns: 96, lines: 104)
+        var bench = try LiveBench(example: "controls", columns: 96, lines: 86)
         bench.focus("speed")
         try check("gallery", bench, .truecolor)
         try check("gallery", bench, .light)
@@ -211,5 +215,35 @@ struct LiveScreenTests {
             bench.type(columns > 40 ? "??" : "?")
             return bench
         }
+    }
+
+    // MARK: Accessible
+
+    /// What is read to somebody who keeps every value.
+    private func sentences(_ bench: LiveBench) -> String {
+        var model = bench.model
+        model.around.environment = Look.ascii.environment
+        var form = LineForm(model, isPerson: true)
+        form.begin()
+        var commands: [LiveCommand] = []
+        var answers = 0
+        while form.question != .command, answers < 1_000 {
+            form.answer("", &commands)
+            answers += 1
+        }
+        return form.takeOutput().joined(separator: "\n") + "\n"
+    }
+
+    @Test(
+        "every example form as sentences", arguments: ["controls", "deploy", "ice-cream", "income"])
+    func accessible(_ name: String) throws {
+        let text = sentences(try LiveBench(example: name, columns: 80, lines: 24))
+        try compare(text, with: "\(name)-accessible.txt", shown: text)
+    }
+
+    @Test("a busy moment as sentences")
+    func accessibleConflict() throws {
+        let text = sentences(try busy(80, 24))
+        try compare(text, with: "conflict-accessible.txt", shown: text)
     }
 }

@@ -177,16 +177,16 @@ def left(name, how, status):
 
 def picked():
     keys("a", "clear; x=$(pickerctl pick ice-cream/flavor); echo got $x $?", "Enter")
-    sees("a", "Enter choose")
+    sees("a", "Enter set for everybody")
     ctl("set", "ice-cream/topping=nuts")
     keys("a", "3", "Enter")
     sees("a", "got strawberry 0")
     keys("a", "clear; x=$(pickerctl pick ice-cream/flavor); echo got $x $?", "Enter")
-    sees("a", "Enter choose")
+    sees("a", "Enter set for everybody")
     keys("a", "Escape")
     sees("a", "got 1")
     keys("a", "clear; x=$(pickerctl pick ice-cream/flavor); echo got $x $?", "Enter")
-    sees("a", "Enter choose")
+    sees("a", "Enter set for everybody")
     keys("a", "C-c")
     sees("a", "got 130")
 

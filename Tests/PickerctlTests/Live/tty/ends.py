@@ -89,8 +89,8 @@ def odd_exits():
         leave(opened, "Serving", "q", 0, daemon_dies)
         form.start()
         # Echo is back where a secret was asked for in lines.
-        leave("pickerctl pick --accessible deploy/token", "One line of text", "\x03", 130)
-        leave("pickerctl pick --accessible deploy/token", "One line of text", signal.SIGTERM, 143)
+        leave("pickerctl pick --accessible deploy/token", "A secret, which is never shown", "\x03", 130)
+        leave("pickerctl pick --accessible deploy/token", "A secret, which is never shown", signal.SIGTERM, 143)
     finally:
         form.close()
 

@@ -1,22 +1,24 @@
-// ArgumentParser's errors in our wording.
+// ArgumentParser's errors in our wording, for both programs.
 //
 // ArgumentParser provides its errors only as English text. The sentences of the version in
 // Package.resolved are parsed here; an unknown one is shown unchanged. A test causes each of them.
 
-internal import SyncCore
-
 /// Rewrites ArgumentParser's messages.
-enum ParserWording {
+public enum ParserWording {
     /// A message of one line, without a full stop.
-    static func line(_ message: String) -> String {
+    ///
+    /// `kinds` says what is expected for a value by the name that the help gives it: `TIME`.
+    public static func line(_ message: String, kinds: [String: String] = [:]) -> String {
         let lines = message.split(separator: "\n").map(String.init)
         var first = lines.first ?? "the command line is not valid"
-        if let text = reworded(first, lines.dropFirst()) { return text }
+        if let text = reworded(first, lines.dropFirst(), kinds) { return text }
         if first.last == "." { first.removeLast() }
         return first
     }
 
-    private static func reworded(_ line: String, _ more: ArraySlice<String>) -> String? {
+    private static func reworded(
+        _ line: String, _ more: ArraySlice<String>, _ kinds: [String: String]
+    ) -> String? {
         if let name = text(line, after: "Unknown option '", before: "'") {
             let near = text(line, after: "Did you mean '", before: "'?")
             return "no option \(name)" + (near.map { "; did you mean \($0)?" } ?? "")
@@ -44,11 +46,13 @@ enum ParserWording {
             return flags == other
                 ? "\(flags) is there twice" : "\(other) and \(flags) exclude each other"
         }
-        return value(line, more)
+        return value(line, more, kinds)
     }
 
     /// `The value 'xml' is invalid for '-o <output>'. Please provide one of 'text' or 'json'.`
-    private static func value(_ line: String, _ more: ArraySlice<String>) -> String? {
+    private static func value(
+        _ line: String, _ more: ArraySlice<String>, _ kinds: [String: String]
+    ) -> String? {
         guard let value = text(line, after: "The value '", before: "' is invalid for '"),
             let rest = text(line, after: "' is invalid for '", before: nil),
             let option = text(rest, after: "", before: "'")
@@ -67,9 +71,8 @@ enum ParserWording {
             } else {
                 switch kind {
                 case "DURATION": DurationText.expected
-                case "TIME": HistorySince.expected
                 case "N", "REVISION", "LIMIT", "BEFORE": "a whole number"
-                default: kind
+                default: kinds[kind] ?? kind
                 }
             }
         return Wording.refusal("\"\(value)\" is not a value of \(name)", expected: expected)

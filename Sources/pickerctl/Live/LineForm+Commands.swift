@@ -1,0 +1,105 @@
+// Commands of a form in lines: an answer that begins with a colon.
+
+internal import PickerClient
+internal import SyncCore
+internal import TerminalUI
+
+extension LineForm {
+    mutating func command(_ text: String, _ commands: inout [LiveCommand]) {
+        let words = text.split(separator: " ")
+        let argument = words.dropFirst().joined(separator: " ")
+        switch words.first {
+        case "q", "quit": leave(&commands)
+        case "edit", "e": editOutside(&commands)
+        case "undo", "u": model.perform(.undo, &commands)
+        case "redo": model.perform(.redo, &commands)
+        case "list", "l":
+            list()
+            repeatQuestion()
+        case "who", "w":
+            sayPeople()
+            repeatQuestion()
+        case "reset": if let field = model.focusedField { model.send(field, .reset, &commands) }
+        case "clear":
+            if let field = model.focusedField { apply(.edit(.value("")), field, &commands) }
+        case "take":
+            guard let index = model.focusedIndex else { return }
+            let isOver = model.conflict(index).isEmpty
+            guard !isOver, let number = Int(argument), offered.indices.contains(number - 1)
+            else {
+                return say(
+                    isOver
+                        ? "No: there is no conflict here."
+                        : "No: a number from 1 to \(offered.count), as in :take 1.")
+            }
+            // The numbers are those that were printed, even if values have changed since.
+            let field = model.mirror.definition.controls[index].id
+            model.settle(field, offered[number - 1], context: offeredContext, &commands)
+            ask(after: index)
+        case "kept":
+            guard let choice = KeptChoice(rawValue: argument), !model.kept.isEmpty else {
+                return sayKept()
+            }
+            model.decide(choice, &commands)
+        case "back", "b": goBack()
+        case "help", "h", nil:
+            say("Enter: keep. :q leave, :list all values, :N go to number N of the list,")
+            say(":back, :undo, :redo, :who, :reset, :clear a text, :edit it in $EDITOR,")
+            say(":take N of a conflict.")
+            say("A text that begins with a colon is typed with two.")
+            repeatQuestion()
+        case let word?:
+            guard let number = Int(word), definition.controls.indices.contains(number - 1) else {
+                return say("No command \(word); :help lists them.")
+            }
+            ask(.control(definition.controls[number - 1].id))
+        }
+    }
+
+    /// Leaves the form. Waits for the last answers and reports edits that could not be sent.
+    private mutating func leave(_ commands: inout [LiveCommand]) {
+        guard model.mode == .form else { return commands.append(.quit(.notMet)) }
+        let waiting = model.mirror.waitingEdits
+        if !model.isOnline, waiting > 0, !asksToLeave {
+            asksToLeave = true
+            let what = waiting == 1 ? "1 edit waits" : "\(waiting) edits wait"
+            return say("\(what) for the daemon; :q again leaves without.")
+        }
+        if model.isOnline { isFinished = true } else { commands.append(.quit(.done)) }
+    }
+
+    private mutating func editOutside(_ commands: inout [LiveCommand]) {
+        model.activeEdit = nil
+        model.editOutside(&commands)
+        if commands.isEmpty { say("Only a text is edited in $EDITOR.") }
+    }
+
+    /// What is still asked, in one line.
+    private mutating func repeatQuestion() {
+        guard case .control(let field) = question, let index = model.mirror.index(field) else {
+            return
+        }
+        say("\(state(index)). \(expects(index))")
+    }
+
+    /// Asks the question for the control that would have the focus in the screen form.
+    mutating func askNearest() {
+        guard let field = model.focusedField, let index = model.mirror.index(field),
+            isAsked(index)
+        else { return ask(after: -1) }
+        ask(.control(field))
+    }
+
+    private mutating func goBack() {
+        guard let index = model.focusedIndex,
+            let before = definition.controls.indices.last(where: { $0 < index && isAsked($0) })
+        else { return }
+        ask(.control(definition.controls[before].id))
+    }
+
+    private mutating func list() {
+        for index in definition.controls.indices where model.mirror.isVisible(index) {
+            say("\(index + 1). \(state(index))")
+        }
+    }
+}
