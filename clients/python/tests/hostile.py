@@ -41,8 +41,8 @@ class Peer:
         message: Message = json.loads(self._exactly(struct.unpack(">I", self._exactly(4))[0]))
         return message
 
-    def hear_hello(self) -> None:
-        self.answer(self.request(), {"limits": {"maxFrame": 1 << 20}})
+    def hear_hello(self, **more: Any) -> None:
+        self.answer(self.request(), {"limits": {"maxFrame": 1 << 20}, **more})
 
     def wait(self) -> None:
         """Until the client is gone."""

@@ -26,6 +26,7 @@ from ._errors import (
     InvalidValue,
     LimitReached,
     NotFound,
+    OtherReplica,
     OutcomeUnknown,
     PickerSyncError,
     ProtocolViolation,
@@ -61,7 +62,7 @@ __all__ = [
     "Change", "Client", "ClientClosed", "Committed", "Conflict", "ConnectionFailed",
     "ConversionFailed", "DaemonError", "Disabled", "Edit", "Field", "Forbidden", "Form",
     "FormSummary", "HistoryEntry", "InvalidParams", "InvalidValue", "LimitReached", "NotFound",
-    "OutcomeUnknown", "PastChange", "PickerSyncError", "Press", "ProtocolViolation", "Sibling",
+    "OtherReplica", "OutcomeUnknown", "PastChange", "PickerSyncError", "Press", "ProtocolViolation", "Sibling",
     "Since", "Snapshot", "TimedOut", "Unavailable", "UnsupportedProtocol", "UntrustedDaemon",
     "Update", "Watch", "connect",
 ]

@@ -7,7 +7,7 @@ from typing import Any, Mapping, Optional
 
 from ._asyncio import AsyncioIO
 from ._core import Core, Options, Request
-from ._errors import OutcomeUnknown
+from ._errors import OtherReplica, OutcomeUnknown
 from ._form import AsyncForm
 from ._frames import FRAME_BYTES_MAX
 from ._io import IO
@@ -85,7 +85,20 @@ class AsyncClient:
         """Sends an edit whose outcome is unknown again, with its key: what was made is not made
         twice. The result is that of the first call."""
         request: Request[Any] = unknown._request
-        return await self._core.call(request)
+        return await self._core.call(request, unknown._store)
+
+    async def apply_kept(self, kept: OtherReplica) -> Any:
+        """Makes an edit that was kept for another store in the daemon that answers now, over what
+        is there."""
+        request: Request[Any] = kept._request
+        # What was seen in the other store says nothing here, and neither does the key.
+        params = {name: value for name, value in request.params.items()
+                  if name not in ("context", "idempotencyKey")}
+        if "changes" in params:
+            params["changes"] = [
+                {name: value for name, value in change.items() if name != "context"}
+                for change in params["changes"]]
+        return await self._core.call(Request.make(request.method, request.read, params))
 
     async def forms(self) -> list[FormSummary]:
         """The forms that this user may read."""

@@ -92,6 +92,8 @@ class Connection:
         self._failure: Optional[PickerSyncError] = None
         #: The process that made it. A forked one must make its own.
         self.process = os.getpid()
+        #: Whose store the daemon has: its replica without the epoch. None before it has said so.
+        self.store: Optional[str] = None
         #: Whether notifications are kept, from the answer to `state.subscribe` on.
         self.is_subscribed = False
 
@@ -100,6 +102,8 @@ class Connection:
         limits = hello.get("limits") if isinstance(hello, dict) else None
         bound = limits.get("maxFrame") if isinstance(limits, dict) else None
         self._request_bytes_max = bound if type(bound) is int else None
+        replica = hello.get("replica") if isinstance(hello, dict) else None
+        self.store = replica.partition(".")[0] if isinstance(replica, str) else None
 
     @property
     def is_open(self) -> bool:

@@ -11,8 +11,8 @@ from typing import Any, Callable, Generic, Mapping, Optional, Protocol, TypeVar
 
 from ._connection import Connection, connect
 from ._errors import (
-    ClientClosed, ConnectionFailed, Expired, OutcomeUnknown, PickerSyncError, ProtocolViolation,
-    TimedOut, Unavailable,
+    ClientClosed, ConnectionFailed, Expired, OtherReplica, OutcomeUnknown, PickerSyncError,
+    ProtocolViolation, TimedOut, Unavailable,
 )
 from ._io import IO, backoff, held
 from ._trust import places
@@ -78,8 +78,10 @@ class Closable(Protocol):
 class _Progress:
     """How far a call has come when its deadline passes."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Optional[str] = None) -> None:
         self.is_sent = False
+        #: The store whose daemon the call is for, once it was sent to one.
+        self.store = store
         self.failure: Optional[PickerSyncError] = None
 
 
@@ -122,11 +124,14 @@ class Core:
             self.io, places(options.path, os.environ), options.greeting, options.frame_bytes_max,
             until)
 
-    async def call(self, request: Request[T]) -> T:
-        """Makes a request until it is answered or the deadline passes."""
+    async def call(self, request: Request[T], store: Optional[str] = None) -> T:
+        """Makes a request until it is answered or the deadline passes.
+
+        One with a key that was sent to the daemon of a store, which `store` may name, is sent to
+        no other: `OtherReplica`."""
         timeout = self.timeout
         until = self.io.now() + timeout
-        progress = _Progress()
+        progress = _Progress(store)
         try:
             raw = await self.io.within(until, self._in_turn(request, progress, until))
         except Expired:
@@ -150,6 +155,10 @@ class Core:
                 pause = backoff(attempt)
                 try:
                     connection = await self._connected(until)
+                    if request.key is not None:
+                        progress.store = progress.store or connection.store
+                        if connection.store != progress.store:
+                            raise self._other_replica(request, request.key, progress)
                     progress.is_sent = True
                     return await connection.request(request.method, request.params, until)
                 except ConnectionFailed as failure:
@@ -184,6 +193,16 @@ class Core:
                 self._connection = None
 
     @staticmethod
+    def _other_replica(
+        request: Request[Any], key: str, progress: _Progress
+    ) -> OtherReplica:
+        return OtherReplica(
+            f"{request.method}: outcome unknown: another daemon, with another store, answers now; "
+            "client.settle(error) asks the first one when it answers again, "
+            "client.apply_kept(error) makes the edit here",
+            request, key, progress.store)
+
+    @staticmethod
     def _expired(
         request: Request[Any], progress: _Progress, timeout: float
     ) -> PickerSyncError:
@@ -192,7 +211,7 @@ class Core:
             return OutcomeUnknown(
                 f"{request.method}: outcome unknown: it was sent, and no answer came within "
                 f"{timeout:g} s{last}; client.settle(error) asks again with the same key",
-                request, request.key)
+                request, request.key, progress.store)
         if isinstance(progress.failure, ConnectionFailed) and not progress.is_sent:
             return ConnectionFailed(f"{progress.failure} (tried for {timeout:g} s)")
         return TimedOut(f"{request.method}: no answer within {timeout:g} s{last}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Mapping, Optional
 
 from ._text import shown
 
@@ -42,11 +42,35 @@ class OutcomeUnknown(TimedOut):
     and the first answer comes back. Another process can do the same with `key`.
     """
 
-    def __init__(self, message: str, request: Any, key: str) -> None:
+    def __init__(
+        self, message: str, request: Any, key: str, store: Optional[str] = None
+    ) -> None:
         super().__init__(message)
         #: The idempotency key; the daemon keeps it for a day.
         self.key = key
         self._request = request
+        self._store = store
+
+
+class OtherReplica(OutcomeUnknown):
+    """An edit was sent and not answered, and now a daemon with another store answers, as when
+    another daemon was started on the socket. The edit was not sent to that one.
+
+    `client.settle(error)` sends it to its own daemon when that answers again, and raises this error
+    until then; `client.apply_kept(error)` makes it in the daemon that answers now. To discard it,
+    forget the error.
+    """
+
+    @property
+    def form(self) -> Optional[str]:
+        """The form that the edit is for; None where the request was another one."""
+        form = self._request.params.get("form")
+        return form if isinstance(form, str) else None
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields that the edit sets."""
+        return [one["field"] for one in self._request.params.get("changes", ())]
 
 
 class ProtocolViolation(PickerSyncError):

@@ -60,6 +60,7 @@ class Client(Face[AsyncClient], Closing):
 
     call = blocking(AsyncClient.call)
     settle = blocking(AsyncClient.settle)
+    apply_kept = blocking(AsyncClient.apply_kept)
     forms = blocking(AsyncClient.forms)
     apply = blocking(AsyncClient.apply)
     status = blocking(AsyncClient.status)
