@@ -253,4 +253,30 @@ struct CommandTests {
         #expect(!silent.out.contains("flavor"))
         #expect(silent.err == "")
     }
+
+    @Test("a tab runs nothing that somebody else wrote into an option or the name of a file")
+    func hostileCompletions() throws {
+        let traps = ["$(>option)", "`>tick`", "<(>pipe)", "${x:=y}", "a'b", "~", "ok-1", "größe"]
+        let options = traps.map { "\"\($0)\"" }.joined(separator: ", ")
+        try bench.apply("form: trap\nfields: [{id: p, type: picker, options: [\(options)]}]\n")
+        let file = "$(>file).yaml"
+        try Data().write(to: bench.folder.appending(path: file))
+        try Data().write(to: bench.folder.appending(path: "plain.yaml"))
+        let script = """
+            source <(pickerctl completions bash)
+            complete_line() {
+                COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+                COMP_TYPE=9; COMP_KEY=9; COMPREPLY=(); _pickerctl "$1" "${!#}" ""
+                printf '%s\n' "${COMPREPLY[@]}"
+            }
+            complete_line pickerctl set trap/p=
+            complete_line pickerctl open ''
+            """
+        let outcome = try bench.shell(script).outcome()
+        #expect(outcome.lines.contains("trap/p=ok-1") && outcome.lines.contains("trap/p=größe"))
+        #expect(outcome.lines.contains("plain.yaml"), "\(outcome.out) \(outcome.err)")
+        #expect(!outcome.out.contains { "$`<>'~".contains($0) }, "\(outcome.out)")
+        let made = try FileManager.default.contentsOfDirectory(atPath: bench.folder.path)
+        #expect(Set(made).isDisjoint(with: ["option", "tick", "pipe", "file"]), "\(made)")
+    }
 }

@@ -1,5 +1,8 @@
 // Shell completion: the running daemon's forms, fields and options. It is fast, and silent if no
 // daemon runs; it does not start one.
+//
+// Invariant: each candidate is a plain word. bash's `compgen -W` expands candidates, commands in
+// `$(...)` included, and the tags of options and the names of files may be somebody else's.
 
 internal import ArgumentParser
 internal import Glibc
@@ -44,7 +47,7 @@ enum Completion {
 
     /// Names of forms.
     static func forms(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
-        client(words).formNames
+        client(words).formNames.filter(isPlainWord)
     }
 
     /// Names of forms, and form files in the folder of the word.
@@ -71,9 +74,28 @@ enum Completion {
 
     /// `FIELD=`, and `FIELD=VALUE` for every option.
     static func assignments(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
-        // A word of a shell can contain only plain text.
-        candidates(words, prefix, assignments).filter {
-            $0.isFreeOfControls() && !$0.contains(" ")
+        candidates(words, prefix, assignments)
+    }
+
+    /// Whether no shell reads anything but a word in this: letters and digits of all scripts, and
+    /// some marks.
+    static func isPlainWord(_ text: String) -> Bool {
+        text.first != "-"
+            && text.unicodeScalars.allSatisfy { scalar in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9": true
+                case "-", "_", ".", "/", ":", "=", "@", ",", "+", "%": true
+                default: !scalar.isASCII && !SafeText.isHarmful(scalar) && isLetter(scalar)
+                }
+            }
+    }
+
+    private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+            .decimalNumber, .nonspacingMark, .spacingMark:
+            true
+        default: false
         }
     }
 
@@ -106,16 +128,20 @@ enum Completion {
         let client = client(words)
         if let form = FieldName(prefix).form {
             return self.texts(of: form, client, texts).map { "\(form)/\($0)" }
+                .filter(isPlainWord)
         }
         let chosen =
             value(of: ["--form", "-f"], in: words) ?? environmentVariable("PICKERSYNC_FORM")
         let names = chosen.map { [$0] } ?? client.formNames
-        if names.count == 1 { return self.texts(of: names[0], client, texts) }
+        if names.count == 1 {
+            return self.texts(of: names[0], client, texts).filter(isPlainWord)
+        }
         // If only one form has the prefix, the word continues with its fields: a shell adds a space
         // after a complete word.
-        let near = names.filter { $0.hasPrefix(prefix) }
+        let near = names.filter { $0.hasPrefix(prefix) && isPlainWord($0) }
         guard near.count == 1 else { return near.map { $0 + "/" } }
-        return [near[0] + "/"] + self.texts(of: near[0], client, texts).map { "\(near[0])/\($0)" }
+        let inside = self.texts(of: near[0], client, texts).map { "\(near[0])/\($0)" }
+        return [near[0] + "/"] + inside.filter(isPlainWord)
     }
 
     private static func texts(
@@ -139,9 +165,7 @@ enum Completion {
                 name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
             let path = folder + name
-            guard !name.hasPrefix("."), path.hasPrefix(prefix), path.isFreeOfControls(),
-                !path.contains(" ")
-            else { continue }
+            guard !name.hasPrefix("."), path.hasPrefix(prefix), isPlainWord(path) else { continue }
             if FileFacts.at(path)?.kind == .directory {
                 found.append(path + "/")
             } else if [".yaml", ".yml", ".json"].contains(where: name.hasSuffix) {
