@@ -1,8 +1,8 @@
 // The XML that GSettings schemas are written in: elements, attributes, text, comments, CDATA,
 // character references and the five entities of XML 1.0, in UTF-8.
 //
-// Invariants: a document type declaration is refused, so that no entity can be defined; depth and
-// number of elements are limited; an error has a line and a column. This replaces expat, because
+// Invariants: a document type declaration is refused, so that no entity can be defined; depth,
+// number of elements and attributes of an element are limited; an error has a line and a column. This replaces expat, because
 // pickerctl is linked statically and reads no other XML.
 
 /// An element with its contents.
@@ -13,7 +13,6 @@ public struct XMLElement: Hashable, Sendable {
     public fileprivate(set) var children: [XMLElement] = []
     /// Its own text, without that of its children.
     public fileprivate(set) var text = ""
-    public let position: SourcePosition
 
     /// The value of an attribute.
     public subscript(_ name: String) -> String? {
@@ -26,12 +25,9 @@ public struct XMLElement: Hashable, Sendable {
     /// The first child of that name.
     public func first(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 
-    fileprivate init(
-        name: String, attributes: [(name: String, value: String)], position: SourcePosition
-    ) {
+    fileprivate init(name: String, attributes: [(name: String, value: String)]) {
         self.name = name
         self.attributes = attributes
-        self.position = position
     }
 
     public static func == (left: XMLElement, right: XMLElement) -> Bool {
@@ -52,6 +48,8 @@ public enum XMLDocument {
     static let depthMax = 32
     /// Elements of a file: the largest schema of a desktop has some hundreds.
     static let elementsMax = 100_000
+    /// Attributes of an element, which are compared with each other.
+    static let attributesMax = 64
 
     /// The root element of a file called `name`.
     public static func parse(_ bytes: [UInt8], name: String) throws(FileIssues) -> XMLElement {
@@ -170,11 +168,9 @@ private struct XMLReader {
         guard elements <= XMLDocument.elementsMax else {
             throw fault("there are too many elements")
         }
-        let position = bytes.position(ofByte: offset)
         offset += 1
         let name = try name()
-        var element = XMLElement(
-            name: name, attributes: try attributes(), position: position)
+        var element = XMLElement(name: name, attributes: try attributes())
         if take("/>") { return element }
         guard take(">") else { throw fault("> was expected here") }
         while true {
@@ -209,6 +205,9 @@ private struct XMLReader {
             let name = try name()
             guard !found.contains(where: { $0.name == name }) else {
                 throw fault("\(name) is given twice")
+            }
+            guard found.count < XMLDocument.attributesMax else {
+                throw fault("the element has more than \(XMLDocument.attributesMax) attributes")
             }
             skipSpace()
             guard take("=") else { throw fault("= was expected here") }

@@ -165,6 +165,26 @@ struct ImportTests {
         #expect(missing.status == 66 && missing.err.contains("gsettings list-schemas"))
     }
 
+    @Test("a schema that would be more than a form holds is cut, and the notes say so")
+    func hugeSchemas() throws {
+        func made(_ content: String) throws -> ChildProcess.Outcome {
+            let path = try bench.file("huge.gschema.xml", "<schemalist>\(content)</schemalist>")
+            return try bench.launch(["form", "import", "--gsettings", path]).outcome()
+        }
+        let values = (0..<20_000).map { "<value nick='v\($0)' value='\($0)'/>" }.joined()
+        let keys = (0..<9).map { "<key name='k\($0)' enum='e'><default>'v1'</default></key>" }
+        let enums = try made(
+            "<enum id='e'>\(values)</enum><schema id='x' path='/x/'>\(keys.joined())</schema>")
+        let lines = enums.err.split(separator: "\n")
+        #expect(lines.count { $0.contains("left out: the form would have more than") } == 7)
+        // Each of the schemas has all keys of the first.
+        let flags = (0..<400).map { "<key name='f\($0)' type='b'><default>true</default></key>" }
+        let heirs = (0..<200).map { "<schema id='s\($0)' path='/x/' extends='x'/>" }
+        let fan = try made(
+            "<schema id='x' path='/x/'>\(flags.joined())</schema>\(heirs.joined())")
+        #expect(fan.err.contains("what follows 10000 controls is left out"))
+    }
+
     @Test("every schema that this system has gives a form or says why not")
     func installed() throws {
         let folder = "/usr/share/glib-2.0/schemas"
@@ -193,6 +213,10 @@ struct ImportTests {
             (String(repeating: "<a>", count: 40), "too deep"), ("<a/><b/>", "behind the root"),
             ("<a>&#0;x&#xD800;</a>", "&#xD800; is not a known reference"),
             ("<a b", "= was expected"),
+            (
+                "<a " + (0..<65).map { "b\($0)=''" }.joined(separator: " ") + "/>",
+                "more than 64 attributes"
+            ),
         ])
     func brokenXML(text: String, fault: String) throws {
         do throws(FileIssues) {
@@ -222,6 +246,10 @@ struct ImportTests {
 
     @Test(
         "an unsupported GVariant is not a value",
-        arguments: ["(1, 2)", "{'a': 1}", "'open", "just words here", "nothing", "", "[1", "1 2"])
+        arguments: [
+            "(1, 2)", "{'a': 1}", "'open", "just words here", "nothing", "", "[1", "1 2",
+            String(repeating: "[", count: 200_000), String(repeating: "@a ", count: 100_000),
+            String(repeating: "int32 ", count: 100_000),
+        ])
     func noGVariant(text: String) { #expect(GVariantText.value(text) == nil) }
 }

@@ -8,9 +8,11 @@ internal import SyncCore
 struct FormImport {
     /// What could not be imported, one line each.
     private(set) var notes: [String] = []
+    private var noted: Set<String> = []
 
+    /// Adds a line to `notes`, once.
     mutating func note(_ line: String) {
-        if !notes.contains(line) { notes.append(line) }
+        if noted.insert(line).inserted { notes.append(line) }
     }
 
     /// Untrusted text as a label or help: one line without control characters.
@@ -48,7 +50,8 @@ struct FormImport {
         guard let text = String(validating: try InputFile.bytes(path), as: UTF8.self) else {
             throw Failure(.data, "\(path) is not UTF-8 text")
         }
-        var object = JSONObject()
+        var members: [(String, JSON)] = []
+        var places: [[UInt8]: Int] = [:]
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (number, whole) in lines.enumerated() {
             var line = whole.drop { $0 == " " || $0 == "\t" }
@@ -59,11 +62,16 @@ struct FormImport {
                 note("\(place): not NAME=VALUE; the line is left out")
                 continue
             }
-            if object[name] != nil {
+            if let earlier = places[Array(name.utf8)] {
                 note("\(place): \(name) is there twice; the last value is used")
+                members[earlier].1 = Self.scalar(value)
+            } else {
+                places[Array(name.utf8)] = members.count
+                members.append((name, Self.scalar(value)))
             }
-            object[name] = Self.scalar(value)
         }
+        var object = JSONObject()
+        for (name, value) in members { object.append(uniqueName: name, value) }
         return .object(object)
     }
 

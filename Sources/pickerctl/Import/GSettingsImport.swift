@@ -14,6 +14,11 @@ struct GSettingsImport {
     private var schemas: [XMLElement] = []
     /// Enums and flags by id: nicks in the order of the file.
     private var nicks: [String: [String]] = [:]
+    /// The first schema of each id.
+    private var schemaOfID: [String: XMLElement] = [:]
+    /// Controls and options that the form still has room for: one enum may be that of many keys.
+    private var controlsLeft = Limits().fieldsMax
+    private var optionsLeft = Limits().optionsMax
 
     /// What could not be imported.
     var notes: [String] { maker.notes }
@@ -68,6 +73,10 @@ struct GSettingsImport {
             throw Failure(.data, "\(path) has no settings schemas; expected <schemalist>")
         }
         schemas = root.all("schema")
+        for schema in schemas {
+            guard let id = schema["id"], schemaOfID[id] == nil else { continue }
+            schemaOfID[id] = schema
+        }
         gather(root)
         let folder =
             path.contains("/")
@@ -100,15 +109,22 @@ struct GSettingsImport {
     mutating func definition(_ form: String, schema id: String?) throws(Failure) -> JSON {
         let chosen = id.map { id in schemas.filter { $0["id"] == id } } ?? schemas
         let isOne = chosen.count == 1
+        let ids = Set(chosen.compactMap { $0["id"] })
         var sections: [JSON] = []
         for schema in chosen {
-            let fields = keys(of: schema).compactMap { field($0, in: schema) }
+            if controlsLeft == 0 {
+                maker.note(
+                    "the form is full: what follows \(Limits().fieldsMax) controls is left out")
+                break
+            }
+            let fields = keys(of: schema).prefix(controlsLeft).compactMap { field($0, in: schema) }
+            controlsLeft -= fields.count
             guard !fields.isEmpty else { continue }
             let title: [(String, JSON)] = isOne ? [] : [("title", .string(schema["id"] ?? ""))]
             sections.append(.object(JSONObject(title + [("fields", .array(fields))])))
             for child in schema.all("child") {
                 let name = child["schema"] ?? child["name"] ?? ""
-                if !chosen.contains(where: { $0["id"] == name }) {
+                if !ids.contains(name) {
                     maker.note("child schema \(name) is left out; import it on its own")
                 }
             }
@@ -124,12 +140,14 @@ struct GSettingsImport {
     /// The keys of a schema, after those of the schema that it extends, with its overrides.
     private func keys(of schema: XMLElement, depth: Int = 0) -> [(XMLElement, String?)] {
         var keys: [(XMLElement, String?)] = []
-        if let base = schema["extends"], depth < 8,
-            let parent = schemas.first(where: { $0["id"] == base })
-        {
+        if let base = schema["extends"], depth < 8, let parent = schemaOfID[base] {
+            var overrides: [String: String] = [:]
+            for override in schema.all("override") {
+                guard let name = override["name"], overrides[name] == nil else { continue }
+                overrides[name] = override.text
+            }
             keys = self.keys(of: parent, depth: depth + 1).map { key, value in
-                let override = schema.all("override").first { $0["name"] == key["name"] }
-                return (key, override?.text ?? value)
+                (key, key["name"].flatMap { overrides[$0] } ?? value)
             }
         }
         return keys + schema.all("key").map { ($0, nil) }
@@ -187,6 +205,12 @@ struct GSettingsImport {
             maker.note("\(name) is left out: \(id) is not an enum or flags of this file")
             return nil
         }
+        guard tags.count <= optionsLeft else {
+            maker.note(
+                "\(name) is left out: the form would have more than \(Limits().optionsMax) options")
+            return nil
+        }
+        optionsLeft -= tags.count
         // Tags are unchanged, and so are labels, because users know these nicks from gsettings.
         let options = tags.map { JSON.members(("tag", .string($0)), ("label", .string($0))) }
         var domain = JSONObject([("type", "picker")])

@@ -5,21 +5,30 @@ internal import SyncCore
 
 /// Reads a default.
 struct GVariantText {
+    /// Lists and types inside each other: GLib's parser takes 64.
+    private static let depthMax = 64
+
     private var rest: Substring.UnicodeScalarView
+    private var depth = 0
 
     /// The value of a text; `nil` for types that no control supports, and for invalid text.
     static func value(_ text: String) -> JSON? {
-        var reader = GVariantText(rest: text[...].unicodeScalars)
+        var reader = GVariantText(text[...].unicodeScalars)
         guard let value = reader.value() else { return nil }
         reader.skipSpace()
         return reader.rest.isEmpty ? value : nil
     }
+
+    private init(_ text: Substring.UnicodeScalarView) { rest = text }
 
     private mutating func skipSpace() {
         while let first = rest.first, first.properties.isWhitespace { rest.removeFirst() }
     }
 
     private mutating func value() -> JSON? {
+        guard depth < Self.depthMax else { return nil }
+        depth += 1
+        defer { depth -= 1 }
         skipSpace()
         guard let first = rest.first else { return nil }
         switch first {
