@@ -78,6 +78,31 @@ struct PreviewTests {
         #expect(text.hasSuffix("\n") && !text.contains("\u{1B}[H"))
     }
 
+    @Test("a list longer than any screen is cut, and its lines are whole and in order")
+    func long() throws {
+        struct Long: SharedForm {
+            @Shared var number = 0
+            var body: some View {
+                Picker("Number", selection: $number) {
+                    ForEach(Array(0..<12_000), id: \.self) { Text("row \($0)") }
+                }
+                .pickerStyle(.inline)
+            }
+        }
+        let text = try Long().preview(columns: 1_000_000)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        #expect(lines.count == 10_002 && lines.last == "")
+        let left = lines[10_000].split(separator: " ").first.flatMap { Int($0) }
+        #expect(lines[10_000].hasSuffix(" more lines"))
+        let rows = lines.filter { $0.contains("row ") }
+        #expect(rows.count + (left ?? 0) == 12_000)
+        for (number, row) in rows.enumerated() {
+            #expect(row.hasSuffix("row \(number)"))
+            if !row.hasSuffix("row \(number)") { break }
+        }
+        #expect(lines.allSatisfy { $0.count <= 1_000 })
+    }
+
     @Test("a form that breaks a rule has no preview but its issues")
     func issues() {
         struct Broken: SharedForm {

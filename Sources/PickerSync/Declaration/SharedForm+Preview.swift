@@ -8,10 +8,11 @@ extension SharedForm {
     ///
     ///     print(try IceCream().preview(columns: 60))
     ///
-    /// Styles of the program's own are shown as well.
+    /// Styles of the program's own are shown as well. At most 10,000 lines are shown; one line
+    /// after them says how many more there are.
     ///
     /// - Parameters:
-    ///   - columns: the width of the terminal.
+    ///   - columns: the width of the terminal, of which at most 1,000 are used.
     ///   - styles: the terminal's colours, marks and styles, which the text then has as control
     ///     sequences; `nil` for plain text in the built-in styles.
     /// - Throws: everything that breaks a rule of forms, each with its place.

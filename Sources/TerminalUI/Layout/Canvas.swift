@@ -124,6 +124,16 @@ public struct Canvas {
         return canvas
     }
 
+    /// Draws some lines of a block that is `height` lines high.
+    static func drawing(
+        _ block: some Block, columns: Int, lines: Range<Int>, of height: Int
+    ) -> Canvas {
+        var canvas = Canvas(columns: columns, lines: lines.count)
+        block.render(
+            into: &canvas, in: Rect(x: 0, y: -lines.lowerBound, columns: columns, lines: height))
+        return canvas
+    }
+
     /// Whether nothing of a rectangle would be seen.
     func hides(_ rect: Rect) -> Bool { !isProbe && clip.intersection(rect).isEmpty }
 

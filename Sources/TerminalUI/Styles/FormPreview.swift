@@ -23,7 +23,20 @@ public struct FormPreview: ControlView {
 
     private func value(_ index: Int) -> JSON { definition.controls[index].defaultValue }
 
+    /// The most lines of a preview as text. A screen has fewer, and without a bound a list of all
+    /// options that a form may have is drawn in a gigabyte of memory.
+    public static let linesMax = 10_000
+    /// The most columns of a preview as text.
+    public static let columnsMax = 1_000
+    /// Lines that are drawn at a time.
+    private static let linesAtATime = 256
+
     public func block(in environment: StyleEnvironment) -> any Block {
+        Column(parts(in: environment))
+    }
+
+    /// The title, the titles and notes of sections, and the controls, from top to bottom.
+    private func parts(in environment: StyleEnvironment) -> [any Block] {
         let roles = environment.roles
         let visible = definition.controls.indices.filter {
             definition.isVisible($0, values: value)
@@ -50,7 +63,7 @@ public struct FormPreview: ControlView {
             }
             note(section.footer)
         }
-        return Column(blocks)
+        return blocks
     }
 
     /// A control, or buttons side by side.
@@ -84,15 +97,31 @@ public struct FormPreview: ControlView {
         return (view, environment)
     }
 
-    /// The preview as lines of text.
+    /// The preview as lines of text, at most `linesMax` and one that says how many are left out.
     ///
     /// - Parameters:
-    ///   - columns: the width of the terminal.
+    ///   - columns: the width of the terminal, of which at most `columnsMax` are used.
     ///   - environment: the terminal's colours, marks and styles.
     ///   - hasStyle: whether colours and weights are written as control sequences.
     public func text(columns: Int, in environment: StyleEnvironment, hasStyle: Bool) -> String {
-        let canvas = Canvas.drawing(AnyBlock(block(in: environment)), columns: max(1, columns))
-        return canvas.buffer.text(
-            depth: hasStyle ? environment.depth : nil, charset: environment.charset)
+        let columns = min(max(1, columns), Self.columnsMax)
+        var text = ""
+        var room = Self.linesMax
+        var leftOut = 0
+        for part in parts(in: environment) {
+            let part = AnyBlock(part)
+            let height = part.measure(width: columns).lines
+            let shown = min(height, room)
+            for first in stride(from: 0, to: shown, by: Self.linesAtATime) {
+                let lines = first..<min(shown, first + Self.linesAtATime)
+                text += Canvas.drawing(part, columns: columns, lines: lines, of: height).buffer
+                    .text(
+                        depth: hasStyle ? environment.depth : nil, charset: environment.charset)
+            }
+            room -= shown
+            leftOut += height - shown
+        }
+        if leftOut > 0 { text += "\(leftOut) more lines\n" }
+        return text
     }
 }
