@@ -50,6 +50,9 @@ private let flipAll = set(texts(2_000) { #"{"field":"\#(wideID($0))","toggle":tr
 let writingCases: [CostlyRequest] = [
     CostlyRequest(.stateSet, "wide", setup: [wideForm]) { setAll },
     CostlyRequest(.stateSet, "wheels", setup: [wheelsForm]) { wheelsEdit },
+    CostlyRequest(.stateSet, "most-wheels", setup: [mostWheelsForm, mostWheelsEdit(0)]) {
+        mostWheelsEdit(1)
+    },
     CostlyRequest(.stateSet, "one-field-token", setup: [textForm]) {
         set(texts(10_000) { #"{"field":"t","value":"\#($0)"}"# }, #","context":"""#)
     },
@@ -85,10 +88,13 @@ let writingCases: [CostlyRequest] = [
         set(texts(10_000) { _ in #"{"field":"p","move":"previous","wraps":true}"# })
     },
     CostlyRequest(.stateSet, "sources", setup: [sourcesForm]) {
-        set(texts(10_000) { #"{"field":"s","value":\#($0.isMultiple(of: 2))}"# })
+        set(texts(30) { #"{"field":"s","value":\#($0.isMultiple(of: 2))}"# })
     },
     CostlyRequest(.stateSet, "source-by-source", setup: [manySourcesForm]) {
-        set(texts(10_000) { #"{"field":"s\#($0 % 300)","toggle":true}"# })
+        set(texts(300) { #"{"field":"s\#($0 % 300)","toggle":true}"# })
+    },
+    CostlyRequest(.stateSet, "derived", setup: [sourcesOfSources]) {
+        set([#"{"field":"a0","toggle":true}"#])
     },
     CostlyRequest(.stateSet, "complete", setup: [conditions(2_000)]) {
         set(texts(10_000) { #"{"field":"a\#($0 % 2_000)","value":\#($0.isMultiple(of: 3))}"# })
@@ -116,6 +122,10 @@ private let costlyPatterns: [(name: String, pattern: String)] = [
     ("reference", "(a*)(?:(?=\\\\1b|a).)*+"),
     ("counted", "(?:(?=(?:.{3000})|a).)*+"),
     ("recursive", "(a(?1)?a?)+b"),
+    // These match, so that all values are looked at.
+    ("clusters", "(?:\\\\X\\\\X?)+$"),
+    ("all-match", "(?:(?=a|[1-4])(?=a|[1-4])(?:a|[1-4]))*+"),
+    ("properties", "(?:[\\\\p{L}\\\\p{N}]|\\\\X)*+"),
     ("class", "(?:(?=[" + "äöüßéèêàâîôûçñ" + "\\\\p{Lu}]*+|a).)*+"),
 ]
 
@@ -154,6 +164,13 @@ private let manySourcesForm = apply(
             return #"{"id":"s\#(number)","type":"toggle","sources":[\#(sources)]}"#
         })
 
+/// Controls that all show the same ones, by way of one: as many of them as may be.
+let sourcesOfSources = apply(
+    texts(990) { #"{"id":"a\#($0)","type":"toggle"}"# }
+        + [
+            #"{"id":"s","type":"toggle","sources":[\#(texts(990) { #""a\#($0)""# }.joined(separator: ","))]}"#
+        ] + texts(99) { #"{"id":"s\#($0)","type":"toggle","sources":["s"]}"# })
+
 private let wheelsForm = apply(
     texts(2) {
         #"{"id":"w\#($0)","type":"wheels","components":[{"id":"u","options":["1","2"]},{"id":"v","options":["3","4"]}]}"#
@@ -162,6 +179,19 @@ private let wheelsEdit = set(
     texts(10_000) {
         #"{"field":"w\#($0 % 2)","value":{"u":"\#($0 / 2 % 2 + 1)"}}"#
     })
+
+/// As many wheels as may be, with ids as long as they may be.
+private let mostWheelsForm = apply([
+    #"{"id":"w","type":"wheels","components":[\#(texts(64) { #"{"id":"\#(wideID($0))","options":["1","2"]}"# }.joined(separator: ","))]}"#
+])
+
+/// As many turns of one wheel as a transaction may have; the first turns all.
+private func mostWheelsEdit(_ phase: Int) -> String {
+    let all = texts(64) { #""\#(wideID(63 - $0))":"\#(phase + 1)""# }.joined(separator: ",")
+    return set(
+        [#"{"field":"w","value":{\#(all)}}"#]
+            + texts(460) { #"{"field":"w","value":{"\#(wideID(63))":"\#($0 % 2 + 1)"}}"# })
+}
 
 // MARK: - Undo
 

@@ -146,6 +146,7 @@ private let definitionCases: [CostlyRequest] = [
                     return #"{"id":"s\#(number)","type":"toggle","sources":[\#(sources)]}"#
                 })
     },
+    CostlyRequest(.formApply, "sources-of-sources") { sourcesOfSources },
     CostlyRequest(.formApply, "sources-with-options") {
         // Each of the options is looked for among those of each source.
         apply(

@@ -78,11 +78,11 @@ extension Few where Element: Comparable {
     func sortedDistinct() -> Few { others.isEmpty ? self : Few(Array(self).sortedDistinct()) }
 }
 
-/// A set of indexes of which the first is kept in place: a `Set` of one is an allocation and a
-/// hash.
+/// A set of indexes of which the first is kept in place: a list of bits of one is an allocation.
 struct DistinctIndexes {
     private var head = -1
-    private var others: Set<Int> = []
+    /// A bit for each of the other indexes, and for those between.
+    private var others: [UInt64] = []
 
     /// Adds an index, which is not negative; whether it was not there.
     mutating func insert(_ index: Int) -> Bool {
@@ -90,11 +90,58 @@ struct DistinctIndexes {
             head = index
             return true
         }
-        return index != head && others.insert(index).inserted
+        if contains(index) { return false }
+        let word = index >> 6
+        if word >= others.count {
+            others += repeatElement(0, count: word + 1 - others.count)
+        }
+        others[word] |= 1 << UInt64(index & 63)
+        return true
     }
 
     /// Whether an index was added.
     func contains(_ index: Int) -> Bool {
-        index == head || !others.isEmpty && others.contains(index)
+        if index == head { return true }
+        let word = index >> 6
+        return word < others.count && others[word] >> UInt64(index & 63) & 1 == 1
+    }
+}
+
+/// Values by index, in the order in which their indexes came. The first is kept in place, as in
+/// `Few`; a table finds the others, because a transaction looks for them thousands of times.
+struct IndexTable<Value> {
+    private var first = -1
+    /// The places in `values` by index; 0 is none, because the first place is that of `first`.
+    private var places: [Int32] = []
+    /// The values; as many as `indexes`.
+    var values = Few<Value>()
+    private(set) var indexes = Few<Int>()
+
+    @inline(__always) var isEmpty: Bool { first < 0 }
+
+    /// The place of an index in `values`.
+    @inline(__always) func place(of index: Int) -> Int? {
+        if index == first { return 0 }
+        guard index < places.count else { return nil }
+        let place = Int(places[index])
+        return place == 0 ? nil : place
+    }
+
+    /// Sets the value of an index, which is not negative.
+    mutating func set(_ value: consuming Value, at index: Int) {
+        if let place = place(of: index) {
+            values[place] = value
+            return
+        }
+        if first < 0 {
+            first = index
+        } else {
+            if index >= places.count {
+                places += repeatElement(0, count: index + 1 - places.count)
+            }
+            places[index] = Int32(values.count)
+        }
+        values.append(value)
+        indexes.append(index)
     }
 }

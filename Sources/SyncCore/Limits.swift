@@ -56,9 +56,9 @@ public struct Limits: Sendable, Hashable {
     /// with `sources` one for each source; of a picker with several tags one for each picked tag;
     /// of wheels one for each component and rule. A few tens of milliseconds.
     public var valuesMax = 30_000
-    /// The most steps that the patterns of a form may take for one request. A step takes a few
-    /// nanoseconds, so about ten milliseconds.
-    public var patternStepsMax = 2_000_000
+    /// The most steps that the patterns of a form may take for one request. A step takes some two
+    /// hundred instructions, so about ten milliseconds.
+    public var patternStepsMax = 800_000
     /// Requests in one JSON-RPC batch.
     public var requestBatchMax = 1_000
     /// Bytes of a draft in presence.

@@ -135,7 +135,7 @@ public struct ComponentMap: DotStore {
     }
 
     private func position(of id: String) -> Int {
-        components.firstIndex { !$0.id.precedesInBytes(id) } ?? components.count
+        components.partitionIndex { !$0.id.precedesInBytes(id) }
     }
 }
 

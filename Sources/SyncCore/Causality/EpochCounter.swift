@@ -102,7 +102,14 @@ public struct EpochCounter: DotStore {
     ///   - base: One of `bases`, or `nil` for a field that nobody has set.
     ///   - initial: The default, which a reset or unset field starts from.
     public func value(of base: Base?, default initial: DecimalNumber) -> DecimalNumber? {
-        Self.sum([base?.value ?? initial] + sums(epoch: base?.dot))
+        let start = base?.value ?? initial
+        var only: DecimalNumber?
+        for case .increments(let one) in content.entries where one.epoch == base?.dot {
+            if only != nil { return Self.sum([start] + sums(epoch: base?.dot)) }
+            only = one.sum
+        }
+        // Nearly always one replica, or none, has incremented a base.
+        return only.map(start.adding) ?? start
     }
 
     /// The number under `policy`, before bounds are applied; `nil` if it does not fit in a
@@ -146,9 +153,13 @@ public struct EpochCounter: DotStore {
     /// - Returns: whether it was added; `false` if the running sum would not fit in a
     ///   `DecimalNumber`, and then nothing changes.
     public mutating func increment(by difference: DecimalNumber, base: Base?, dot: Dot) -> Bool {
-        let own = increments.filter { $0.dot.replica == dot.replica && $0.epoch == base?.dot }
-        guard let sum = (own.last?.sum ?? .zero).adding(difference) else { return false }
-        for one in own { content.remove(one.dot) }
+        func isOwn(_ one: Increments) -> Bool {
+            one.dot.replica == dot.replica && one.epoch == base?.dot
+        }
+        var before = DecimalNumber.zero
+        for case .increments(let one) in content.entries where isOwn(one) { before = one.sum }
+        guard let sum = before.adding(difference) else { return false }
+        content.removeAll { if case .increments(let one) = $0 { isOwn(one) } else { false } }
         content.insert(.increments(Increments(dot: dot, epoch: base?.dot, sum: sum)))
         return true
     }

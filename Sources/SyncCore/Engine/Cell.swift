@@ -93,10 +93,13 @@ struct CellContent {
             value = standing
         case .components(let components):
             var rows = value.objectValue ?? JSONObject()
-            for (id, sibling) in components.standing(policy) {
-                guard let tag = sibling.payload.value else { continue }
+            for component in components.components {
+                guard let tag = policy.standing(component.register.siblings)?.payload.value
+                else { continue }
                 isSet = true
-                rows[id] = tag
+                // The default has the components in their order.
+                rows.set(
+                    tag, of: component.id, at: definition.component(component.id, of: index))
             }
             value = .object(rows)
         case .tags(let tags):

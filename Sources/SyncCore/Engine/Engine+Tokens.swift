@@ -20,9 +20,11 @@ extension Engine {
 
     /// What the sender has seen according to its token, limited to what this store knows. The
     /// transaction adds the connection's own writes (CAUSALITY.md, 2).
-    func seen(_ token: String?, _ form: LiveForm, path: String) throws(WireError) -> Seen {
+    func seen(
+        _ token: String?, _ form: LiveForm, path: @autoclosure () -> String
+    ) throws(WireError) -> Seen {
         guard let token else { return .present }
-        return .context(try parse(token, path: path).clipped(to: form.working.context))
+        return .context(try parse(token, path: path()).clipped(to: form.working.context))
     }
 
     /// The basis of the token in the answer: the request's token, or the oldest token of its

@@ -20,10 +20,11 @@ extension Transaction {
 
     /// Checks the conditions of controls on the state after all changes.
     func checkEnabled() throws(WireError) {
-        // Most controls have no condition, and a judge takes a copy of the transaction.
+        // Most controls have no condition.
         guard named.contains(where: { definition.mayBeDisabled($0) }) else { return }
         var judged = DistinctIndexes()
-        let judge = ConditionJudge(definition) { value($0) }
+        let contents = contents
+        let judge = ConditionJudge(definition) { contents.value($0) }
         for control in named where judged.insert(control) && !judge.isEnabled(control) {
             let id = definition.controls[control].id
             throw WireError(
@@ -43,7 +44,7 @@ extension Transaction {
         _ kind: RevisionRecord.Kind, session: String?, undoes: UndoneRevision?, skipped: [String]
     ) -> Outcome {
         let state = form.working
-        let written = written.sortedDistinct()
+        let written = written.indexes.sortedDistinct()
         let affirmed = affirmedAlone(but: written)
         for index in affirmed {
             state.cells[index] = state.cells[index].affirmed(by: content(index))
@@ -52,6 +53,7 @@ extension Transaction {
             state.context = context
             return Outcome(revision: state.revision, affirmed: affirmed, dots: dots)
         }
+        let undo = undoSteps()
         let order = definition.withDependents(written)
         // What was there first, for all fields, then what came of it.
         var changes = order.mapped { index in
@@ -76,8 +78,6 @@ extension Transaction {
         func ids(_ indexes: some Collection<Int>) -> [String] {
             indexes.map { definition.controls[$0].id }
         }
-        // Nearly never idle: a list is not made again for that.
-        let undo = undo.contains(where: \.isIdle) ? Few(undo.filter { !$0.isIdle }) : undo
         let record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session,
             derived: order.count == written.count

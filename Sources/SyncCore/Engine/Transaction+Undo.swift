@@ -7,25 +7,37 @@ extension Transaction {
         let isPart: Bool
     }
 
-    /// Records how this transaction's write to a control is undone: one step per control, from the
-    /// value before the transaction to the value now. Nobody has seen values in between, and one
-    /// step per write would make the undo of many writes quadratic.
-    mutating func noteUndo(of edit: StoredEdit, _ target: Int, _ dot: Dot) {
-        let before = contentBefore(target)
-        guard
-            let action = undoAction(
-                edit, target, before: before, after: content(target), dot,
-                earlier: undoStep(of: target)?.action)
-        else { return }
-        setUndo(UndoStep(field: definition.controls[target].id, action: action), of: target)
+    /// How this transaction is undone: one step per control, in the order of the first writes.
+    /// Idle steps are left out.
+    ///
+    /// A step leads from the value before the transaction to the value after it. Nobody has seen
+    /// values in between, and one step per write would make both the transaction and its undo
+    /// quadratic.
+    func undoSteps() -> Few<UndoStep> {
+        var steps = Few<UndoStep>()
+        for place in written.indexes.indices {
+            if let step = undoStep(of: written.indexes[place]), !step.isIdle { steps.append(step) }
+        }
+        return steps
     }
 
-    /// The step that undoes the change from `before` to `after`. `dot` is the last write. `nil` if
-    /// it cannot be undone.
+    /// The step that undoes the writes to a control so far; `nil` if they cannot be undone.
+    func undoStep(of target: Int) -> UndoStep? {
+        guard let place = written.place(of: target),
+            let action = undoAction(
+                target, written.values[place], before: contentBefore(target),
+                after: content(target))
+        else { return nil }
+        var step = UndoStep(field: definition.controls[target].id, action: action)
+        if let place = takenBack.place(of: target) { step.restore(takenBack.values[place]) }
+        return step
+    }
+
+    /// The step that undoes the change from `before` to `after`; `nil` if it cannot be undone.
     private func undoAction(
-        _ edit: StoredEdit, _ target: Int, before: CellContent, after: CellContent, _ dot: Dot,
-        earlier: UndoStep.Action?
+        _ target: Int, _ last: LastWrite, before: CellContent, after: CellContent
     ) -> UndoStep.Action? {
+        let dot = last.dot
         let policy = definition.controls[target].conflictPolicy
         switch (before.store, after.store) {
         case (.tags(let tags), .tags(let now)):
@@ -63,10 +75,7 @@ extension Transaction {
             let standing = policy.standing(counter.bases)
             let own = now.bases.last { isOwn($0.dot) && !after.isAffirmation($0.dot) }
             guard let base = own else {
-                guard case .increment(let difference, _) = edit else { return nil }
-                var sum = difference
-                if case .increment(let more, _)? = earlier { sum = more.adding(sum) ?? sum }
-                return .increment(sum, base: after.toldBase(now, policy))
+                return last.sum.map { .increment($0, base: after.toldBase(now, policy)) }
             }
             let trace = UndoStep.Trace(
                 dot: base.dot, over: standing.map { before.told($0.dot) } ?? [])
@@ -123,16 +132,9 @@ extension Transaction {
             try write(FieldEdit(target: control, edit: edit), seen) { _, _, _ in nil }
         }
         guard dots.count > before else { return false }
-        restore(step, control)
+        noteTakenBack(step, control)
         named.append(control)
         return true
-    }
-
-    /// The step of a control restores the value before `step`.
-    private mutating func restore(_ step: UndoStep, _ control: Int) {
-        guard var own = undoStep(of: control) else { return }
-        own.restore(step)
-        setUndo(own, of: control)
     }
 
     private func accepts(_ value: JSON?, _ control: Int) -> Bool {
@@ -162,8 +164,7 @@ extension Transaction {
         cell.forgetGoneAffirmations()
         cell.resolve(control, of: definition)
         note(cell, control, fresh)
-        noteUndo(of: .unset, control, fresh)
-        restore(
+        noteTakenBack(
             UndoStep(field: definition.controls[control].id, action: .components(rows)), control)
         named.append(control)
         return true
@@ -182,9 +183,10 @@ extension Transaction {
 
     /// An increment by an amount within the limits; `nil` if it has no effect.
     private func difference(_ amount: DecimalNumber, _ control: Int) -> StoredEdit? {
+        let contents = contents
         guard
             let edit = try? definition.edits(
-                for: .increment(amount), control: control, values: { value($0) }
+                for: .increment(amount), control: control, values: { contents.value($0) }
             ).first?.edit, case .increment(let difference, _) = edit, difference != .zero
         else { return nil }
         return edit

@@ -8,22 +8,17 @@ struct Transaction {
     let author: Author
     let stamp: HybridTimestamp
     private(set) var context: CausalContext
-    /// The written contents: the last control, and the others if there are several.
-    private var last: (index: Int, content: CellContent)?
-    private var overlay: [Int: CellContent] = [:]
+    /// What the written controls hold now, those with silent writes included.
+    let contents: WrittenContents
     /// Controls that were named, whose conditions are judged at the end.
     var named = Few<Int>()
-    /// Controls that were written, and those of them whose edit met others; with repetitions.
-    private(set) var written = Few<Int>()
+    /// The controls that were written, in the order of their first writes.
+    private(set) var written = IndexTable<LastWrite>()
+    /// Controls whose edit met others, with repetitions.
     private(set) var concurrent = Few<Int>()
     private(set) var dots = Few<Dot>()
-    /// The controls in `written`.
-    private var writtenOnce = DistinctIndexes()
-    /// How what was written is taken back: one step a control, in the order of the first writes.
-    private(set) var undo = Few<UndoStep>()
-    /// The control of the first step in `undo`, and the places of the other steps, by control.
-    private var firstUndone = -1
-    private var undoPlaces: [Int: Int] = [:]
+    /// The steps that an undo has taken back, by control: the last of each.
+    private(set) var takenBack = IndexTable<UndoStep>()
     /// Whose connection the author's is: what it wrote before counts as seen.
     private let connection: Connection?
     /// Values that may still be written or gone through: see `Limits.valuesMax`.
@@ -32,10 +27,18 @@ struct Transaction {
     /// Controls with a silent write, which repeats their value; with repetitions.
     private(set) var affirmed: [Int] = []
     /// What such controls held then, if nothing else was written to them before.
-    private var affirmedContents: [Int: CellContent] = [:]
+    private var affirmedContents = IndexTable<CellContent>()
     /// Whether an edit that repeats the present value is a write. Not in an undo: one that changes
     /// nothing does nothing.
     var affirms = true
+
+    /// What a transaction remembers of its writes to a control, beside what they came to.
+    struct LastWrite {
+        /// The last write that changed the control.
+        var dot: Dot
+        /// The sum of the increments; `nil` without one.
+        var sum: DecimalNumber?
+    }
 
     init(
         _ form: LiveForm, author: Author, stamp: HybridTimestamp,
@@ -49,20 +52,14 @@ struct Transaction {
         self.valuesMax = valuesMax
         valuesLeft = valuesMax
         context = form.working.context
+        contents = WrittenContents(over: form)
     }
 
     /// The value of a control's store, with the changes so far.
-    func value(_ index: Int) -> JSON {
-        if written.isEmpty { return form.working.cells[index].value }
-        return content(index).value
-    }
+    func value(_ index: Int) -> JSON { contents.value(index) }
 
     /// The content of a control, with the changes so far.
-    func content(_ index: Int) -> CellContent {
-        if let last, last.index == index { return last.content }
-        if overlay.isEmpty { return form.working.cells[index].content }
-        return overlay[index] ?? form.working.cells[index].content
-    }
+    func content(_ index: Int) -> CellContent { contents[index] }
 
     // MARK: - Changes
 
@@ -76,21 +73,27 @@ struct Transaction {
         for target in definition.targets[control] { try spend(on: target) }
         let own: StoredEdit?
         let edits: [FieldEdit]
+        // A closure that used `value` of the transaction would copy it for each value.
+        let contents = contents
         do {
-            own = try definition.ownEdit(for: action, control: control) { value($0) }
+            own = try definition.ownEdit(for: action, control: control) { contents.value($0) }
             edits =
                 own == nil
-                ? try definition.edits(for: action, control: control) { value($0) } : []
+                ? try definition.edits(for: action, control: control) { contents.value($0) } : []
         } catch {
             throw WireError(invalid: error, form: form.name)
         }
         named.append(control)
         if let own {
             let edit = FieldEdit(target: control, edit: own)
-            return try write(edit, extended(seen, for: content(control)), seal)
+            let known = extended(seen, of: control)
+            return try write(edit, known, seal)
         }
         for edit in edits {
-            try write(reaching(edit), extended(seen, for: content(edit.target)), seal)
+            // Not as arguments: the transaction would be copied for them.
+            let reaching = reaching(edit)
+            let known = extended(seen, of: edit.target)
+            try write(reaching, known, seal)
         }
     }
 
@@ -119,9 +122,10 @@ struct Transaction {
     /// the sum beyond a bound; without this correction, steps back would have no effect until they
     /// had made up for the excess. The sum differs from the shown number only at a bound.
     private func reaching(_ edit: FieldEdit) -> FieldEdit {
-        guard case .increment(let difference, let result) = edit.edit, difference != .zero,
-            case .counter(let counter) = content(edit.target).store,
-            let shown = content(edit.target).value.numberValue,
+        guard case .increment(let difference, let result) = edit.edit, difference != .zero
+        else { return edit }
+        let content = content(edit.target)
+        guard case .counter(let counter) = content.store, let shown = content.value.numberValue,
             let domain = definition.controls[edit.target].numberDomain,
             shown == domain.min || shown == domain.max
         else { return edit }
@@ -148,6 +152,11 @@ struct Transaction {
         return .context(context)
     }
 
+    private func extended(_ seen: Seen, of target: Int) -> Seen {
+        if case .present = seen { return seen }
+        return extended(seen, for: content(target))
+    }
+
     /// Whether the write is part of this transaction.
     func isOwn(_ dot: Dot) -> Bool {
         guard let first = dots.first else { return false }
@@ -158,9 +167,9 @@ struct Transaction {
         _ edit: FieldEdit, _ seen: Seen, _ seal: (String, Int, Dot) -> [UInt8]?
     ) throws(WireError) {
         let target = edit.target
-        let before = content(target)
-        guard let store = before.store else { return }
-        if isIdle(edit.edit, before) {
+        var cell = content(target)
+        guard let store = cell.store else { return }
+        if isIdle(edit.edit, cell) {
             if affirms { affirm(edit.edit, target) }
             return
         }
@@ -171,7 +180,7 @@ struct Transaction {
             throw WireError(
                 .unavailable, "the replica's counter is used up; start with --new-replica")
         }
-        var cell = before
+        let wasSetOfTags = isSetOfTags(cell)
         switch store {
         case .register(let register):
             cell.store = write(register, edit.edit, target, dot, seen)
@@ -195,43 +204,58 @@ struct Transaction {
             cell.store = .sealed(register)
             cell.isUnreadable = false
         }
-        if case .addTags(_, let again) = edit.edit, !again.isEmpty, isSetOfTags(before) {
+        if case .addTags(_, let again) = edit.edit, !again.isEmpty, wasSetOfTags {
             affirm(again, in: &cell, target, dot)
         }
         cell.forgetGoneAffirmations()
         cell.resolve(target, of: definition)
         note(cell, target, dot)
-        noteUndo(of: edit.edit, target, dot)
+        if case .increment(let difference, _) = edit.edit { noteSum(difference, target) }
     }
 
     mutating func note(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
         keep(content, target, dot)
-        written.append(target)
-        _ = writtenOnce.insert(target)
+        if let place = written.place(of: target) {
+            written.values[place].dot = dot
+        } else {
+            written.set(LastWrite(dot: dot), at: target)
+        }
+    }
+
+    private mutating func noteSum(_ difference: DecimalNumber, _ target: Int) {
+        guard let place = written.place(of: target) else { return }
+        let sum = written.values[place].sum
+        written.values[place].sum = sum.flatMap { $0.adding(difference) } ?? difference
+    }
+
+    /// Notes that an undo has taken back a step of a control.
+    mutating func noteTakenBack(_ step: UndoStep, _ target: Int) {
+        takenBack.set(step, at: target)
     }
 
     /// Notes what a control holds now, by the silent write `dot`.
     mutating func noteSilent(_ content: CellContent, _ target: Int, _ dot: Dot) {
         keep(content, target, dot)
         affirmed.append(target)
-        if !writtenOnce.contains(target) { affirmedContents[target] = content }
+        if written.place(of: target) == nil { affirmedContents.set(content, at: target) }
     }
 
     /// What a control held when the first write that changed it came.
     func contentBefore(_ target: Int) -> CellContent {
-        if affirmedContents.isEmpty { return form.working.cells[target].content }
-        return affirmedContents[target] ?? form.working.cells[target].content
+        guard let place = affirmedContents.place(of: target) else {
+            return form.working.cells[target].content
+        }
+        return affirmedContents.values[place]
     }
 
     private mutating func keep(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
         context.insert(dot)
         dots.append(dot)
-        if last?.index != target, let last { overlay[last.index] = last.content }
-        last = (target, content)
+        contents.set(content, of: target)
     }
 
     /// Whether a control was written in this transaction.
-    func isWritten(_ target: Int) -> Bool { last?.index == target || overlay[target] != nil }
+    func isWritten(_ target: Int) -> Bool { contents.has(target) }
 
     /// Whether an edit would leave everything as it is.
     private func isIdle(_ edit: StoredEdit, _ cell: CellContent) -> Bool {
@@ -290,24 +314,6 @@ struct Transaction {
             if !fate.concurrent.isEmpty { concurrent.append(target) }
         }
         return .components(components)
-    }
-
-    /// Sets the step that undoes a control's writes.
-    mutating func setUndo(_ step: UndoStep, of target: Int) {
-        if let place = undoPlace(of: target) {
-            undo[place] = step
-            return
-        }
-        if undo.isEmpty { firstUndone = target } else { undoPlaces[target] = undo.count }
-        undo.append(step)
-    }
-
-    /// The step that takes a control's writes back.
-    func undoStep(of target: Int) -> UndoStep? { undoPlace(of: target).map { undo[$0] } }
-
-    private func undoPlace(of target: Int) -> Int? {
-        if target == firstUndone { return 0 }
-        return undoPlaces.isEmpty ? nil : undoPlaces[target]
     }
 
     private func write(

@@ -63,13 +63,23 @@ public struct WheelsAttributes: Sendable {
     public var components: [WheelComponent]
     /// Component indexes in an order in which each follows those that its rows depend on.
     public internal(set) var evaluationOrder: [Int]
+    /// The indexes of the components by id.
+    private let places: [String: Int]
+
+    init(components: [WheelComponent], evaluationOrder: [Int]) {
+        self.components = components
+        self.evaluationOrder = evaluationOrder
+        places = Dictionary(
+            components.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+    }
 
     /// The number of components and rules that an edit visits.
     var weight: Int { components.reduce(components.count) { $0 + $1.rules.count } }
 
     /// The index of the component `id`.
     public func index(of id: String) -> Int? {
-        components.firstIndex { $0.id.isSameBytes(as: id) }
+        // Another text may be canonically equivalent to an id.
+        places[id].flatMap { components[$0].id.isSameBytes(as: id) ? $0 : nil }
     }
 }
 

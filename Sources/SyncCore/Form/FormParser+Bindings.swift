@@ -64,8 +64,13 @@ extension FormParser {
     }
 
     private mutating func sources(_ json: JSON, of index: Int, at place: Place) -> Link {
+        guard case .array(let written) = json else {
+            _ = elements(json, at: place)
+            return .own
+        }
         var sources: [Int] = []
-        for (element, place) in elements(json, at: place) {
+        let places = place.elements(written.count)
+        for (element, place) in zip(written, places) {
             guard case .string(let id) = element else {
                 issue(
                     place, "found \(FormDefinition.described(element))",
@@ -80,7 +85,7 @@ extension FormParser {
                 issue(place, "\(id) is a source already", expected: "another control")
             }
         }
-        if case .array(let written) = json, written.isEmpty {
+        if written.isEmpty {
             issue(place, "the list of sources is empty", expected: "at least one control")
         }
         return sources.isEmpty ? .own : .sources(sources)

@@ -65,10 +65,10 @@ struct FormParser {
     static let issuesMax = 200
     /// The most issues with a suggestion. A search for similar names takes time, which a hostile
     /// form must not cause.
-    static let suggestionsMax = 20
+    static let suggestionsMax = 8
     /// The most pairs of controls of which one derives from the other. Without this limit, memory
     /// and time would be quadratic in the size of the definition.
-    static let edgesMax = 500_000
+    static let edgesMax = 100_000
     /// Options of controls that are looked for among those of the controls that they bind: bounds
     /// the work that each binding multiplies.
     static let comparisonsMax = 500_000

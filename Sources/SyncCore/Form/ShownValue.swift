@@ -128,7 +128,7 @@ extension FormDefinition {
     private func merged(_ sources: [Int], values: (Int) -> JSON) -> ShownValue {
         var first: ShownValue?
         for source in sources {
-            let shown = shown(source, values: values)
+            let shown = plainToggle(source, values) ?? shown(source, values: values)
             if shown.isMixed || (first.map { !Self.matches($0.value, shown.value) } ?? false) {
                 var mixed = ShownValue(.null)
                 mixed.isMixed = true
@@ -137,6 +137,20 @@ extension FormDefinition {
             if first == nil { first = shown }
         }
         return first ?? ShownValue(.null)
+    }
+
+    /// A toggle that stores its value, as most sources do: there may be thousands.
+    private func plainToggle(_ index: Int, _ values: (Int) -> JSON) -> ShownValue? {
+        guard case .own(.register) = controls[index].storage, case .toggle = controls[index].kind,
+            case let value = values(index), case .bool = value
+        else { return nil }
+        return ShownValue(value)
+    }
+
+    /// The index of a component of wheels.
+    func component(_ id: String, of index: Int) -> Int? {
+        guard case .wheels(let wheels) = controls[index].kind else { return nil }
+        return wheels.index(of: id)
     }
 
     private func isSecretUnset(_ index: Int, values: (Int) -> JSON) -> Bool {
@@ -165,9 +179,15 @@ extension OptionList {
 extension WheelsAttributes {
     /// The rows of a component while others have the tags of `selection`.
     public func rows(of component: Int, selection: JSONObject) -> OptionList {
+        if components[component].rules.isEmpty { return components[component].options }
+        return rows(of: component) { selection[components[$0].id] }
+    }
+
+    /// The same with tags by the index of their component.
+    func rows(of component: Int, selection: (Int) -> JSON?) -> OptionList {
         for rule in components[component].rules {
             let holds = rule.when.allSatisfy { condition in
-                selection[components[condition.component].id].map {
+                selection(condition.component).map {
                     FormDefinition.matches($0, condition.tag)
                 } ?? false
             }
@@ -176,21 +196,48 @@ extension WheelsAttributes {
         return components[component].options
     }
 
+    /// The tags of a selection by the index of their component, and the first member that is no
+    /// component.
+    ///
+    /// Linear where the members have the order of the components, as stored selections do.
+    func tags(of rows: JSONObject) -> (tags: [JSON?], stranger: String?) {
+        var tags = [JSON?](repeating: nil, count: components.count)
+        var stranger: String?
+        var next = 0
+        for member in rows.members {
+            let isNext =
+                next < components.count && components[next].id.isSameBytes(as: member.name)
+            guard let place = isNext ? next : index(of: member.name) else {
+                stranger = stranger ?? member.name
+                continue
+            }
+            tags[place] = member.value
+            next = place + 1
+        }
+        return (tags, stranger)
+    }
+
+    /// The selection with all components; a missing one is at its first row.
+    func completed(_ tags: [JSON?]) -> [JSON] {
+        var filled = tags
+        for component in evaluationOrder where filled[component] == nil {
+            let options = rows(of: component) { filled[$0] }
+            filled[component] = options.options[options.firstEnabled].tag
+        }
+        return filled.map { $0 ?? .null }
+    }
+
     /// The selection with all components, in order; a missing one is at its first row.
     func completed(_ rows: JSONObject) -> JSONObject {
-        var filled = rows
-        for component in evaluationOrder where filled[components[component].id] == nil {
-            let options = self.rows(of: component, selection: filled)
-            filled[components[component].id] = options.options[options.firstEnabled].tag
-        }
-        return JSONObject(
-            components.map { ($0.id, filled[$0.id] ?? .null) })
+        let tags = completed(tags(of: rows).tags)
+        return JSONObject(distinct: components.indices.map { (components[$0].id, tags[$0]) })
     }
 
     func accepts(_ rows: JSONObject) -> Bool {
-        components.indices.allSatisfy { component in
-            guard let tag = rows[components[component].id] else { return false }
-            return self.rows(of: component, selection: rows).index(of: tag) != nil
+        let tags = tags(of: rows).tags
+        return components.indices.allSatisfy { component in
+            guard let tag = tags[component] else { return false }
+            return self.rows(of: component) { tags[$0] }.index(of: tag) != nil
         }
     }
 }

@@ -182,40 +182,44 @@ extension FormDefinition {
             throw refusal(
                 index, "\(Self.described(proposed)) is not an object of components")
         }
-        for member in edit.members where wheels.index(of: member.name) == nil {
+        let edited = wheels.tags(of: edit)
+        if let stranger = edited.stranger {
             throw refusal(
-                index, "no component \(Self.quoted(.string(member.name)))",
-                component: member.name)
+                index, "no component \(Self.quoted(.string(stranger)))", component: stranger)
         }
-        var selection = wheels.completed(values(storageRoot(of: index)).objectValue ?? JSONObject())
-        let before = selection
-        for member in edit.members { selection[member.name] = member.value }
+        let before = wheels.completed(
+            wheels.tags(of: values(storageRoot(of: index)).objectValue ?? JSONObject()).tags)
+        var selection = before
+        for place in edited.tags.indices {
+            if let tag = edited.tags[place] { selection[place] = tag }
+        }
         var moved = Array(repeating: false, count: wheels.components.count)
         for place in wheels.evaluationOrder {
-            let component = wheels.components[place]
-            let options = wheels.rows(of: place, selection: selection)
-            let present = selection[component.id] ?? .null
-            if edit[component.id] != nil {
+            let options = wheels.rows(of: place) { selection[$0] }
+            let present = selection[place]
+            if edited.tags[place] != nil {
                 guard let option = options[present], !option.isDisabled else {
+                    let component = wheels.components[place].id
                     throw InvalidValue(
-                        field: controls[index].id, component: component.id,
-                        message: "\(Self.quoted(present)) is not a row of \(component.id) now",
+                        field: controls[index].id, component: component,
+                        message: "\(Self.quoted(present)) is not a row of \(component) now",
                         expected: "one of " + Self.list(options))
                 }
-                selection[component.id] = option.tag
+                selection[place] = option.tag
             } else if options.index(of: present) == nil,
-                component.rules.contains(where: { $0.when.contains { moved[$0.component] } })
+                wheels.components[place].rules.contains(where: { rule in
+                    rule.when.contains { moved[$0.component] }
+                })
             {
-                selection[component.id] = options.options[options.firstEnabled].tag
+                selection[place] = options.options[options.firstEnabled].tag
             }
-            moved[place] = selection[component.id] != before[component.id]
+            moved[place] = selection[place] != before[place]
         }
         return .object(
             JSONObject(
-                wheels.components.indices.compactMap { place in
-                    let id = wheels.components[place].id
-                    let isWritten = edit[id] != nil || moved[place]
-                    return isWritten ? (id, selection[id] ?? .null) : nil
+                distinct: wheels.components.indices.compactMap { place in
+                    let isWritten = edited.tags[place] != nil || moved[place]
+                    return isWritten ? (wheels.components[place].id, selection[place]) : nil
                 }))
     }
 

@@ -55,6 +55,20 @@ public struct JSONObject: Sendable {
         }
     }
 
+    /// Sets a member that is nearly always at `place`.
+    mutating func set(_ value: JSON, of name: String, at place: Int?) {
+        if let place, place < members.count, members[place].name.isSameBytes(as: name) {
+            members[place].value = value
+        } else {
+            self[name] = value
+        }
+    }
+
+    /// An object of members with distinct names.
+    init(distinct members: [(String, JSON)]) {
+        self.members = members.map { (name: $0.0, value: $0.1) }
+    }
+
     /// The number of members.
     public var count: Int { members.count }
 

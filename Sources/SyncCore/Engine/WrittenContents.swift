@@ -1,0 +1,38 @@
+/// What the controls of a form hold with the writes of one transaction.
+///
+/// A class, so that a closure over it does not copy what was written. Confined to the transaction
+/// that made it.
+final class WrittenContents {
+    private let form: LiveForm
+    /// What the written controls hold, those with silent writes included.
+    private var written = IndexTable<CellContent>()
+
+    /// The contents of a form before the first write.
+    init(over form: LiveForm) {
+        self.form = form
+    }
+
+    /// The value of a control's store.
+    func value(_ index: Int) -> JSON {
+        guard let place = written.place(of: index) else {
+            return form.working.cells[index].value
+        }
+        return written.values[place].value
+    }
+
+    /// The content of a control.
+    subscript(index: Int) -> CellContent {
+        guard let place = written.place(of: index) else {
+            return form.working.cells[index].content
+        }
+        return written.values[place]
+    }
+
+    /// Whether a control was written.
+    func has(_ index: Int) -> Bool { written.place(of: index) != nil }
+
+    /// Replaces the content of a control.
+    func set(_ content: consuming CellContent, of index: Int) {
+        written.set(content, at: index)
+    }
+}
