@@ -143,6 +143,8 @@ private let outline = FormOutline(controls)
     func variables() {
         #expect(FieldOutline.variable("all-lights") == "PICKER_ALL_LIGHTS")
         #expect(FieldOutline.variable("signIn") == "PICKER_SIGNIN")
+        // Whatever a daemon calls a field: nothing that a shell would run.
+        #expect(FieldOutline.variable("a;$(b)`c`=\n'ä") == "PICKER_A___B__C______")
     }
 
     @Test("numbers are read as people write them, and nothing else is a number")

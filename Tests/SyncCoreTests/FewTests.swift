@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import SyncCore
@@ -44,5 +45,28 @@ import Testing
         let few: Few<Int> = [1, 4, 9]
         #expect((0...10).filter { few.contains(sorted: $0) } == [1, 4, 9])
         #expect(few.index(ofSorted: 9) == 2 && few.index(ofSorted: 5) == nil)
+    }
+
+    @Test("a table and a set of indexes are as a dictionary and a set, whatever is added")
+    func indexes() {
+        var random = SplitMix64(seed: 20_261_123)
+        for _ in 0..<200 {
+            var table = IndexTable<Int>()
+            var set = DistinctIndexes()
+            var expected: [Int: Int] = [:]
+            var order: [Int] = []
+            for value in 0..<Int.random(in: 0...40, using: &random) {
+                let index = Int.random(in: 0...130, using: &random)
+                #expect(set.insert(index) == (expected[index] == nil))
+                if expected[index] == nil { order.append(index) }
+                expected[index] = value
+                table.set(value, at: index)
+            }
+            #expect(Array(table.indexes) == order && table.isEmpty == order.isEmpty)
+            for index in 0...140 {
+                #expect(table.place(of: index).map { table.values[$0] } == expected[index])
+                #expect(set.contains(index) == (expected[index] != nil))
+            }
+        }
     }
 }

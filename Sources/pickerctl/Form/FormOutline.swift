@@ -46,11 +46,17 @@ struct FieldOutline {
     /// The name as an environment variable: `PICKER_FLAVOR`.
     var variable: String { Self.variable(id) }
 
+    /// The same for an id. Any byte that a variable's name cannot have is `_`: a daemon that lies
+    /// about ids must not write commands into `eval "$(pickerctl get -o env)"`.
     static func variable(_ id: String) -> String {
         var name = "PICKER_"
         for byte in id.utf8 {
-            name.unicodeScalars.append(
-                Unicode.Scalar(byte == UInt8(ascii: "-") ? UInt8(ascii: "_") : byte))
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            default: name += "_"
+            }
         }
         return name.uppercased()
     }
