@@ -57,7 +57,7 @@ public struct Limits: Sendable, Hashable {
     /// of wheels one for each component and rule. A few tens of milliseconds.
     public var valuesMax = 30_000
     /// The most steps that the patterns of a form may take for one request. A step takes some two
-    /// hundred instructions, so about ten milliseconds.
+    /// hundred instructions, so some twenty milliseconds.
     public var patternStepsMax = 800_000
     /// Requests in one JSON-RPC batch.
     public var requestBatchMax = 1_000

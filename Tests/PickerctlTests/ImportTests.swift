@@ -167,7 +167,7 @@ struct ImportTests {
 
     @Test("a schema that would be more than a form holds is cut, and the notes say so")
     func hugeSchemas() throws {
-        func made(_ content: String) throws -> ChildProcess.Outcome {
+        func made(_ content: String) throws -> Bench.Outcome {
             let path = try bench.file("huge.gschema.xml", "<schemalist>\(content)</schemalist>")
             return try bench.launch(["form", "import", "--gsettings", path]).outcome()
         }

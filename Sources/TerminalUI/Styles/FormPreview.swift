@@ -28,8 +28,8 @@ public struct FormPreview: ControlView {
     public static let linesMax = 10_000
     /// The most columns of a preview as text.
     public static let columnsMax = 1_000
-    /// Lines that are drawn at a time.
-    private static let linesAtATime = 256
+    /// Cells that are drawn at a time.
+    private static let cellsAtATime = 1 << 21
 
     public func block(in environment: StyleEnvironment) -> any Block {
         Column(parts(in: environment))
@@ -106,14 +106,15 @@ public struct FormPreview: ControlView {
     public func text(columns: Int, in environment: StyleEnvironment, hasStyle: Bool) -> String {
         let columns = min(max(1, columns), Self.columnsMax)
         var text = ""
+        let linesAtATime = Self.cellsAtATime / columns
         var room = Self.linesMax
         var leftOut = 0
         for part in parts(in: environment) {
             let part = AnyBlock(part)
             let height = part.measure(width: columns).lines
             let shown = min(height, room)
-            for first in stride(from: 0, to: shown, by: Self.linesAtATime) {
-                let lines = first..<min(shown, first + Self.linesAtATime)
+            for first in stride(from: 0, to: shown, by: linesAtATime) {
+                let lines = first..<min(shown, first + linesAtATime)
                 text += Canvas.drawing(part, columns: columns, lines: lines, of: height).buffer
                     .text(
                         depth: hasStyle ? environment.depth : nil, charset: environment.charset)
