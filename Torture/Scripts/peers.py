@@ -265,6 +265,22 @@ def median(values):
     return percentile(values, 0.5)
 
 
+RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
+
+
+def lift_throttle():
+    """Until this process ends, the kernel does not stop a process that goes first.
+
+    It stops one for 50 ms after 950 ms of work in a second (sched(7)): that would be measured as a
+    turn of the loop of 50 ms and more."""
+    with open(RT_RUNTIME) as file:
+        before = file.read()
+    if before.strip() != "-1":
+        with open(RT_RUNTIME, "w") as file:
+            file.write("-1")
+        atexit.register(lambda: open(RT_RUNTIME, "w").write(before))
+
+
 def goes_first(pid):
     """Gives a process the processor before all others; whether that is allowed.
 
@@ -274,9 +290,10 @@ def goes_first(pid):
     if not TIMED:
         return False
     try:
+        lift_throttle()
         for task in os.listdir("/proc/%d/task" % pid):
             os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(1))
-    except PermissionError:
+    except OSError:
         return False
     return True
 
