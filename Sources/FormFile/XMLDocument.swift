@@ -1,8 +1,8 @@
 // The XML that GSettings schemas are written in: elements, attributes, text, comments, CDATA,
 // character references and the five entities of XML 1.0, in UTF-8.
 //
-// Invariants: a document type declaration is refused, so that no entity can be defined; depth, the
-// number of elements and the attributes of an element are limited; an error has a line and a column.
+// Invariants: a document type declaration is refused, so that no entity can be defined; depth,
+// number of elements and attributes of an element are limited; an error has a line and a column.
 // This replaces expat, because pickerctl is linked statically and reads no other XML.
 
 /// An element with its contents.
