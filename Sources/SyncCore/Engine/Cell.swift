@@ -147,46 +147,47 @@ struct CellContent {
         }
     }
 
-    /// The values that were set concurrently with the current value, greatest rank first. The
-    /// notification of a concurrent edit contains all of them. Later readers see them only under
-    /// the policy `ask`.
+    /// The values that were set concurrently with the current value and differ from it, each once,
+    /// greatest rank first. The notification of a concurrent edit contains all of them. Later
+    /// readers see them only under the policy `ask`.
     func siblings(
         _ index: Int, of definition: FormDefinition, listedOnly: Bool
     ) -> [Sibling] {
         guard let store else { return [] }
         let policy = definition.controls[index].conflictPolicy
         let defaultValue = definition.controls[index].defaultValue
-        func chosen<S: Concurrent>(_ all: [S]) -> [S] {
-            listedOnly ? policy.listed(all) : policy.others(all)
+        func differing<S: Concurrent>(
+            _ all: [S], _ value: (S) -> JSON, _ author: (S) -> Author
+        ) -> [Sibling] {
+            let others = listedOnly ? policy.listed(all) : policy.others(all)
+            guard !others.isEmpty, let current = policy.standing(all) else { return [] }
+            var told = [value(current)]
+            return others.compactMap { other in
+                let value = value(other)
+                if told.contains(value) { return nil }
+                told.append(value)
+                return Sibling(
+                    value: value, by: author(other).wire,
+                    at: Timestamp(milliseconds: other.stamp.milliseconds))
+            }
         }
         switch store {
         case .register(let register):
-            return chosen(register.siblings).map {
-                $0.wire($0.payload.value ?? defaultValue)
-            }
+            return differing(
+                register.siblings, { $0.payload.value ?? defaultValue }, { $0.payload.author })
         case .components(let components):
             return components.components.flatMap { component in
-                chosen(component.register.siblings).map { sibling in
-                    let tag = sibling.payload.value ?? defaultValue[component.id] ?? .null
-                    return sibling.wire(.object(JSONObject([(component.id, tag)])))
-                }
+                let initial = defaultValue[component.id] ?? .null
+                return differing(
+                    component.register.siblings,
+                    { .object(JSONObject([(component.id, $0.payload.value ?? initial)])) },
+                    { $0.payload.author })
             }
         case .counter(let counter):
-            return chosen(counter.bases).map { base in
-                Sibling(
-                    value: Self.number(counter, base, index, definition), by: base.author.wire,
-                    at: Timestamp(milliseconds: base.stamp.milliseconds))
-            }
+            return differing(
+                counter.bases, { Self.number(counter, $0, index, definition) }, { $0.author })
         case .tags, .presses, .sealed: return []
         }
-    }
-}
-
-extension MultiValueRegister.Sibling where Payload == Written {
-    fileprivate func wire(_ value: JSON) -> Sibling {
-        Sibling(
-            value: value, by: payload.author.wire,
-            at: Timestamp(milliseconds: stamp.milliseconds))
     }
 }
 

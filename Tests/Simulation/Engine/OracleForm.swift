@@ -198,10 +198,14 @@ struct OracleRegister: Equatable {
         }
     }
 
-    /// The others, newest first.
-    func others(_ policy: String) -> [OracleSibling] {
+    /// The values of the others that differ from the current one, each once, newest first.
+    func disagreeing(_ policy: String, value: (OracleSibling) -> JSON) -> [JSON] {
         guard siblings.count > 1, let standing = standing(policy) else { return [] }
-        return siblings.filter { $0.write != standing.write }.reversed()
+        var told = [value(standing)]
+        for value in siblings.reversed().map(value) where !told.contains(value) {
+            told.append(value)
+        }
+        return Array(told.dropFirst())
     }
 
     /// Whether something is there that the writer has not seen.
@@ -456,19 +460,16 @@ struct OracleForm {
         guard let control = control(id), notifying || control.policy == "ask" else { return [] }
         switch contents[id] {
         case .register(let register):
-            return register.others(control.policy).map { $0.value ?? control.initial }
+            return register.disagreeing(control.policy) { $0.value ?? control.initial }
         case .counter(let counter):
-            return counter.bases.others(control.policy).map {
+            return counter.bases.disagreeing(control.policy) {
                 .integer(Self.number(counter, $0, control))
             }
         case .wheels(let components):
             return components.keys.sorted().flatMap { name in
-                (components[name]?.others(control.policy) ?? []).map { sibling in
-                    .object(
-                        JSONObject([
-                            (name, sibling.value ?? control.initial[name] ?? .null)
-                        ]))
-                }
+                (components[name]?.disagreeing(control.policy) {
+                    $0.value ?? control.initial[name] ?? .null
+                } ?? []).map { .object(JSONObject([(name, $0)])) }
             }
         default: return []
         }

@@ -106,23 +106,26 @@ final class FleetOracle {
             }
             guard field.policy == .ask else { break }
             for event in alive(field, 1, knowledge) where event.id != standing.id {
-                reading.conflict.append(events[event.id].write.value ?? field.initial)
+                let value = events[event.id].write.value ?? field.initial
+                if value != reading.value, !reading.conflict.contains(value) {
+                    reading.conflict.append(value)
+                }
             }
         case .components:
             var rows = field.initial.objectValue ?? JSONObject()
             for (place, name) in FleetField.componentNames.enumerated() {
                 let key: UInt8 = 1 << UInt8(place)
                 let initial = field.initial[name] ?? .null
+                var told: [JSON] = []
                 for (index, event) in alive(field, key, knowledge).enumerated() {
                     let tag = events[event.id].write.rows[place]
-                    if index > 0 {
-                        let row = JSONObject([(name, tag ?? initial)])
-                        reading.conflict.append(.object(row))
-                    } else if let tag {
+                    if index == 0, let tag {
                         rows[name] = tag
                         reading.isSet = true
                     }
+                    if !told.contains(tag ?? initial) { told.append(tag ?? initial) }
                 }
+                reading.conflict += told.dropFirst().map { .object(JSONObject([(name, $0)])) }
             }
             reading.value = .object(rows)
         case .tags:

@@ -95,10 +95,17 @@ struct StoryRegister: Equatable {
         }
     }
 
-    /// The others, newest first.
-    func others(_ policy: String) -> [StorySibling] {
+    /// The values that differ from the current one, each once, newest first.
+    func disagreeing(
+        _ policy: String, value: (StorySibling) -> JSON
+    ) -> [(value: JSON, by: StoryAuthor)] {
         guard siblings.count > 1, let standing = standing(policy) else { return [] }
-        return siblings.reversed().filter { $0.write != standing.write }
+        var told = [(value: value(standing), by: standing.by)]
+        for sibling in siblings.reversed() {
+            let value = value(sibling)
+            if !told.contains(where: { $0.value == value }) { told.append((value, sibling.by)) }
+        }
+        return Array(told.dropFirst())
     }
 
     /// Writes; what went, and whether something stayed beside it.
@@ -265,17 +272,16 @@ enum StoryContent: Equatable {
         let initial = control.defaultValue
         switch self {
         case .register(let register):
-            return register.others(policy).map { ($0.value ?? initial, $0.by) }
+            return register.disagreeing(policy) { $0.value ?? initial }
         case .counter(let counter):
-            return counter.bases.others(policy).map {
-                (.integer(Self.number(counter, $0, control)), $0.by)
+            return counter.bases.disagreeing(policy) {
+                .integer(Self.number(counter, $0, control))
             }
         case .wheels(let wheels):
             return wheels.keys.sorted().flatMap { id in
-                (wheels[id]?.others(policy) ?? []).map { sibling in
-                    let tag = sibling.value ?? initial[id] ?? .null
-                    return (JSON.object(JSONObject([(id, tag)])), sibling.by)
-                }
+                (wheels[id]?.disagreeing(policy) {
+                    .object(JSONObject([(id, $0.value ?? initial[id] ?? .null)]))
+                } ?? [])
             }
         case .tags, .presses, .secret, .nothing: return []
         }

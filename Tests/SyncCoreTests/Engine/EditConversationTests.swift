@@ -43,7 +43,7 @@ import Testing
             watcher< {"params":{"revision":7}}
             # peter takes his pick back; mary's is not lost with it
             peter> state.undo {"form":"policies"}
-            peter< {"result":{"revision":8,"fields":{"ask":{"value":"c","conflict":["*"]}}}}
+            peter< {"result":{"revision":8,"fields":{"ask":{"value":"c","!conflict":0}}}}
             watcher< {"params":{"revision":8}}
             """#)
     }

@@ -63,6 +63,31 @@ import Testing
             """#)
     }
 
+    @Test("an undo that agrees with a concurrent value leaves no conflict")
+    func undoAgrees() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@policies}
+            root< {"result":{"created":true}}
+            connect mary
+            connect peter
+            mary> state.get {"form":"policies"}
+            mary< {"result":{"context":"$start"}}
+            mary> state.set {"form":"policies","changes":[{"field":"ask","value":"b"}],"context":"$start"}
+            mary< {"result":{"revision":2}}
+            peter> state.set {"form":"policies","changes":[{"field":"ask","value":"c"}],"context":"$start"}
+            peter< {"result":{"fields":{"ask":{"value":"c","conflict":[{"value":"b"}]}}}}
+            mary> state.subscribe {"form":"policies"}
+            mary< {"result":{"revision":3}}
+            peter> state.undo {"form":"policies"}
+            peter< {"result":{"revision":4,"fields":{"ask":{"value":"b","!conflict":0}}}}
+            mary< {"params":{"revision":4,"changes":[{"field":"ask","value":"b","!conflict":0}]}}
+            mary> state.get {"form":"policies","fields":["ask"]}
+            mary< {"result":{"fields":{"ask":{"value":"b","!conflict":0}}}}
+            """#)
+    }
+
     @Test("undo leaves alone what others overwrote, keeps what they added, and knows sessions")
     func undoOthers() throws {
         try Conversation.play(
