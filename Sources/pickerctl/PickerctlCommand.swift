@@ -24,7 +24,8 @@ struct PickerctlCommand: ParsableCommand {
             WaitCommand.self, WatchCommand.self, RunCommand.self, DumpCommand.self,
             LoadCommand.self, FormCommand.self, HistoryCommand.self, UndoCommand.self,
             RedoCommand.self, ConflictsCommand.self, ResolveCommand.self, WhoCommand.self,
-            StatusCommand.self, DoctorCommand.self, BackupCommand.self, CompletionsCommand.self,
+            StatusCommand.self, DoctorCommand.self, BackupCommand.self, RelayCommand.self,
+            CompletionsCommand.self,
         ])
 
     /// Runs a command line; returns the exit status.
@@ -144,7 +145,7 @@ struct PickerctlCommand: ParsableCommand {
 
     /// Common options may be before the command; they are moved behind it for the parser.
     static func hoisted(_ arguments: [String]) -> [String] {
-        let withValue = ["--socket", "--form", "-f", "--connect-timeout", "--color"]
+        let withValue = ["--socket", "--host", "--form", "-f", "--connect-timeout", "--color"]
         let flags = ["--no-autostart", "-q", "--quiet"]
         var options: [String] = []
         var rest = arguments[...]

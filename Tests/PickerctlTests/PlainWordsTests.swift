@@ -33,7 +33,8 @@ struct PlainWordsTests {
         (["form", "show"], ["-o", "--output"]), (["form", "check"], []), (["doctor"], []),
     ]
     private static let common = [
-        "--socket", "--form", "-f", "--no-autostart", "--connect-timeout", "-q", "--quiet",
+        "--socket", "--host", "--form", "-f", "--no-autostart", "--connect-timeout", "-q",
+        "--quiet",
         "--color",
     ]
     private static let values = [

@@ -38,6 +38,9 @@ public final class BlockingClient {
     public struct Options: Sendable {
         /// The socket; it overrides the environment and the rules.
         public var socket: String?
+        /// The machine of the daemon as ssh(1) takes it; `nil` is this one. `socket` is then a path
+        /// there.
+        public var host: RemoteHost?
         /// Whether the user's own daemon may be started.
         public var autostart = true
         /// How long to retry connecting, in seconds. `nil`: if nobody listens, connecting fails at
@@ -98,7 +101,12 @@ public final class BlockingClient {
     public init(_ options: Options) {
         self.options = options
         let kept = KeptSocket()
-        resolution = SocketResolution(option: options.socket, probe: .system(keeping: kept))
+        let probe = SocketProbe.system(keeping: kept)
+        if let host = options.host {
+            resolution = SocketResolution(host: host, reason: "host \(host.name)", probe: probe)
+        } else {
+            resolution = SocketResolution(option: options.socket, probe: probe)
+        }
         found = kept
         var random = SystemRandomNumberGenerator()
         var configuration = ClientMachine.Configuration(
@@ -114,6 +122,8 @@ public final class BlockingClient {
     /// Sends a request and waits for its answer.
     public func call(_ request: Request) throws(ClientFailure) -> JSON {
         let ticket = machine.submit(request)
+        // Somebody may type a password for ssh, which is not the daemon's time.
+        if resolution.host != nil, !hasConnected { try connect(startsDaemon: true) }
         let deadline = MonotonicClock.now().adding(seconds: options.answerSeconds)
         while true {
             switch try turn(until: deadline, also: [], startsDaemon: true) {
@@ -234,7 +244,9 @@ public final class BlockingClient {
         let started = MonotonicClock.now()
         let since = connectingSince ?? started
         connectingSince = since
-        let patience = options.connectSeconds ?? Self.startSeconds
+        // Somebody may have to type a password for ssh.
+        let waits = resolution.host != nil && !hasConnected
+        let patience = options.connectSeconds ?? (waits ? .infinity : Self.startSeconds)
         let isBackground = options.connectsInBackground
         let deadline =
             isBackground ? started : started.adding(seconds: hasConnected ? 1 : patience)
@@ -269,14 +281,16 @@ public final class BlockingClient {
                 guard error.mayPass, MonotonicClock.now() < deadline else {
                     throw .unreachable(error, resolution)
                 }
-                usleep(20_000)
+                usleep(resolution.host == nil ? 20_000 : 1_000_000)
             }
         }
     }
 
     private func launch(deadline: UInt64) throws(ClientFailure) {
         if options.connectsInBackground,
-            let begun = BackgroundLaunch(place: resolution.place, deadline: deadline)
+            let begun = BackgroundLaunch({ [place = resolution.place] () throws(LaunchError) in
+                try DaemonLauncher(place: place).connect(deadline: deadline)
+            })
         {
             launch = begun
             return

@@ -1,4 +1,5 @@
-// Starts the user's own daemon on another thread, so that the caller can wait for other events too.
+// Connects on another thread, where that takes long (a daemon is started, ssh logs in), so that the
+// caller can wait for other events too.
 
 internal import Synchronization
 
@@ -8,14 +9,16 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// A start that is in progress. Its descriptor becomes readable when `result` is there.
-final class BackgroundLaunch: Sendable {
+/// A connection that is being made. Its descriptor becomes readable when `result` is there.
+package final class BackgroundLaunch: Sendable {
     private let ended = Mutex<Result<Int32, LaunchError>?>(nil)
     private let reading: Int32
     private let writing: Int32
 
     /// Starts; `nil` if no descriptor or thread is available.
-    init?(place: UserDaemonPlace, deadline: UInt64) {
+    package init?(
+        _ connect: @escaping @Sendable () throws(LaunchError) -> StreamSocket
+    ) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, streamSocketKind, 0, &ends) == 0 else { return nil }
         reading = ends[0]
@@ -23,8 +26,7 @@ final class BackgroundLaunch: Sendable {
         let begun = startThread { [weak self] in
             let result: Result<Int32, LaunchError>
             do throws(LaunchError) {
-                let socket = try DaemonLauncher(place: place).connect(deadline: deadline)
-                result = .success(socket.release())
+                result = .success(try connect().release())
             } catch {
                 result = .failure(error)
             }
@@ -45,12 +47,12 @@ final class BackgroundLaunch: Sendable {
         _ = Descriptor(writing)
     }
 
-    /// Becomes readable when the start has ended.
-    var descriptor: Int32 { reading }
+    /// Becomes readable when the attempt has ended.
+    package var descriptor: Int32 { reading }
 
-    /// The connected socket, now owned by the caller, or the error; `nil` while the start is in
+    /// The connected socket, now owned by the caller, or the error; `nil` while the attempt is in
     /// progress.
-    var result: Result<Int32, LaunchError>? {
+    package var result: Result<Int32, LaunchError>? {
         ended.withLock { ended in
             defer { ended = nil }
             return ended

@@ -54,6 +54,14 @@ func sendBytes(_ number: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
 }
 
+func readBytes(_ number: Int32, _ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    read(number, buffer.baseAddress, buffer.count)
+}
+
+func writeBytes(_ number: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(number, bytes.baseAddress, bytes.count)
+}
+
 func pollDescriptors(_ list: inout [pollfd], _ timeout: Int32) -> Int32 {
     poll(&list, nfds_t(list.count), timeout)
 }

@@ -147,20 +147,29 @@ public struct UserDaemonPlace: Hashable, Sendable {
 public struct SocketResolution: Hashable, Sendable {
     /// Which rule chose.
     public enum Rule: Hashable, Sendable {
-        case option, environment, userDaemonAnswers, userHasStore, system, userDaemonStarts
+        case option, environment, userDaemonAnswers, userHasStore, system, userDaemonStarts, host
     }
 
     /// Where the system's daemon listens.
     public static let systemSocket = "/run/pickersync/sock"
 
+    /// The path of the socket; of a daemon on another machine the name of that machine.
     public var path: String
     public var rule: Rule
     public var place: UserDaemonPlace
+    /// The machine of the daemon, if it is another one.
+    public private(set) var host: RemoteHost?
     /// Each rule in order with its result; the last one chose the socket.
     public var steps: [String]
 
     /// Whether the daemon may be started when nobody answers: only on the user's own socket.
-    public var mayStart: Bool { path == place.socket }
+    public var mayStart: Bool { host == nil && path == place.socket }
+
+    /// A daemon on another machine. Its rules choose the socket there.
+    public init(host: RemoteHost, reason: String, probe: SocketProbe) {
+        self.init(host.name, .host, UserDaemonPlace(probe), [reason])
+        self.host = host
+    }
 
     /// Applies the rules.
     public init(option: String?, probe: SocketProbe) {
@@ -262,8 +271,20 @@ extension SocketResolution {
 
     /// Connects, and returns the connection only if the listening user is trusted: the user, and on
     /// a socket that is not the user's own also root, or the owner of its folder where nobody else
-    /// could have made that folder. `deadline` is monotonic nanoseconds.
-    public func connect(deadline: UInt64) throws(ConnectError) -> StreamSocket {
+    /// could have made that folder. On another machine ssh decides whom to trust.
+    ///
+    /// - Parameters:
+    ///   - deadline: monotonic nanoseconds.
+    ///   - mayAsk: ssh may ask on the terminal.
+    public func connect(
+        deadline: UInt64, mayAsk: Bool = true
+    ) throws(ConnectError) -> StreamSocket {
+        if let host {
+            let shared = place.isInSharedDirectory ? nil : place.runtimeDirectory
+            let isUsable = shared.map { createDirectories($0) == nil && place.problem == nil }
+            return try host.connect(
+                sharing: isUsable == true ? shared : nil, deadline: deadline, mayAsk: mayAsk)
+        }
         if mayStart { return try place.connect(deadline: deadline) }
         let connected = try StreamSocket.connect(path: path, deadline: deadline)
         let peer = connected.peerUser ?? .max

@@ -27,13 +27,16 @@ public enum ConnectError: Error, Hashable, Sendable {
     case unsafeFolder(UnsafeFolder)
     /// Whoever listens is not whose daemon it would be: nothing was sent.
     case stranger(path: String, uid: UInt32)
+    /// ssh, or the relay on the other machine, ended before it was connected with a daemon: its exit
+    /// status and the last line of its standard error.
+    case remote(host: String, status: Int32, lastLine: String?)
     /// Anything else, by its errno.
     case failed(path: String, errno: Int32)
 
     /// Whether waiting for a daemon to start can help.
     public var mayPass: Bool {
         switch self {
-        case .missing, .refused, .timedOut: true
+        case .missing, .refused, .timedOut, .remote: true
         case .forbidden, .nameTooLong, .unsafeFolder, .stranger, .failed: false
         }
     }
@@ -43,7 +46,8 @@ public enum ConnectError: Error, Hashable, Sendable {
 public struct StreamSocket: ~Copyable {
     let descriptor: Descriptor
 
-    init(_ descriptor: consuming Descriptor) {
+    /// Takes over a connected stream socket, which must be non-blocking.
+    package init(_ descriptor: consuming Descriptor) {
         self.descriptor = descriptor
     }
 

@@ -129,6 +129,10 @@ extension Failure {
     private static func line(_ error: ConnectError, _ resolution: SocketResolution) -> String {
         let path = resolution.path
         switch error {
+        case .remote(let host, let status, let lastLine):
+            return remote(host, status, lastLine)
+        case .timedOut where resolution.host != nil:
+            return "\(path) did not answer in time; try ssh \(path)"
         case .missing where resolution.rule == .system, .refused where resolution.rule == .system:
             return "no daemon answers on \(path); systemctl start pickersyncd.socket"
         case .missing, .refused:
@@ -148,8 +152,22 @@ extension Failure {
                 + "daemon; nothing was sent; see pickerctl doctor"
         case .timedOut:
             return "the daemon on \(path) does not accept connections; see pickerctl doctor"
-        case .failed(_, let errno):
+        case .failed(let path, let errno):
             return "\(path): \(describe(errno: errno)); see pickerctl doctor"
+        }
+    }
+
+    /// Why there is no connection with another machine. 127 is a shell's status for a command that
+    /// it does not find, 255 that of ssh(1) for its own errors.
+    private static func remote(_ host: String, _ status: Int32, _ lastLine: String?) -> String {
+        var said = lastLine ?? "ssh ended with status \(status)"
+        for prefix in ["pickerctl: ", "ssh: "] where said.hasPrefix(prefix) {
+            said.removeFirst(prefix.count)
+        }
+        switch status {
+        case 127: return "\(host): there is no pickerctl; install it there"
+        case 255: return "\(host): \(said); try ssh \(host)"
+        default: return "\(host): \(said)"
         }
     }
 

@@ -93,6 +93,7 @@ struct PlainWords {
     mutating func settings() -> Settings {
         var settings = Settings()
         settings.socket = value("--socket")
+        settings.host = value("--host")
         settings.form = value("--form", "-f")
         settings.autostart = !flag("--no-autostart")
         settings.connectSeconds = seconds("--connect-timeout")

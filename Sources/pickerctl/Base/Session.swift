@@ -15,16 +15,37 @@ final class Session {
     init(_ settings: Settings) {
         self.settings = settings
         console = Console(color: settings.color, isQuiet: settings.isQuiet)
-        var options = BlockingClient.Options(client: "pickerctl/\(Version.current)")
-        options.socket = settings.socket
-        options.autostart = settings.autostart
-        options.connectSeconds = settings.connectSeconds
-        options.tty = Self.terminal()
-        client = BlockingClient(options)
+        client = BlockingClient(Self.options(settings))
     }
 
-    /// The terminal of this process, as sent to the daemon: ttyname(3) without its allocation.
-    static func terminal() -> String? {
+    /// The terminal that the daemon is told.
+    var terminal: String? { Self.terminal(isRemote: client.resolution.host != nil) }
+
+    /// How to find the daemon.
+    static func options(_ settings: Settings) -> BlockingClient.Options {
+        var options = BlockingClient.Options(client: "pickerctl/\(Version.current)")
+        options.socket = settings.socket
+        options.host = (settings.host ?? environmentVariable("PICKERSYNC_HOST")).map {
+            RemoteHost($0, socket: settings.socket, autostart: settings.autostart)
+        }
+        options.autostart = settings.autostart
+        options.connectSeconds = settings.connectSeconds
+        options.tty = terminal(isRemote: options.host != nil)
+        return options
+    }
+
+    /// The terminal of this process, as sent to the daemon: ttyname(3) without its allocation. For
+    /// a daemon on another machine it is named with this machine: `laptop:pts/3`.
+    static func terminal(isRemote: Bool) -> String? {
+        guard let terminal = terminal(), isRemote else { return terminal() }
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return terminal }
+        return name.withUnsafeBufferPointer { name in
+            "\(String(cString: name.baseAddress!)):\(terminal)"
+        }
+    }
+
+    private static func terminal() -> String? {
         for descriptor in [STDIN_FILENO, STDERR_FILENO, STDOUT_FILENO]
         where isatty(descriptor) == 1 {
             var buffer = [UInt8](repeating: 0, count: 256)

@@ -9,6 +9,7 @@ typealias OptionGroup<Value: ParsableArguments> = ArgumentParser.OptionGroup<Val
 /// The common options, however they were parsed.
 struct Settings: Equatable {
     var socket: String?
+    var host: String?
     var form: String?
     var autostart = true
     var connectSeconds: Double?
@@ -22,6 +23,12 @@ extension Console.Color: ExpressibleByArgument {}
 struct CommonOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
     var socket: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The machine of the daemon, as ssh takes it; else $PICKERSYNC_HOST, else this one.",
+            valueName: "host"))
+    var host: String?
 
     @Option(
         name: [.customShort("f"), .long],
@@ -46,13 +53,16 @@ struct CommonOptions: ParsableArguments {
 
     var settings: Settings {
         Settings(
-            socket: socket, form: form, autostart: !noAutostart, connectSeconds: connectTimeout,
-            isQuiet: quiet, color: color)
+            socket: socket, host: host, form: form, autostart: !noAutostart,
+            connectSeconds: connectTimeout, isQuiet: quiet, color: color)
     }
 
     func validate() throws {
         if socket?.isEmpty ?? false {
             throw ValidationError("--socket is empty; write --socket PATH")
+        }
+        if host?.isEmpty ?? false {
+            throw ValidationError("--host is empty; write --host HOST")
         }
         if form?.isEmpty ?? false { throw ValidationError("--form is empty; write --form FORM") }
     }

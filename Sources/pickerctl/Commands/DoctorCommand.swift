@@ -25,6 +25,8 @@ struct DoctorRequest: PlainRequest {
     let settings: Settings
 
     func run() throws(Failure) {
+        var settings = settings
+        settings.autostart = false
         let session = Session(settings)
         var examination = Examination()
         examination.socket(session.client.resolution)
@@ -40,9 +42,7 @@ struct DoctorRequest: PlainRequest {
     }
 
     private static func options(_ settings: Settings) -> BlockingClient.Options {
-        var options = BlockingClient.Options(client: "pickerctl/\(Version.current)")
-        options.socket = settings.socket
-        options.autostart = false
+        var options = Session.options(settings)
         options.answerSeconds = 5
         return options
     }
@@ -94,7 +94,7 @@ struct Examination {
                     + "nothing is sent there; remove that folder or take back its mode, or set "
                     + "XDG_RUNTIME_DIR to a folder of your own", .unavailable)
         }
-        guard folders(of: resolution.path) else { return }
+        guard resolution.host == nil, folders(of: resolution.path) else { return }
         guard let facts = FileFacts.at(resolution.path) else {
             return add(.odd, "\(resolution.path): not there")
         }
@@ -155,8 +155,13 @@ struct Examination {
 
     mutating func connection(_ resolution: SocketResolution) {
         do throws(ConnectError) {
-            let deadline = MonotonicClock.now().adding(seconds: 2)
+            let isRemote = resolution.host != nil
+            let deadline = MonotonicClock.now().adding(seconds: isRemote ? 60 : 2)
             let socket = try resolution.connect(deadline: deadline)
+            if isRemote {
+                hasConnection = true
+                return add(.good, "\(resolution.path): connected over ssh")
+            }
             process = socket.peerProcess
             hasConnection = true
             let pid = process.map { ", process \($0)" } ?? ""
@@ -170,6 +175,9 @@ struct Examination {
     private mutating func unconnected(_ error: ConnectError, _ resolution: SocketResolution) {
         let path = resolution.path
         switch error {
+        case .remote:
+            let failure = Failure(ClientFailure.unreachable(error, resolution))
+            add(.bad, failure.message, failure.status)
         case .refused, .missing:
             let what =
                 if case .refused = error {
@@ -179,6 +187,8 @@ struct Examination {
                 }
             starting(what, resolution)
         case .forbidden: add(.bad, "\(path) may not be opened", .noPermission)
+        case .timedOut where resolution.host != nil:
+            add(.bad, "\(path) did not answer in time; try ssh \(path)", .unavailable)
         case .timedOut:
             add(
                 .bad,
@@ -197,7 +207,7 @@ struct Examination {
                     + "folder; nothing was sent; ask who runs it (ss -xlp), or name another "
                     + "with --socket",
                 .unavailable)
-        case .failed(_, let code):
+        case .failed(let path, let code):
             add(.bad, "\(path): \(describe(errno: code))", .unavailable)
         }
     }

@@ -9,6 +9,8 @@ struct LiveLink {
     private var machine: ClientMachine
     private var socket: Socket?
     private var unsent: ArraySlice<UInt8> = []
+    /// ssh that logs in to the daemon's machine, meanwhile.
+    private var launch: BackgroundLaunch?
     private let daemon: SocketResolution
     private let form: String
     private let identity: ClientMachine.Configuration
@@ -47,6 +49,7 @@ struct LiveLink {
     /// Follows the form again, on a connection that does not watch the list.
     mutating func rejoin() {
         socket = nil
+        launch = nil
         unsent = []
         var random = SystemRandomNumberGenerator()
         var identity = identity
@@ -55,12 +58,12 @@ struct LiveLink {
         machine = Self.following(form, identity)
     }
 
-    /// The socket, while there is one.
-    var descriptor: Int32? { socket?.stream.number }
+    /// What can be read when `receive` has something to do.
+    var descriptor: Int32? { socket?.stream.number ?? launch?.descriptor }
     /// Whether bytes wait to be written.
     var isBlocked: Bool { !unsent.isEmpty }
     /// When to connect next.
-    var deadline: UInt64? { machine.connectDeadline }
+    var deadline: UInt64? { launch == nil ? machine.connectDeadline : nil }
 
     mutating func takeEvent() -> ClientEvent? { machine.takeEvent() }
 
@@ -68,14 +71,43 @@ struct LiveLink {
 
     /// Connects if it is time to.
     mutating func connectIfDue(at now: UInt64) {
-        guard let due = machine.connectDeadline, due <= now else { return }
+        guard let due = deadline, due <= now else { return }
+        if daemon.host != nil {
+            let until = now.adding(seconds: Self.loginSeconds)
+            launch = BackgroundLaunch { [daemon] () throws(LaunchError) in
+                do throws(ConnectError) {
+                    return try daemon.connect(deadline: until, mayAsk: false)
+                } catch {
+                    throw .connect(error)
+                }
+            }
+            if launch == nil { machine.connectFailed(at: now) }
+            return
+        }
         do throws(ConnectError) {
-            socket = Socket(try daemon.connect(deadline: now.adding(seconds: 0.1)))
-            unsent = []
-            machine.connectionOpened()
-            flush()
+            opened(try daemon.connect(deadline: now.adding(seconds: 0.1)))
         } catch {
             machine.connectFailed(at: now)
+        }
+    }
+
+    /// How long ssh may take to log in, in seconds. It cannot ask for anything, since the form has
+    /// the terminal.
+    private static let loginSeconds = 30.0
+
+    private mutating func opened(_ stream: consuming StreamSocket) {
+        socket = Socket(stream)
+        unsent = []
+        machine.connectionOpened()
+        flush()
+    }
+
+    private mutating func takeLaunched() {
+        guard let result = launch?.result else { return }
+        launch = nil
+        switch result {
+        case .success(let number): opened(StreamSocket(Descriptor(number)))
+        case .failure: machine.connectFailed(at: MonotonicClock.now())
         }
     }
 
@@ -95,7 +127,7 @@ struct LiveLink {
 
     /// Reads the available bytes.
     mutating func receive() {
-        guard let socket else { return }
+        guard let socket else { return takeLaunched() }
         switch socket.stream.receive() {
         case .bytes(let bytes): machine.received(bytes, at: MonotonicClock.now())
         case .wouldBlock: break

@@ -176,7 +176,7 @@ enum LiveStart {
             size: Size(columns: 80, lines: 24))
         model.activeEdit = nil
         let link = LiveLink(
-            session.client.resolution, form: mirror.form, tty: Session.terminal())
+            session.client.resolution, form: mirror.form, tty: session.terminal)
         session.client.close()
         var runtime = LineRuntime(LineForm(model, isPerson: isPerson), link, output: output)
         return try runtime.run()
@@ -191,7 +191,7 @@ enum LiveStart {
         var model = LiveModel(mirror, around, mode: mode, size: terminal.size)
         if let field { model.focus = .control(field) }
         let link = LiveLink(
-            session.client.resolution, form: mirror.form, tty: Session.terminal())
+            session.client.resolution, form: mirror.form, tty: session.terminal)
         session.client.close()
         var runtime = LiveRuntime(model, link, terminal, charset: charset)
         return runtime.run()

@@ -22,7 +22,7 @@ struct CommandMaker {
         ("form preview", 4),
         ("watch", 8), ("run", 6), ("history", 8), ("describe", 8), ("who", 6), ("status", 4),
         ("backup", 3), ("pick", 6), ("open", 4), ("form new", 3), ("form import", 3),
-        ("completions", 3), ("doctor", 2), ("help", 2),
+        ("completions", 3), ("doctor", 2), ("help", 2), ("relay", 2),
     ]
 
     mutating func command() -> StoryCommand {
@@ -315,6 +315,7 @@ struct CommandMaker {
         case "completions":
             return StoryCommand(name: name, words: ["completions", "bash"]) { _, _ in .init(0) }
         case "help": return StoryCommand(name: name, words: ["help", "set"]) { _, _ in .init(0) }
+        case "relay": return StoryCommand(name: name, words: ["relay"]) { _, _ in .init(0) }
         case "doctor": return StoryCommand(name: name, words: ["doctor"]) { _, _ in .init(0) }
         default: return StoryCommand(name: name, words: ["status"]) { _, _ in .init(0) }
         }
