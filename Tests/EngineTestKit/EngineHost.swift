@@ -1,4 +1,3 @@
-import SeededRandom
 public import SyncCore
 
 /// An engine with a store in memory, clients whose bytes are decoded, and a simulated clock.
@@ -27,6 +26,14 @@ public final class EngineHost {
     public private(set) var rebuildAsked = false
     /// Whether a rebuild succeeds.
     public var rebuildWorks = true
+    /// Whether each batch fails, and each rebuild.
+    public var storeFails = false
+    /// Whether a batch that fails because of `storeFails` has reached the disk. The store shows it
+    /// only after a kill, if it is not rebuilt before.
+    public var writesFailedBatches = false
+    private var lateBatch: Batch?
+    /// Whether a batch failed and the store has not been rebuilt since.
+    public private(set) var isStoreBroken = false
     /// The offset of the wall clock, which may jump; the other clock may not.
     public var wallOffset: Int64 = 0
     /// What the next piece of work takes, in nanoseconds. Without it, no time is measured: all work
@@ -127,6 +134,8 @@ public final class EngineHost {
 
     /// Kills the daemon, which stays down until `start`.
     public func kill(writesBatch: Bool = false) {
+        if let late = lateBatch { store.commit(late) }
+        lateBatch = nil
         if writesBatch, let batch = batchUnderWay { store.commit(batch) }
         batchUnderWay = nil
         unwritten = nil
@@ -149,6 +158,7 @@ public final class EngineHost {
     ) throws {
         if let other { store = other }
         if newEpoch { replica = replica.nextEpoch ?? replica }
+        isStoreBroken = false
         engine = try Engine(
             configuration: configuration, environment: environment, replica: replica,
             image: store.image(), newLogs: newLogs, at: now)
@@ -279,8 +289,12 @@ public final class EngineHost {
         settle()
     }
 
-    /// The batch in progress becomes durable.
+    /// The batch in progress becomes durable, or fails with `storeFails`.
     public func commit() {
+        if storeFails {
+            if writesFailedBatches { lateBatch = lateBatch ?? batchUnderWay }
+            return failCommit()
+        }
         guard let batch = batchUnderWay else { return }
         batchUnderWay = nil
         if let late = unwritten { store.commit(late) }
@@ -311,6 +325,7 @@ public final class EngineHost {
         guard let batch = batchUnderWay else { return }
         batchUnderWay = nil
         if isWritten { store.commit(batch) }
+        isStoreBroken = true
         run(.commitFailed(batch: batch.number, reason: reason))
     }
 
@@ -368,8 +383,10 @@ public final class EngineHost {
                 if !holdsCommits { commit() }
             case .rebuild(let image):
                 rebuildAsked = true
-                if rebuildWorks {
+                if rebuildWorks && !storeFails {
                     store.rebuild(image)
+                    isStoreBroken = false
+                    lateBatch = nil
                     replica = replica.nextEpoch ?? replica
                     run(.rebuilt(replica))
                 } else {
@@ -403,54 +420,4 @@ extension Batch {
             number: number,
             operations: operations.filter { !($0.form.map(failed.contains) ?? false) })
     }
-}
-
-extension Environment {
-    /// Deterministic randomness, and a seal that does not encrypt but checks the associated data.
-    public static func forTests(
-        seed: UInt64, compile: @escaping PatternCompiler, _ auditLog: AuditLog = AuditLog()
-    ) -> Environment {
-        let random = SharedRandom(seed: seed)
-        return Environment(
-            random: { random.next() }, compile: compile,
-            seal: { plain, place in
-                [UInt8(truncatingIfNeeded: place.count)] + place + plain.map { ~$0 }
-            },
-            open: { sealed, place in
-                guard sealed.first == UInt8(truncatingIfNeeded: place.count),
-                    sealed.dropFirst().starts(with: place)
-                else { return nil }
-                return sealed.dropFirst(1 + place.count).map { ~$0 }
-            },
-            // FNV-1a: enough to distinguish requests.
-            digest: { request in
-                request.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-            }, audit: { auditLog.write($0) })
-    }
-}
-
-/// Collects audit entries; used by one thread, like the engine.
-public final class AuditLog: @unchecked Sendable {
-    public private(set) var entries: [LogEntry] = []
-    /// Whether it accepts no more entries.
-    public var isFull = false
-
-    public init() {}
-
-    func write(_ entry: LogEntry) -> Bool {
-        if !isFull { entries.append(entry) }
-        return !isFull
-    }
-}
-
-/// Randomness that a `@Sendable` function may use.
-// Confined to one test's host, which is used from one thread at a time.
-private final class SharedRandom: @unchecked Sendable {
-    private var generator: SplitMix64
-
-    init(seed: UInt64) {
-        generator = SplitMix64(seed: seed)
-    }
-
-    func next() -> UInt64 { generator.next() }
 }

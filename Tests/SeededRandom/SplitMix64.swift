@@ -19,6 +19,16 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
+    /// One of the values; each as often as its weight says. There is at least one value.
+    public mutating func pick<Value>(weighted values: [(Value, Int)]) -> Value {
+        var place = Int.random(in: 0..<values.reduce(0) { $0 + $1.1 }, using: &self)
+        for (value, weight) in values.dropLast() {
+            if place < weight { return value }
+            place -= weight
+        }
+        return values[values.count - 1].0
+    }
+
     /// The seed that the environment's `variable` gives, or a new one; printed, so that a failure
     /// can be replayed.
     public static func seed(of test: String = #function, from variable: String) -> UInt64 {

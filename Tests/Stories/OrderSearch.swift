@@ -1,8 +1,9 @@
-// In which order were they done?
+// In which order were the requests done?
 //
-// Requests of one connection are done in order; those of several in any. Whatever was answered has
-// to be right in one of the orders (Herlihy, Wing, "Linearizability", TOPLAS 1990; the search is
-// that of Wing and Gong, "Testing and Verifying Concurrent Objects", JPDC 1993).
+// The daemon does the requests of one connection in their order, and those of several connections
+// in any order. All answers must be right in one of these orders (Herlihy, Wing, "Linearizability",
+// TOPLAS 1990; the search is that of Wing and Gong, "Testing and Verifying Concurrent Objects",
+// JPDC 1993).
 
 import SyncCore
 
@@ -11,51 +12,72 @@ struct OrderSearch {
     private let asked: [Int: [StoryRequest]]
     private let responses: [Int: [JSON]]
     private let normal: [Int: [JSON]]
+    private let listed: [String]?
     private var tries = 0
     private var deepest = -1
     /// What was expected where the search came furthest.
     private(set) var complaint = "no order of requests was tried"
+    /// The state after the first order in which all answers are right.
+    private(set) var found: StoryModel?
+    /// The states after each edit, in all orders that were found.
+    private(set) var states: [StoryModel] = []
     private static let triesMax = 20_000
 
-    init(asked: [Int: [StoryRequest]], responses: [Int: [JSON]], isAnonymous: Bool) {
+    /// - Parameter listed: The names of all forms afterwards, in order of their creation, if known.
+    init(
+        asked: [Int: [StoryRequest]], responses: [Int: [JSON]], listed: [String]?,
+        isAnonymous: Bool
+    ) {
         self.asked = asked
         self.responses = responses
+        self.listed = listed
         connections = asked.keys.sorted()
         normal = responses.mapValues { $0.map { StoryWire.normal($0, isAnonymous: isAnonymous) } }
     }
 
-    /// The model after the first order in which all is right.
-    mutating func find(_ model: StoryModel) -> StoryModel? {
-        find(model, connections.map { _ in 0 })
+    /// Searches from a state.
+    ///
+    /// - Parameter isExhaustive: All orders are searched, for `states`.
+    mutating func run(from model: StoryModel, isExhaustive: Bool) {
+        var path: [StoryModel] = []
+        find(model, connections.map { _ in 0 }, &path, isExhaustive)
     }
 
-    private mutating func find(_ model: StoryModel, _ done: [Int]) -> StoryModel? {
+    private mutating func find(
+        _ model: StoryModel, _ done: [Int], _ path: inout [StoryModel], _ isExhaustive: Bool
+    ) {
         var isEnd = true
         for place in connections.indices {
             let connection = connections[place]
             guard let requests = asked[connection], done[place] < requests.count else { continue }
             isEnd = false
-            tries += 1
-            if tries > Self.triesMax { return nil }
-            var trial = model
             let number = done[place]
-            let outcome = trial.perform(requests[number], by: connection)
-            do {
-                try check(
-                    outcome, responses[connection]?[number] ?? .null,
-                    normal[connection]?[number] ?? .null, &trial)
-            } catch {
-                if done.reduce(0, +) > deepest {
-                    deepest = done.reduce(0, +)
-                    complaint = "\(connection) > \(requests[number])\n  \(error)"
+            for (trial, outcome) in model.possibilities(of: requests[number], by: connection) {
+                if tries > Self.triesMax || found != nil && !isExhaustive { return }
+                tries += 1
+                var next = trial
+                do {
+                    try check(
+                        outcome, responses[connection]?[number] ?? .null,
+                        normal[connection]?[number] ?? .null, &next)
+                } catch {
+                    if done.reduce(0, +) > deepest {
+                        deepest = done.reduce(0, +)
+                        complaint = "\(connection) > \(requests[number])\n  \(error)"
+                    }
+                    continue
                 }
-                continue
+                var counts = done
+                counts[place] += 1
+                let isEdit = RequestMaker.edits.contains(requests[number].method)
+                if isEdit { path.append(next) }
+                find(next, counts, &path, isExhaustive)
+                if isEdit { path.removeLast() }
             }
-            var next = done
-            next[place] += 1
-            if let found = find(trial, next) { return found }
         }
-        return isEnd ? model : nil
+        guard isEnd, listed == nil || listed == model.forms.map(\.name) else { return }
+        found = found ?? model
+        states += path
     }
 
     private func check(
@@ -70,13 +92,13 @@ struct OrderSearch {
             let place = model.forms.firstIndex(where: { $0.serial == serial })
         {
             let known = model.forms[place].log
-            guard known == nil || known == log else {
-                throw StoryDifference("the log is \(log), and was \(known ?? "")")
+            guard known == nil || known == log, log != model.forms[place].storedLog else {
+                throw StoryDifference("the log is \(log), and was \(known ?? "another")")
             }
             model.forms[place].log = log
         }
         if let token = outcome.token, let text = result?["context"]?.stringValue {
-            try model.learn(text, token.writes, token.form, isShown: token.isShown)
+            try model.check(text, token.writes, token.form, isShown: token.isShown)
         }
     }
 }

@@ -1,4 +1,4 @@
-// What is said of a story that went otherwise than the model.
+// The report of a story in which the product and the model differ.
 
 import Simulation
 
@@ -10,21 +10,21 @@ package struct StoryFailure: CustomStringConvertible {
 
     package var description: String {
         """
-        story \(plan.seed), \(plan.steps.count) steps: \(what)
+        story \(plan.seed), durability \(plan.durability), \(plan.steps.count) steps: \(what)
         \(story.suffix(60).map { "    " + $0 }.joined(separator: "\n"))
         replay: make simulate CAUSALITY=0 ENGINE=0 FLEET=0 \(kind.replay) FIRST=\(plan.seed)
         """
     }
 }
 
-/// Whom stories are told to.
+/// The product that a story is for.
 package enum StoryKind: Sendable {
     /// An engine in this process.
     case engine
-    /// A daemon and commands, whose programs are in a folder.
+    /// A daemon and commands. The programs are in a folder.
     case daemon(executables: String)
 
-    /// What `make simulate` needs to hear to tell one again.
+    /// The variables with which `make simulate` replays one story.
     fileprivate var replay: String {
         switch self {
         case .engine: "STORIES=100"
@@ -36,8 +36,10 @@ package enum StoryKind: Sendable {
         switch self {
         case .engine:
             try EngineDriver(
-                seed: plan.seed, bounds: plan.bounds, changeLogBytesMax: plan.changeLogBytesMax)
-        case .daemon(let executables): try DaemonDriver(executables: executables)
+                seed: plan.seed, bounds: plan.bounds, changeLogBytesMax: plan.changeLogBytesMax,
+                durability: plan.durability)
+        case .daemon(let executables):
+            try DaemonDriver(executables: executables, durability: plan.durability)
         }
     }
 
@@ -51,8 +53,8 @@ package enum StoryKind: Sendable {
     /// How many steps each story has.
     package var steps: Int { plan(seed: 0).steps.count }
 
-    /// Tells the story of `seed`: how many steps it has, how often each method and command came,
-    /// and what is wrong, shrunk, or `nil`.
+    /// Runs the story of `seed`. Returns the number of its steps, how often each method and command
+    /// came, and the failure, shrunk, or `nil`.
     package func search(
         seed: UInt64
     ) -> (steps: Int, census: [String: Int], failure: StoryFailure?) {
@@ -60,7 +62,7 @@ package enum StoryKind: Sendable {
         let (census, found) = tell(plan)
         guard let found else { return (plan.steps.count, census, nil) }
         var fewest = plan
-        // A daemon takes its time.
+        // A run with a daemon takes seconds.
         let runsMax = if case .engine = self { 400 } else { 60 }
         fewest.steps = shrunken(plan.steps, runsMax: runsMax) { steps in
             var trial = plan
@@ -70,7 +72,7 @@ package enum StoryKind: Sendable {
         return (plan.steps.count, census, tell(fewest, tellsFrames: true).failure ?? found)
     }
 
-    /// Tells a plan; what is wrong with it.
+    /// Runs a plan. Returns its failure, if any.
     func tell(
         _ plan: StoryPlan, tellsFrames: Bool = false
     ) -> (census: [String: Int], failure: StoryFailure?) {
@@ -89,11 +91,11 @@ package enum StoryKind: Sendable {
     }
 }
 
-/// What the stories know how to do.
+/// The methods and commands that occur in stories.
 package enum StoryVocabulary {
     /// The methods of the protocol.
     package static var methods: Set<String> { Set(RequestMaker.weights.map(\.method)) }
-    /// Those that the model can foretell.
+    /// The methods that the model knows.
     package static var modelled: Set<String> { StoryRules.methods }
     /// The commands of pickerctl.
     package static var commands: Set<String> { Set(CommandMaker.weights.map(\.name)) }

@@ -1,15 +1,15 @@
-// What a story is made of, all from one seed.
+// The plan of a story. All of it follows from one seed.
 //
-// Invariant: a step is a verb and 64 random bits and makes sense in any state, so that steps can
-// be left out of a plan and the rest still means something; the same plan gives the same story.
+// Invariant: a step is a verb and 64 random bits, and can be done in any state. So steps can be left
+// out of a plan. The same plan gives the same story.
 
 import SeededRandom
 
-/// What happens next.
+/// One step.
 struct StoryStep {
     enum Verb: String, CaseIterable {
         case request, pipeline, together, comeAndGo, retry, connect, vanish, restart, kill, wait
-        case resume, command
+        case resume, command, breakStore, mendStore
     }
 
     var verb: Verb
@@ -18,31 +18,23 @@ struct StoryStep {
     private static let weights: [(Verb, Int)] = [
         (.request, 560), (.pipeline, 110), (.together, 110), (.comeAndGo, 25), (.retry, 30),
         (.connect, 40), (.vanish, 25), (.restart, 8), (.kill, 12), (.wait, 20), (.resume, 30),
+        (.breakStore, 10), (.mendStore, 25),
     ]
-    /// Of a daemon's stories commands are the greater part.
+    /// Most steps of a daemon's stories are commands.
     private static let commandWeights = weights + [(.command, 1200)]
 
     init(_ random: inout SplitMix64, hasCommands: Bool) {
-        let weights = hasCommands ? Self.commandWeights : Self.weights
-        var place = Int.random(in: 0..<weights.reduce(0) { $0 + $1.1 }, using: &random)
-        var verb = Verb.request
-        for (candidate, weight) in weights {
-            if place < weight {
-                verb = candidate
-                break
-            }
-            place -= weight
-        }
-        self.verb = verb
+        verb = random.pick(weighted: hasCommands ? Self.commandWeights : Self.weights)
         bits = random.next()
     }
 }
 
-/// All that a story is made of.
+/// Everything that determines a story.
 struct StoryPlan {
     let seed: UInt64
     var bounds = StoryModel.Bounds()
     var changeLogBytesMax: Int
+    var durability: StoryDurability
     var steps: [StoryStep]
 
     /// The plan of `seed`: for an engine in this process, or for a daemon with its commands.
@@ -55,8 +47,9 @@ struct StoryPlan {
             bounds.subscriptionsPerUser = Int.random(in: 1...3, using: &random)
         }
         if Int.random(in: 0..<4, using: &random) == 0 { bounds.formsPerUser = 2 }
+        durability = [.commit, .commit, .commit, .interval, .memory].randomElement(using: &random)!
         if hasCommands {
-            // The daemon has the bounds that it is shipped with.
+            // The daemon has its default limits.
             bounds = StoryModel.Bounds()
             changeLogBytesMax = 4 << 20
         }
@@ -65,7 +58,7 @@ struct StoryPlan {
     }
 }
 
-/// A difference between what happened and what had to.
+/// A difference between the product and the model.
 struct StoryDifference: Error, CustomStringConvertible {
     let description: String
 

@@ -1,10 +1,10 @@
-// Commands: exit status and output are what the model says.
+// Commands. Exit status and output must be what the model says.
 
 import SyncCore
 import TortureKit
 
 extension StoryWorld {
-    /// One command, by the daemon's own user or by somebody else.
+    /// One command, as the daemon's own user or as another user.
     func command() throws {
         guard let daemon = driver as? DaemonDriver else { return }
         var maker = CommandMaker(random: random, model: model, folder: daemon.folder)
@@ -16,9 +16,10 @@ extension StoryWorld {
         }
         tell("\(user.name)$ \(command)")
         let (status, output, errors) = try daemon.run(command, as: user)
-        // The command's own connection: it is gone when the command ends.
+        // The connection of the command, which ends with the command.
         let connection = -1
         var after = model
+        after.trail = []
         after.peers[connection] = StoryPeer(
             user: user, connection: connection, isAnonymous: true)
         let expected = command.meaning(&after, connection)
@@ -49,16 +50,19 @@ extension StoryWorld {
         if let wanted = expected.lines, output.split(separator: "\n").count != wanted {
             throw StoryDifference("\(command)\n  printed \(output)\n  and not \(wanted) lines")
         }
+        let states = after.trail ?? []
+        after.trail = nil
         model = after
+        remember(states)
         count(command.name)
         count("\(command.name): \(status)")
-        // What came of it is told to whoever watches.
+        // Subscribers are notified of its edits.
         try ask([])
     }
 }
 
 extension StoryWorld {
-    /// Whether a command printed this, times and numbers of connections left aside.
+    /// Whether a command printed this JSON, except for times and numbers of connections.
     private static func matches(_ output: String, _ wanted: JSON) -> Bool {
         guard let json = try? JSON(parsing: output) else { return false }
         return json == wanted || StoryWire.normal(json, isAnonymous: true) == wanted
@@ -66,7 +70,7 @@ extension StoryWorld {
 }
 
 extension StoryCommand {
-    /// Whether what it does is judged by who asks alone: files are written by the daemon's user.
+    /// Whether any user may run it here. Some write files, which only the daemon's user may.
     fileprivate var mayBeAnybodys: Bool {
         !["backup", "form new", "doctor", "status"].contains(name)
     }

@@ -1,22 +1,23 @@
-// Notifications: no gap, no repeat, each exactly what its revision did.
+// Notifications: no gap, no repeat, and each has exactly the changes of its revision.
 
 import SyncCore
 
 extension StoryWorld {
-    /// Holds what everybody was told against what they had to be.
+    /// Compares all notifications that arrived with those that are due.
     func hear(_ notices: [Int: [JSON]]) throws {
         for connection in model.peers.keys.sorted() {
             for notice in notices[connection] ?? [] { try hear(notice, connection) }
         }
         for connection in model.peers.keys.sorted() {
-            // A daemon tells when it tells.
+            // A daemon may send them later.
             for _ in 0..<500 where complaint(of: connection) != nil {
                 guard try driver.waitForMore() else { break }
                 for notice in try driver.take(connection) { try hear(notice, connection) }
             }
             if let complaint = complaint(of: connection) { throw StoryDifference(complaint) }
             model.peers[connection]?.endings = []
-            model.peers[connection]?.leftovers = []
+            model.peers[connection]?.ended = []
+            model.peers[connection]?.formerListings = []
         }
     }
 
@@ -39,61 +40,107 @@ extension StoryWorld {
             model.peers[connection]?.subscriptions[serial]?.due.removeFirst()
             return try learn(notice["params"]?["context"], due, serial)
         }
-        for place in peer.endings.indices where peer.endings[place].first == normal {
-            model.peers[connection]?.endings[place].removeFirst()
-            return
-        }
-        if plan.bounds.mayFallBehind,
-            let place = peer.endings.firstIndex(where: { $0.last == normal })
-        {
-            model.peers[connection]?.endings[place] = []
-            return
-        }
-        // In the order of each form: answers do not tell which of two forms came first.
+        if hearEnding(normal, peer) { return }
+        // In the order of each form. The order of two forms does not follow from the answers.
         let listed = peer.listings.firstIndex { $0["params"]?["form"]?.stringValue == name }
         if let listed, peer.listings[listed] == normal {
             model.peers[connection]?.listings.remove(at: listed)
             return
         }
-        // Last, as these need not come: a listing may look the same.
-        for place in peer.leftovers.indices where peer.leftovers[place].first == normal {
-            model.peers[connection]?.leftovers[place].removeFirst()
+        // Last, because these need not come, and a notification of the list may look the same.
+        for place in peer.ended.indices
+        where peer.ended[place].subscription.due.first?.notice == normal {
+            model.peers[connection]?.ended[place].subscription.due.removeFirst()
             return
         }
-        if try hearCoalesced(notice, normal, name, connection) { return }
+        if let place = peer.formerListings.firstIndex(of: normal) {
+            model.peers[connection]?.formerListings.removeSubrange(...place)
+            return
+        }
+        if hearCoalesced(notice, normal, name, connection) { return }
         let due = peer.subscriptions.values.compactMap(\.due.first?.notice)
         throw StoryDifference(
             """
             \(connection) was told
               \(normal)
             and not one of
-              \((due + peer.endings.compactMap(\.first) + peer.listings.prefix(1)).map(\.description)
+              \((due + peer.endings.compactMap(\.next) + peer.listings.prefix(1)).map(\.description)
                 .joined(separator: "\n  "))
             """)
     }
 
-    /// The clock that goes with a revision.
+    private func hearEnding(_ normal: JSON, _ peer: StoryPeer) -> Bool {
+        let (connection, endings) = (peer.connection, peer.endings)
+        if let place = endings.firstIndex(where: { $0.next == normal }) {
+            if endings[place].subscription.due.isEmpty {
+                model.peers[connection]?.endings[place].deletion = nil
+            } else {
+                model.peers[connection]?.endings[place].subscription.due.removeFirst()
+            }
+            return true
+        }
+        // A subscriber that falls behind may get only the deletion.
+        guard plan.bounds.mayFallBehind,
+            let place = endings.firstIndex(where: { $0.deletion == normal })
+        else { return false }
+        model.peers[connection]?.endings[place].subscription.due = []
+        model.peers[connection]?.endings[place].deletion = nil
+        return true
+    }
+
+    /// Checks the token of a revision.
     private func learn(
         _ token: JSON?, _ revision: StoryForm.Revision, _ serial: Int
     ) throws {
         guard let text = token?.stringValue else { return }
-        try model.learn(text, StoryWrites(upTo: revision.writes), serial, isShown: true)
+        try model.check(text, StoryWrites(upTo: revision.writes), serial, isShown: true)
     }
 
-    /// One who has fallen behind is told the newest of what changed.
+    /// A subscriber that falls behind gets one notification with the newest values.
     private func hearCoalesced(
         _ notice: JSON, _ normal: JSON, _ name: String, _ connection: Int
-    ) throws -> Bool {
+    ) -> Bool {
         guard let from = notice["params"]?["coalesced"]?["from"]?.integerValue,
-            let form = model.forms.first(where: { $0.name == name }),
-            let subscription = model.peers[connection]?.subscriptions[form.serial],
+            let peer = model.peers[connection],
             let revision = normal["params"]?["revision"]?.integerValue
         else { return false }
-        let first = Int(from)
-        guard subscription.due.allSatisfy({ $0.number >= first }) else { return false }
-        guard Int(revision) == form.revision else {
-            return hearCoalesced(normal, upTo: Int(revision), form, subscription, connection)
+        for (place, ending) in peer.endings.enumerated() where ending.form.name == name {
+            let count = coalesced(
+                normal, from: Int(from), upTo: Int(revision), ending.form, ending.subscription)
+            guard let count else { continue }
+            model.peers[connection]?.endings[place].subscription.due.removeFirst(count)
+            return true
         }
+        guard let form = model.forms.first(where: { $0.name == name }) else { return false }
+        if let subscription = peer.subscriptions[form.serial],
+            hearAll(normal, from: Int(from), form, subscription, connection)
+        {
+            return true
+        }
+        if let subscription = peer.subscriptions[form.serial],
+            let count = coalesced(normal, from: Int(from), upTo: Int(revision), form, subscription)
+        {
+            model.peers[connection]?.subscriptions[form.serial]?.due.removeFirst(count)
+            return true
+        }
+        for (place, ended) in peer.ended.enumerated() where ended.form == form.serial {
+            let count = coalesced(
+                normal, from: Int(from), upTo: Int(revision), form, ended.subscription)
+            guard let count else { continue }
+            model.peers[connection]?.ended[place].subscription.due.removeFirst(count)
+            return true
+        }
+        return false
+    }
+
+    /// All that is due in one notification: the present state of all fields that changed.
+    private func hearAll(
+        _ normal: JSON, from first: Int, _ form: StoryForm, _ subscription: StoryPeer.Subscription,
+        _ connection: Int
+    ) -> Bool {
+        guard normal["params"]?["revision"] == .integer(form.revision),
+            subscription.due.allSatisfy({ $0.number >= first })
+        else { return false }
         let ids = form.definition.controls.map(\.id).filter { id in
             form.touches[id]?.revision ?? 0 >= first
                 && (subscription.globs?.contains { StoryRules.matches(id, $0) } ?? true)
@@ -111,12 +158,13 @@ extension StoryWorld {
         return true
     }
 
-    /// The same between two requests that were sent together: the newest of what was due until
-    /// then.
-    private func hearCoalesced(
-        _ normal: JSON, upTo revision: Int, _ form: StoryForm,
-        _ subscription: StoryPeer.Subscription, _ connection: Int
-    ) -> Bool {
+    /// The number of due revisions that one notification stands for. It has the newest change of
+    /// each field up to its own revision. `nil` if it does not.
+    private func coalesced(
+        _ normal: JSON, from first: Int, upTo revision: Int, _ form: StoryForm,
+        _ subscription: StoryPeer.Subscription
+    ) -> Int? {
+        guard subscription.due.allSatisfy({ $0.number >= first }) else { return nil }
         let covered = subscription.due.filter { $0.number <= revision }
         let notices = covered.compactMap { $0.notice["params"] }
         var newest: [String: JSON] = [:]
@@ -137,12 +185,11 @@ extension StoryWorld {
         guard !covered.isEmpty, ids.count == newest.count, Set(ids).count == ids.count,
             told.allSatisfy({ newest[$0["field"]?.stringValue ?? ""] == $0 }),
             normal["params"]?["definition"] == notices.compactMap({ $0["definition"] }).last
-        else { return false }
-        model.peers[connection]?.subscriptions[form.serial]?.due.removeFirst(covered.count)
-        return true
+        else { return nil }
+        return covered.count
     }
 
-    /// One who watches the list of forms and has missed a change begins again.
+    /// A connection that watches the list of forms and missed a change must connect again.
     private func hearGoodbye(_ notice: JSON, _ connection: Int) throws {
         guard plan.bounds.mayFallBehind, model.peers[connection]?.watchesForms ?? false,
             notice["params"]?["reason"] == "slow"
@@ -163,12 +210,12 @@ extension StoryWorld {
         }
     }
 
-    /// What a connection had to be told and was not.
+    /// A notification that is due and did not come.
     private func complaint(of connection: Int) -> String? {
         guard let peer = model.peers[connection] else { return nil }
         let due =
             peer.subscriptions.values.flatMap { $0.due.map(\.notice) }
-            + peer.endings.flatMap(\.self) + peer.listings
+            + peer.endings.compactMap(\.next) + peer.listings
         if let first = due.first { return "\(connection) was not told \(first)" }
         for (serial, subscription) in peer.subscriptions where subscription.presence {
             let there = model.presence[serial] ?? [:]
@@ -177,19 +224,5 @@ extension StoryWorld {
             }
         }
         return nil
-    }
-}
-
-extension StoryModel {
-    /// Notes what a token says; the same must not come to say another thing.
-    mutating func learn(
-        _ text: String, _ writes: StoryWrites, _ serial: Int, isShown: Bool
-    ) throws {
-        let known = tokens[serial]?[text]
-        // Of what a store does not hold any more a token need not speak.
-        guard known == nil || known == writes || !isShown else {
-            throw StoryDifference("the token \(text) says \(writes), and said \(known as Any)")
-        }
-        if known == nil || isShown { tokens[serial, default: [:]][text] = writes }
     }
 }

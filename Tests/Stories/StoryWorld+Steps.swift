@@ -1,4 +1,4 @@
-// What each step does.
+// The steps of a story.
 
 import SyncCore
 
@@ -21,6 +21,8 @@ extension StoryWorld {
         case .restart: try restart()
         case .kill: try kill()
         case .wait: try driver.pass(milliseconds: random.pick([1, 50, 700, 11_000, 700_000]))
+        case .breakStore: breakStore()
+        case .mendStore: try mendStore()
         case .resume: try resume()
         case .command: try command()
         }
@@ -35,8 +37,8 @@ extension StoryWorld {
         return maker.request(maker.method(where: fits), by: peer)
     }
 
-    /// One sends several without waiting. What says where it is, or that it watches no more, is
-    /// not put off behind its edits and is judged on what is durable.
+    /// One connection sends several requests without waiting. `presence.update` and
+    /// `state.unsubscribe` do not come after an edit: they do not wait until it is durable.
     private func pipeline() throws {
         let peer = try somebody()
         var requests: [StoryRequest] = []
@@ -44,10 +46,13 @@ extension StoryWorld {
             let hasEdited = requests.contains { RequestMaker.edits.contains($0.method) }
             requests.append(
                 request(by: peer) { method in
-                    !hasEdited || method != "presence.update" && method != "state.unsubscribe"
+                    mayBeSentWithOthers(method)
+                        && (!hasEdited
+                            || method != "presence.update" && method != "state.unsubscribe")
                 })
         }
         let sent = Self.withoutCounts(requests.map { (peer.connection, $0) })
+        if random.chance(30) { driver.holdCommits() }
         if sent.count > 1, random.chance(25) {
             try askAtOnce(sent.map(\.request), of: peer.connection)
         } else {
@@ -55,8 +60,15 @@ extension StoryWorld {
         }
     }
 
-    /// A subscription of a form that was deleted counts until its client has been told: beside a
-    /// deletion nobody asks how many there are, nor for one that may be one too many.
+    /// Whether a method may be sent together with others. An undo that finds its field overwritten
+    /// is not tried again, unless the commit fails that it is in: while the store fails, it is sent
+    /// alone.
+    private func mayBeSentWithOthers(_ method: String) -> Bool {
+        model.store.health != .failing || method != "state.undo" && method != "state.redo"
+    }
+
+    /// Leaves out requests that depend on the number of subscriptions, if a form is deleted. A
+    /// subscription of a deleted form counts until its client was notified.
     private static func withoutCounts(
         _ requests: [(connection: Int, request: StoryRequest)]
     ) -> [(connection: Int, request: StoryRequest)] {
@@ -68,20 +80,23 @@ extension StoryWorld {
         }
     }
 
-    /// Several at once, each either editing or looking: a look sees what is durable, and an edit is
-    /// judged on what is not yet.
+    /// Several connections at once. Each sends either edits or reads: a read sees durable state, and
+    /// an edit the newest state.
     private func together() throws {
         var requests: [(connection: Int, request: StoryRequest)] = []
         if random.chance(50) { driver.holdFetches() }
+        if random.chance(30) { driver.holdCommits() }
         for peer in people.shuffled(using: &random.generator).prefix(random.below(2) + 2) {
             let isEditing = random.chance(60)
             for _ in 0...random.below(2) {
-                let one = request(by: peer) { RequestMaker.edits.contains($0) == isEditing }
+                let one = request(by: peer) {
+                    RequestMaker.edits.contains($0) == isEditing && mayBeSentWithOthers($0)
+                }
                 guard one["dryRun"] == nil || !isEditing else { continue }
                 requests.append((peer.connection, one))
             }
         }
-        // Each keeps its own order.
+        // The order of each connection is kept.
         var queues = Dictionary(grouping: requests, by: \.connection)
         var mixed: [(connection: Int, request: StoryRequest)] = []
         while let connection = queues.keys.sorted().randomElement(using: &random.generator) {
@@ -92,7 +107,7 @@ extension StoryWorld {
         try ask(Self.withoutCounts(mixed))
     }
 
-    /// A form goes and comes back under its name, and nobody asks for another between.
+    /// A form is deleted and created again, and no other form is looked up in between.
     private func comeAndGo() throws {
         guard let peer = people.first(where: \.user.isAdmin) else { return }
         let name = random.pick(RequestMaker.names)
@@ -110,7 +125,7 @@ extension StoryWorld {
         }
     }
 
-    /// What was answered is asked once more, under its key.
+    /// A request that was answered is sent again with its key.
     private func retry() throws {
         guard let one = answered.suffix(20).randomElement(using: &random.generator) else { return }
         let same = people.filter { $0.user.uid == one.uid }
@@ -120,7 +135,7 @@ extension StoryWorld {
         try ask([(peer.connection, request)])
     }
 
-    /// Several of one person go on from where they were, while somebody changes the form.
+    /// Several connections of one user resume their subscriptions while another user edits.
     private func resume() throws {
         guard let form = model.forms.randomElement(using: &random.generator),
             let log = form.log
@@ -152,18 +167,25 @@ extension StoryWorld {
 
     private func restart() throws {
         tell("the daemon is restarted")
-        try driver.stop()
-        try driver.start()
-        try comeBack()
+        if try driver.stop() {
+            try driver.start()
+            try comeBack(asOneOf: [model.restarted(from: model, losesLogs: false)])
+        } else {
+            try driver.start()
+            try comeBack(after: [])
+        }
     }
 
-    /// Killed while requests are on their way: all of what was sent together is done, or none.
+    /// Kills the daemon while requests of one connection are not answered. The first of them may be
+    /// done, and the others not.
     private func kill() throws {
         tell("the daemon is killed")
         let writes = random.chance(50)
         var edits: [StoryRequest] = []
         var connection = 0
-        if random.chance(70) {
+        try driver.pass(milliseconds: 0)
+        remember([])
+        if random.chance(70), model.store.health == .healthy {
             let peer = try somebody()
             connection = peer.connection
             driver.holdCommits()
@@ -178,13 +200,44 @@ extension StoryWorld {
         }
         try driver.kill(writesBatch: writes)
         try driver.start()
-        let before = model
-        var outcomes = [model]
+        var states: [StoryModel] = []
+        var state = model
         for edit in edits {
-            _ = model.perform(edit, by: connection)
-            outcomes.append(model)
+            _ = state.perform(edit, by: connection)
+            states.append(state)
         }
-        model = before
-        try comeBack(asOneOf: outcomes)
+        try comeBack(after: states)
+    }
+
+    /// A new daemon is there after a kill, or after a stop with a store that cannot write.
+    ///
+    /// - Parameter unanswered: the states after each edit that was not answered.
+    private func comeBack(after unanswered: [StoryModel]) throws {
+        let isDurable = plan.durability == .commit
+        let answered = isDurable ? [model] + model.store.unwritten : past.map(\.state)
+        try comeBack(
+            asOneOf: (answered + unanswered).map {
+                $0.restarted(from: model, losesLogs: !isDurable)
+            })
+    }
+
+    // MARK: - The store
+
+    private func breakStore() {
+        guard model.store.health == .healthy,
+            driver.breakStore(writesBatch: random.chance(40))
+        else { return }
+        tell("the store fails")
+        model.store.health = .failing
+    }
+
+    private func mendStore() throws {
+        guard model.store.health != .healthy else { return }
+        // Shows whether the daemon knows that its store fails.
+        try ask([(auditor, StoryRequest("server.status"))], tells: false)
+        tell("the store is mended")
+        try driver.mendStore()
+        model.mend()
+        forgetPast()
     }
 }

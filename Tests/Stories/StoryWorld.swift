@@ -1,4 +1,4 @@
-// A story being told: people ask, the driver answers, and the model says whether that is right.
+// A story that runs: users send requests, the driver answers, and the model checks the answers.
 
 import SeededRandom
 import SyncCore
@@ -10,13 +10,13 @@ final class StoryWorld {
     var random = StoryRandom(0)
     private(set) var story: [String] = []
     private var nextID = 1
-    /// Who looks at everything after each step, and is nobody in the story.
-    private var auditor = 0
-    /// How often each method was answered with a result, and each command ended with each status.
+    /// The connection that reads everything after each step. It sends nothing else.
+    private(set) var auditor = 0
+    /// How often each method had a result, and each command each exit status.
     private(set) var census: [String: Int] = [:]
     /// Requests with a key that were answered.
     var answered: [(uid: Int, request: StoryRequest)] = []
-    /// Root, whom the daemon runs as, and people who may do what forms let them.
+    /// Root, the daemon's user, and users with the rights that forms give them.
     let users: [StoryUser]
 
     init(_ plan: StoryPlan, _ driver: any StoryDriver) {
@@ -25,16 +25,17 @@ final class StoryWorld {
         users = driver.users
         model.isAnonymous = driver.isAnonymous
         model.bounds = plan.bounds
+        model.store.durability = plan.durability
     }
 
-    /// Whether the story has every frame that came.
+    /// Whether all frames are recorded in `story`.
     var tellsFrames = false
 
     func tell(_ line: String) { story.append(line) }
 
     func count(_ what: String) { census[what, default: 0] += 1 }
 
-    /// Tells the whole plan.
+    /// Runs the whole plan.
     func run() throws {
         try begin()
         for step in plan.steps {
@@ -60,7 +61,7 @@ final class StoryWorld {
         return connection
     }
 
-    /// Those who take part, in order.
+    /// The connections of the story, in order.
     var people: [StoryPeer] {
         model.peers.values.filter { $0.connection != auditor }
             .sorted { $0.connection < $1.connection }
@@ -80,14 +81,14 @@ final class StoryWorld {
 
     // MARK: - Asking
 
-    /// One request on its way.
+    /// A request that was sent.
     struct Asked {
         var id: Int
         var request: StoryRequest
     }
 
-    /// Sends requests of several connections, each in order, hears all answers, and finds an order
-    /// of all of them in which they are right.
+    /// Sends requests of several connections, each in its order, reads all answers, and finds an
+    /// order of all requests in which the answers are right.
     func ask(
         _ requests: [(connection: Int, request: StoryRequest)], tells: Bool = true
     ) throws {
@@ -99,7 +100,20 @@ final class StoryWorld {
             nextID += 1
         }
         try driver.settle(answers: asked.mapValues(\.count))
-        try hear(answers: asked)
+        // The order of forms that several connections created shows only in the list.
+        let editors = asked.values.count { one in
+            one.contains { RequestMaker.edits.contains($0.request.method) }
+        }
+        try hear(answers: asked, listed: editors > 1 ? listedForms() : nil)
+    }
+
+    /// The names of all forms, as the daemon lists them.
+    private func listedForms() throws -> [String] {
+        try driver.send(auditor, StoryRequest("form.list").text(id: nextID))
+        nextID += 1
+        try driver.settle(answers: [auditor: 1])
+        let forms = try driver.take(auditor).last?["result"]?["forms"]?.arrayValue ?? []
+        return forms.compactMap { $0["form"]?.stringValue }
     }
 
     /// Sends requests of one connection as one batch.
@@ -116,8 +130,8 @@ final class StoryWorld {
         try hear(answers: [connection: asked])
     }
 
-    /// Hears what has come, and holds it against the model.
-    private func hear(answers asked: [Int: [Asked]]) throws {
+    /// Reads the frames that arrived, and compares them with the model.
+    private func hear(answers asked: [Int: [Asked]], listed: [String]? = nil) throws {
         var responses: [Int: [JSON]] = [:]
         var notices: [Int: [JSON]] = [:]
         for connection in model.peers.keys {
@@ -143,21 +157,40 @@ final class StoryWorld {
                     "\(connection) asked \(asked.map(\.id)) and was answered \(ids)")
             }
         }
+        var asked = asked
+        for (connection, notices) in notices
+        where notices.contains(where: { $0["method"] == "goodbye" }) {
+            dropNotBegun(&asked[connection, default: []], &responses[connection, default: []])
+        }
         for (connection, got) in responses where asked[connection] == nil {
             throw StoryDifference("\(connection) asked nothing and was answered \(got)")
         }
-        try settle(asked, responses)
+        try settle(asked, responses, listed)
         try hear(notices)
     }
 
-    /// Finds the order, and makes the model what it comes to.
-    private func settle(_ asked: [Int: [Asked]], _ responses: [Int: [JSON]]) throws {
+    /// Leaves out the last requests of a connection that must connect again, if the answers say that
+    /// they were not started.
+    private func dropNotBegun(_ asked: inout [Asked], _ responses: inout [JSON]) {
+        while responses.last?["error"]?["data"]?["resend"] == true {
+            responses.removeLast()
+            asked.removeLast()
+        }
+    }
+
+    /// Finds the order of the requests, and updates the model.
+    private func settle(
+        _ asked: [Int: [Asked]], _ responses: [Int: [JSON]], _ listed: [String]?
+    ) throws {
         if asked.isEmpty { return }
         var search = OrderSearch(
             asked: asked.mapValues { $0.map(\.request) }, responses: responses,
-            isAnonymous: model.isAnonymous)
-        guard let order = search.find(model) else { throw StoryDifference(search.complaint) }
-        model = order
+            listed: listed, isAnonymous: model.isAnonymous)
+        search.run(from: model, isExhaustive: plan.durability != .commit && listed != nil)
+        guard let found = search.found else { throw StoryDifference(search.complaint) }
+        // Nobody sees an edit whose commit failed, whether or not a later answer shows the failure.
+        model = found.store.unwritten.isEmpty ? found : found.afterFailure
+        remember(search.states)
         for (connection, asked) in asked {
             for (one, response) in zip(asked, responses[connection] ?? [])
             where response["result"] != nil && connection != auditor {
@@ -172,9 +205,9 @@ final class StoryWorld {
 
     // MARK: - Looking
 
-    /// Everything that can be seen is what the model says.
+    /// Checks that everything visible is what the model says.
     func audit() throws {
-        // Whoever followed a form until a moment ago may still be counted by a daemon.
+        // A daemon may still count a subscriber that has just disconnected.
         for _ in 0..<100 where driver.isAnonymous {
             do { return try look() } catch is StoryDifference {
                 guard try driver.waitForMore() else { break }
@@ -194,17 +227,43 @@ final class StoryWorld {
         try ask(requests.map { (auditor, $0) }, tells: false)
     }
 
+    // MARK: - What a kill may lose
+
+    /// Below `commit`: the states with which a killed daemon may return, oldest first, and when
+    /// each was there at the latest.
+    private(set) var past: [(milliseconds: Int, state: StoryModel)] = []
+
+    func remember(_ states: [StoryModel]) {
+        if plan.durability == .commit { return }
+        let (now, written) = driver.times
+        for state in states + [model] where !(past.last?.state.isDurably(state) ?? false) {
+            past.append((now, state))
+        }
+        guard model.store.health == .healthy, let written else { return }
+        let durable = past.lastIndex {
+            $0.milliseconds <= written - plan.durability.lossMilliseconds
+        }
+        if let durable { past.removeFirst(durable) }
+    }
+
+    /// All that was answered is in the store.
+    func forgetPast() { past = [(driver.times.now, model)] }
+
     // MARK: - Ends of the daemon
 
-    /// The daemon was killed with edits on their way: what is there is one of these.
-    func comeBack(asOneOf outcomes: [StoryModel]) throws {
+    /// A new daemon is there, with one of these states.
+    func comeBack(asOneOf states: [StoryModel]) throws {
         let everybody = people.map(\.user)
-        var failure: any Error = StoryDifference("nothing is there")
+        var failure: any Error = StoryDifference("no state is possible")
         let connection = try driver.connect(users[1])
-        for outcome in outcomes.reversed() {
-            model = outcome
+        auditor = connection
+        for state in states.reversed() {
+            model = state
+            model.peers[connection] = StoryPeer(
+                user: users[1], connection: connection, isAnonymous: model.isAnonymous)
             do {
-                try look(from: connection)
+                try audit()
+                forgetPast()
                 for user in everybody { try connect(user) }
                 return
             } catch let difference as StoryDifference {
@@ -212,22 +271,5 @@ final class StoryWorld {
             }
         }
         throw failure
-    }
-
-    /// Whether a model is what a new daemon shows: asked once, held against each.
-    private func look(from connection: Int) throws {
-        model.restart()
-        auditor = connection
-        model.peers[connection] = StoryPeer(
-            user: users[1], connection: connection, isAnonymous: model.isAnonymous)
-        try audit()
-    }
-
-    /// The daemon is gone and another is there; everybody is new to it.
-    func comeBack() throws {
-        let everybody = people.map(\.user)
-        model.restart()
-        auditor = try connect(users[1])
-        for user in everybody { try connect(user) }
     }
 }

@@ -27,23 +27,16 @@ extension Engine {
         return .context(try parse(token, path: path()).clipped(to: form.working.context))
     }
 
-    /// The basis of the token in the answer: the request's token, or the oldest token of its
-    /// changes if all others include it. It never claims more than each part of the request did.
+    /// The basis of the token in the answer: the request's token, or the token of its changes that
+    /// all others include. It never claims more than each part of the request did.
     func shown(_ params: StateSet) throws(WireError) -> CausalContext {
         if let token = params.context { return try parse(token, path: "context") }
-        var shown: CausalContext?
-        for token in params.changes.compactMap(\.context) {
-            let one = try parse(token, path: "context")
-            guard let known = shown else {
-                shown = one
-                continue
-            }
-            if one.isSubset(of: known) {
-                shown = one
-            } else if !known.isSubset(of: one) {
-                return CausalContext()
-            }
+        var claims: [CausalContext] = []
+        for token in params.changes.lazy.compactMap(\.context) {
+            claims.append(try parse(token, path: "context"))
         }
-        return shown ?? CausalContext()
+        guard var least = claims.first else { return CausalContext() }
+        for claim in claims where claim.isSubset(of: least) { least = claim }
+        return claims.allSatisfy(least.isSubset(of:)) ? least : CausalContext()
     }
 }

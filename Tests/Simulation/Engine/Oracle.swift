@@ -16,36 +16,6 @@ struct Violation: Error, CustomStringConvertible {
     }
 }
 
-/// A part of what a client has been shown, to be looked up when it matters.
-enum Glimpse: Hashable {
-    /// Everything up to a revision of a line.
-    case upTo(line: Int, revision: Int64)
-    /// What a request made.
-    case request(Int)
-    /// What a token says of writes that nobody was told of.
-    case token(String)
-}
-
-/// An edit that a client sent.
-final class SentEdit {
-    let number: Int
-    let request: Request
-    let owner: Owner
-    /// What the sender had seen, for each change of a `state.set`; `nil`: whatever is there.
-    let sights: [[Glimpse]?]
-    /// It was answered with a result.
-    var isAnswered = false
-    /// It was refused for good.
-    var isRefused = false
-
-    init(_ number: Int, _ request: Request, owner: Owner, sights: [[Glimpse]?] = []) {
-        self.number = number
-        self.request = request
-        self.owner = owner
-        self.sights = sights
-    }
-}
-
 /// What happened, worked out again.
 final class Oracle {
     let durability: Durability
@@ -58,16 +28,16 @@ final class Oracle {
     /// The write of each revision, line by line: a line ends where revisions may have been lost.
     private var writes: [[WriteID]] = [[0]]
     private var nextWrite: WriteID = 1
-    private var writeOfRequest: [Int: (write: WriteID, revision: Int64)] = [:]
+    private(set) var writeOfRequest: [Int: (write: WriteID, revision: Int64)] = [:]
     private var writesOfConnection: [Int64: [WriteID]] = [:]
-    private let affirmations = OracleAffirmations()
+    let affirmations = OracleAffirmations()
     /// The form at each revision, before it was said again what it was.
     private var plainForms = [OracleForm()]
     /// Every dot that was ever seen.
     private var dots: Set<Dot> = []
     private var context = CausalContext()
     private(set) var edits: [Int: SentEdit] = [:]
-    private var pending: [(revision: Int64, check: () throws -> Void)] = []
+    var pending: [(revision: Int64, check: () throws -> Void)] = []
     /// Names of the present line of revisions that somebody was told.
     var log: String?
     /// Replica epochs so far.
@@ -354,129 +324,5 @@ final class Oracle {
         // What was lost may be done again, and checks on it are moot.
         pending = []
         context = stored
-    }
-
-    // MARK: - What is answered
-
-    /// Checks something as soon as its revision is known; at the latest at the next audit.
-    func when(_ revision: Int64, _ check: @escaping () throws -> Void) throws {
-        if revision <= self.revision { return try check() }
-        guard durability != .commit else {
-            throw Violation("revision \(revision) is told before it is durable")
-        }
-        pending.append((revision, check))
-    }
-
-    private func runChecks() throws {
-        let due = pending.filter { $0.revision <= revision }
-        pending.removeAll { $0.revision <= revision }
-        for (_, check) in due { try check() }
-    }
-
-    /// Whether everything that anybody was shown is known by now.
-    func audit() throws {
-        if let first = pending.first {
-            throw Violation("revision \(first.revision) was shown, and never told of")
-        }
-        guard durability == .commit else { return }
-        for edit in edits.values where edit.isAnswered && edit.isRefused {
-            throw Violation("edit \(edit.number) was answered both ways")
-        }
-    }
-
-    /// An edit was answered with a result.
-    func answered(_ edit: SentEdit, _ result: SetResult) throws {
-        edit.isAnswered = true
-        try when(result.revision) { [self] in
-            let form = forms[Int(result.revision)]
-            if let write = writeOfRequest[edit.number] {
-                guard write.revision == result.revision else {
-                    throw Violation(
-                        "edit \(edit.number) is revision \(write.revision), and was answered "
-                            + "\(result.revision)")
-                }
-            } else {
-                guard case .stateSet(let set) = edit.request else {
-                    throw Violation("edit \(edit.number) was answered and nothing was done")
-                }
-                let isNoted = affirmations.write(of: edit.number) != nil
-                var trial = form
-                let outcome = trial.apply(
-                    set.changes.map { ($0, .everything) }, write: .max, owner: edit.owner)
-                guard outcome.written.isEmpty else {
-                    throw Violation(
-                        "edit \(edit.number) was acknowledged as revision \(result.revision), "
-                            + "and \(outcome.written.sorted()) do not hold it")
-                }
-                guard isNoted || outcome.affirmed.isEmpty else {
-                    throw Violation(
-                        "edit \(edit.number) says what \(outcome.affirmed.sorted()) hold, "
-                            + "and took no dot")
-                }
-            }
-            for field in result.fields {
-                var reading = form.reading(field.id)
-                reading.conflict = []
-                var told = field.state
-                told.conflict = []
-                try compare(told, reading, field.id, form, "the answer to edit \(edit.number)")
-            }
-        }
-    }
-
-    /// An edit was refused; `unavailable` leaves open whether it was done.
-    func refused(_ edit: SentEdit, _ error: WireError) throws {
-        guard error.kind != .unavailable else { return }
-        edit.isRefused = true
-        if let write = writeOfRequest[edit.number] {
-            throw Violation(
-                "edit \(edit.number) is revision \(write.revision), and was refused: "
-                    + error.message)
-        }
-    }
-
-    /// Checks a whole state that was read at a revision.
-    func compare(_ fields: [NamedField], at revision: Int64, _ globs: [Glob]?, _ what: String)
-        throws
-    {
-        let form = forms[Int(revision)]
-        let wanted = form.controls.map(\.id).filter { globs?.matches($0) ?? true }
-        guard fields.map(\.id) == wanted else {
-            throw Violation("\(what) at \(revision) shows \(fields.map(\.id)), not \(wanted)")
-        }
-        for field in fields {
-            try compare(
-                field.state, form.reading(field.id), field.id, form, "\(what) at \(revision)")
-        }
-    }
-
-    func compare(
-        _ told: FieldState, _ reading: OracleReading, _ id: String, _ form: OracleForm,
-        _ what: String
-    ) throws {
-        func mismatch(_ member: String, _ told: Any, _ expected: Any) -> Violation {
-            Violation("\(what): \(id) has \(member) \(told), expected \(expected)")
-        }
-        if form.control(id)?.kind == .secret {
-            guard told.value.isNull else { throw mismatch("value", told.value, "null") }
-            guard told.isSecretSet == reading.isSet else {
-                throw mismatch("secret", told.isSecretSet ?? false, reading.isSet)
-            }
-            return
-        }
-        if told.value != reading.value { throw mismatch("value", told.value, reading.value) }
-        if told.isSet != reading.isSet { throw mismatch("set", told.isSet, reading.isSet) }
-        if told.isMixed != reading.isMixed {
-            throw mismatch("mixed", told.isMixed, reading.isMixed)
-        }
-        if told.isInvalid != reading.isInvalid {
-            throw mismatch("invalid", told.isInvalid, reading.isInvalid)
-        }
-        if told.revision != reading.revision {
-            throw mismatch("revision", told.revision, reading.revision)
-        }
-        if !form.isVague(id), told.conflict.map(\.value) != reading.conflict {
-            throw mismatch("conflict", told.conflict.map(\.value), reading.conflict)
-        }
     }
 }

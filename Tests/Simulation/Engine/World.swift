@@ -29,16 +29,7 @@ struct Step {
     ]
 
     init(_ random: inout SplitMix64) {
-        var place = Int.random(in: 0..<Self.weights.reduce(0) { $0 + $1.1 }, using: &random)
-        var verb = Verb.audit
-        for (candidate, weight) in Self.weights {
-            if place < weight {
-                verb = candidate
-                break
-            }
-            place -= weight
-        }
-        self.verb = verb
+        verb = random.pick(weighted: Self.weights)
         bits = random.next()
     }
 }

@@ -1,4 +1,4 @@
-// Stories told to a daemon over its socket, with commands as processes of their own.
+// Stories with a daemon. Requests go over its socket, and commands are processes.
 
 import Glibc
 import SyncCore
@@ -7,9 +7,10 @@ import TortureKit
 final class DaemonDriver: StoryDriver {
     let users: [StoryUser]
     let isAnonymous = true
-    /// Whose commands there are beside the daemon's own user's: somebody, where that can be.
+    /// Another user who runs commands, if this process may change its uid.
     let stranger: StoryUser?
     private let executables: String
+    private let durability: StoryDurability
     /// Socket, store and files of commands.
     let folder: String
     private var process: Child?
@@ -19,12 +20,13 @@ final class DaemonDriver: StoryDriver {
     var socket: String { folder + "/sock" }
 
     /// A daemon of `executables` in a new folder.
-    init(executables: String) throws {
+    init(executables: String, durability: StoryDurability) throws {
         self.executables = executables
+        self.durability = durability
         var template = Array("\(Self.temporary)/story-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Trouble("mkdtemp: \(errno)") }
         folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-        // Others reach the socket as well.
+        // Other users must reach the socket.
         chmod(folder, 0o755)
         let uid = Int(geteuid())
         let name = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(uid)"
@@ -50,7 +52,7 @@ final class DaemonDriver: StoryDriver {
         process = try Child(
             [
                 "\(executables)/pickersyncd", "--socket", socket, "--state-directory",
-                folder + "/state",
+                folder + "/state", "--durability", durability.rawValue,
             ], errors: folder + "/log")
         let deadline = monotonic() + 20
         while monotonic() < deadline {
@@ -65,11 +67,12 @@ final class DaemonDriver: StoryDriver {
         throw StoryDifference("the daemon does not start: \(said.suffix(400))")
     }
 
-    func stop() throws {
+    func stop() throws -> Bool {
         process?.signal(SIGTERM)
         let status = process?.wait() ?? 0
         forget()
         guard status == 0 else { throw StoryDifference("the daemon stopped with \(status)") }
+        return true
     }
 
     func kill(writesBatch: Bool) throws {
@@ -155,13 +158,19 @@ final class DaemonDriver: StoryDriver {
 
     func pass(milliseconds: Int) throws {}
 
+    let times: (now: Int, written: Int?) = (0, nil)
+
     func holdCommits() {}
 
     func holdFetches() {}
 
+    func breakStore(writesBatch: Bool) -> Bool { false }
+
+    func mendStore() throws {}
+
     // MARK: - Commands
 
-    /// Runs `pickerctl` with these words; what it answered.
+    /// Runs `pickerctl` with these arguments.
     func run(
         _ command: StoryCommand, as user: StoryUser
     ) throws -> (status: Int, output: String, errors: String) {
@@ -173,10 +182,10 @@ final class DaemonDriver: StoryDriver {
             "/bin/sh", "-c", "exec \"$0\" \"$@\" <\(input)", "\(executables)/pickerctl",
         ]
         words += command.words
-        // Help is not asked of a daemon.
+        // Help does not need a daemon.
         if command.name != "help" { words += ["--socket", socket, "--no-autostart"] }
         if let separator = words.firstIndex(of: "--") {
-            // What is behind it is another command's.
+            // The arguments after it belong to another command.
             words.removeLast(3)
             words.insert(contentsOf: ["--socket", socket, "--no-autostart"], at: separator)
         }

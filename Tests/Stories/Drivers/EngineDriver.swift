@@ -1,6 +1,7 @@
-// Stories told to an engine in this process, in a time of their own.
+// Stories with an engine in this process and a simulated clock.
 //
-// Each piece of work takes a random time, so in each story other users may continue at other times.
+// Each piece of work takes a random time, so the scheduler shares out the time differently in each
+// story.
 
 import EngineTestKit
 import SyncCore
@@ -14,14 +15,26 @@ final class EngineDriver: StoryDriver {
     ]
     let isAnonymous = false
     private let host: EngineHost
+    private let durability: StoryDurability
     private var connections: [Int: ConnectionID] = [:]
+    /// Whether the next start is one after an unclean stop below `commit`. The store notices that.
+    private var losesLogs = false
 
-    init(seed: UInt64, bounds: StoryModel.Bounds, changeLogBytesMax: Int) throws {
+    /// The time of the engine's last iteration.
+    private var iterated = 0
+
+    init(
+        seed: UInt64, bounds: StoryModel.Bounds, changeLogBytesMax: Int,
+        durability: StoryDurability
+    ) throws {
         var limits = Limits()
         limits.subscriptionsPerUserMax = min(bounds.subscriptionsPerUser, 1000)
         limits.formsPerUserMax = min(bounds.formsPerUser, 1000)
         limits.changeLogBytesMax = changeLogBytesMax
-        host = try EngineHost(limits: limits, seed: seed)
+        self.durability = durability
+        host = try EngineHost(
+            durability: Durability(rawValue: durability.rawValue) ?? .commit, limits: limits,
+            seed: seed)
         var time = WorkTime(seed: seed)
         host.workTakes = { time.take() }
     }
@@ -34,6 +47,11 @@ final class EngineDriver: StoryDriver {
 
     func disconnect(_ connection: Int) throws {
         if let id = connections.removeValue(forKey: connection) { host.disconnect(id) }
+        settleHost()
+    }
+
+    private func settleHost() {
+        iterated = Int(host.milliseconds)
         host.settle()
     }
 
@@ -42,21 +60,30 @@ final class EngineDriver: StoryDriver {
     }
 
     func settle(answers: [Int: Int]) throws {
-        // Who has had too much of the time waits for as long as others may take.
+        // A user who has used too much time waits while others may work.
         for turn in 0..<400 {
-            host.settle()
+            settleHost()
             let isAnswered = answers.allSatisfy { connection, count in
                 let frames = connections[connection].flatMap { host.received[$0] } ?? []
-                return frames.count { !$0.contains(#""method""#) || $0.contains(#""result":"#) }
-                    >= count
+                return frames.count { !Self.isNotification($0) } >= count
             }
             if turn == 2 {
-                host.holdsFetches = false
-                host.answerFetches()
+                release()
             }
             if isAnswered, turn > 2, !host.engine.schedule.wantsTurn { break }
-            if turn > 2 { host.pass(milliseconds: 7) }
+            if turn > 2 { pass(milliseconds: 7) }
         }
+    }
+
+    private static func isNotification(_ frame: String) -> Bool {
+        frame.utf8.starts(with: #"{"jsonrpc":"2.0","method""#.utf8)
+    }
+
+    private func release() {
+        host.holdsFetches = false
+        host.holdsCommits = false
+        host.answerFetches()
+        host.commit()
     }
 
     func waitForMore() throws -> Bool { false }
@@ -70,25 +97,48 @@ final class EngineDriver: StoryDriver {
         }
     }
 
-    func stop() throws {
-        host.holdsCommits = false
-        host.commit()
+    func stop() throws -> Bool {
+        release()
         guard host.stop() else { throw StoryDifference("the daemon does not stop") }
+        losesLogs = host.isStoreBroken && durability != .commit
+        return !host.isStoreBroken
     }
 
     func start() throws {
-        try host.crash()
+        host.storeFails = false
+        try host.crash(newEpoch: losesLogs, newLogs: losesLogs)
         connections = [:]
     }
 
     func kill(writesBatch: Bool) throws {
+        settleHost()
         host.kill(writesBatch: writesBatch)
         host.holdsCommits = false
+        losesLogs = durability != .commit
     }
 
-    func pass(milliseconds: Int) throws { host.pass(milliseconds: Int64(milliseconds)) }
+    func pass(milliseconds: Int) {
+        host.pass(milliseconds: Int64(milliseconds))
+        iterated = Int(host.milliseconds)
+    }
+
+    // The host counts the work of the last iteration later; it takes less than 100 ms.
+    var times: (now: Int, written: Int?) { (Int(host.milliseconds) + 100, iterated) }
 
     func holdCommits() { host.holdsCommits = true }
 
     func holdFetches() { host.holdsFetches = true }
+
+    func breakStore(writesBatch: Bool) -> Bool {
+        host.writesFailedBatches = writesBatch
+        host.storeFails = true
+        return true
+    }
+
+    func mendStore() throws {
+        host.storeFails = false
+        // The longest pause between two attempts, and the period of `memory`.
+        for _ in 0..<2 { pass(milliseconds: 31_000) }
+        if host.isStoreBroken { throw StoryDifference("the store is not rebuilt") }
+    }
 }

@@ -1,36 +1,47 @@
-// What stories are told to: an engine in this process, or a daemon.
+// The product as stories use it: an engine in this process, or a daemon.
 
 import SyncCore
 
-/// The product, from outside.
+/// Runs the product.
 protocol StoryDriver: AnyObject {
-    /// Root, whom the daemon runs as, and two others.
+    /// Root, the daemon's user, and others.
     var users: [StoryUser] { get }
-    /// Whether others connect whose numbers nobody knows.
+    /// Whether there are connections of commands, whose numbers are not known.
     var isAnonymous: Bool { get }
-    /// Somebody connects; the number that the daemon knows the connection by.
+    /// Connects a user. Returns the daemon's number of the connection.
     func connect(_ user: StoryUser) throws -> Int
-    /// Somebody goes without a word.
+    /// Closes a connection.
     func disconnect(_ connection: Int) throws
-    /// Puts a request on the wire.
+    /// Sends a request.
     func send(_ connection: Int, _ text: String) throws
-    /// Lets things happen until each connection has so many answers more, or nothing happens.
+    /// Runs the product until each connection has so many answers more, or nothing is left to do.
     func settle(answers: [Int: Int]) throws
-    /// Gives the product a moment; whether more may come of it.
+    /// Lets the product run for a moment. Returns whether more frames may come.
     func waitForMore() throws -> Bool
-    /// What has come for a connection, in order.
+    /// Removes and returns the frames of a connection, in order.
     func take(_ connection: Int) throws -> [JSON]
-    /// Stopped as asked.
-    func stop() throws
-    /// Killed. What was sent and not answered may be done or not: `writesBatch` says which, where
-    /// the driver can choose.
+    /// Stops the daemon; returns whether all that it answered is in the store.
+    func stop() throws -> Bool
+    /// Kills the daemon. What was sent and not answered may be done or not: `writesBatch` says
+    /// which, where the driver can choose.
     func kill(writesBatch: Bool) throws
-    /// Started again.
+    /// Starts the daemon again, with a store that works.
     func start() throws
     /// Time passes.
     func pass(milliseconds: Int) throws
-    /// From here on what changes is not made durable, where the driver can hold it back.
+    /// The present time, and the time up to which the daemon had an opportunity to write (`nil` if
+    /// that is not known), both in milliseconds.
+    var times: (now: Int, written: Int?) { get }
+    /// Until the requests that are sent next are answered, nothing is made durable, if the driver
+    /// can do that.
     func holdCommits()
-    /// From here on the store answers late, where the driver can hold it back.
+    /// Until the requests that are sent next are answered, the store does not answer, if the driver
+    /// can do that.
     func holdFetches()
+    /// The store cannot write from now on; false if the driver cannot do that.
+    ///
+    /// - Parameter writesBatch: the first commit that fails has reached the disk all the same.
+    func breakStore(writesBatch: Bool) -> Bool
+    /// The store can write again, and the daemon has had the time to notice.
+    func mendStore() throws
 }

@@ -1,4 +1,4 @@
-// Commands that change nothing.
+// Commands that only read.
 
 import SeededRandom
 import SyncCore
@@ -101,7 +101,7 @@ extension CommandMaker {
                 return .init(0, output: (names ?? []).map { $0 + "\n" }.joined())
             }
         default:
-            // Without a terminal and told to ask nobody, they print what is there.
+            // Without a terminal they ask no questions and print the form.
             let words = name == "pick" ? ["pick", one.id] : ["open", formName]
             return StoryCommand(
                 name: name,

@@ -1,7 +1,6 @@
-// Every command, in the state that the forms are in.
+// Every command, in any state of the forms.
 //
-// A command first looks the form up, and only then asks for what it is called for; each of these
-// requests is foretold as a client's are.
+// A command looks the form up first, and then sends its request. The model predicts both.
 
 import SeededRandom
 import SyncCore
@@ -13,7 +12,7 @@ struct CommandMaker {
     /// Where commands may write files.
     let folder: String
 
-    /// The commands that the generator knows, and how often each comes.
+    /// The commands, and how often each comes.
     static let weights: [(name: String, weight: Int)] = [
         ("set", 80), ("get", 40), ("form apply", 40), ("toggle", 20), ("next", 12),
         ("previous", 8), ("reset", 16), ("press", 12), ("undo", 24), ("redo", 16), ("load", 16),
@@ -26,12 +25,7 @@ struct CommandMaker {
     ]
 
     mutating func command() -> StoryCommand {
-        var place = random.below(Self.weights.reduce(0) { $0 + $1.weight })
-        for (name, weight) in Self.weights {
-            if place < weight { return command(name) }
-            place -= weight
-        }
-        return command("help")
+        command(random.generator.pick(weighted: Self.weights.map { ($0.name, $0.weight) }))
     }
 
     /// A command of this name.
@@ -50,7 +44,7 @@ struct CommandMaker {
         }
     }
 
-    /// A form that is there, nearly always.
+    /// A form that exists, nearly always.
     private mutating func form() -> StoryForm? {
         if model.forms.isEmpty || random.chance(4) { return nil }
         return model.forms[random.below(model.forms.count)]
@@ -64,7 +58,7 @@ struct CommandMaker {
         return random.pick(fitting)
     }
 
-    /// A request of a form, foretold after the form was looked up.
+    /// The answer to the first request that is refused, or to the last one.
     static func ask(
         _ model: inout StoryModel, _ connection: Int, _ requests: [StoryRequest]
     ) -> StoryAnswer {
@@ -122,7 +116,7 @@ struct CommandMaker {
         }
     }
 
-    /// The form is looked up, then everything is set in one go.
+    /// The form is looked up, then all fields are set in one request.
     private static func set(
         _ model: inout StoryModel, _ connection: Int, _ form: String, _ changes: [JSON],
         context: String? = nil
@@ -164,7 +158,7 @@ struct CommandMaker {
         } else {
             var maker = RequestMaker(random: random, model: model)
             var value = maker.value(of: one)
-            // What has no text is given as text that is not a value.
+            // Values without a text form are replaced by a text that is not a value.
             while !one.isWritable(value) { value = maker.value(of: one) }
             random = maker.random
             change["value"] = value
@@ -190,7 +184,7 @@ struct CommandMaker {
                 return .init(StoryCommand.status(found))
             }
             if json["fields"]?[one.id]?["conflict"] == nil { return .init(1) }
-            // It has seen what is there: as good as a set over whatever is.
+            // Its token covers everything, so it works like a set without a token.
             return .init(StoryCommand.status(Self.set(&model, connection, formName, changes)))
         }
     }
@@ -266,7 +260,7 @@ struct CommandMaker {
                 let isPicker = $0.forms.first { $0.name == form?.name }.flatMap {
                     $0.definition.control(one.id)
                 }
-                // A control that has no options is one of the command line's mistakes.
+                // For a control without options the command line reports the mistake itself.
                 if let isPicker, !isPicker.hasOptions { return .init(64) }
                 return .init(StoryCommand.status(Self.ask(&$0, $1, asked)))
             }
@@ -285,7 +279,7 @@ struct CommandMaker {
                 var request = StoryRequest("form.apply", [("definition", definition.json)])
                 request["dryRun"] = true
                 var requests = [request]
-                // What is there is looked at before it is changed.
+                // The present form is read before it is changed.
                 if model.place(of: formName) != nil { requests.append(Self.look(formName)) }
                 request["dryRun"] = nil
                 if !isDry { requests.append(request) }
@@ -294,7 +288,7 @@ struct CommandMaker {
         }
     }
 
-    // MARK: - Besides
+    // MARK: - Other commands
 
     private mutating func besides(_ name: String) -> StoryCommand {
         switch name {
@@ -328,7 +322,7 @@ extension StoryControl {
         binds == nil && sources.isEmpty && ![.secure, .button, .label].contains(kind)
     }
 
-    /// Whether a value can be written as `FIELD=VALUE` and is read back as it was.
+    /// Whether a value can be written as `FIELD=VALUE` and is parsed as the same value.
     fileprivate func isWritable(_ value: JSON) -> Bool {
         switch (kind, value) {
         case (.picker, .string(let tag)): !tag.contains("\"")

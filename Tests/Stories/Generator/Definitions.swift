@@ -1,9 +1,9 @@
-// Forms as people make and change them.
+// Definitions of forms, and changes of them.
 
 import SeededRandom
 import SyncCore
 
-/// Makes definitions; all from one source of randomness.
+/// Makes definitions.
 struct DefinitionMaker {
     var random: StoryRandom
 
@@ -13,7 +13,7 @@ struct DefinitionMaker {
         "when", "day", "go", "sum", "seat",
     ]
 
-    /// A form that is new.
+    /// A new form.
     mutating func create(_ name: String) -> StoryDefinition {
         var ids = Self.ids.filter { _ in random.chance(55) }
         if ids.isEmpty { ids = ["flavor", "count"] }
@@ -24,7 +24,7 @@ struct DefinitionMaker {
         return settled(definition)
     }
 
-    /// The form as somebody has changed it.
+    /// The form with a few changes.
     mutating func change(_ definition: StoryDefinition) -> StoryDefinition {
         var new = definition
         for place in new.controls.indices { new.controls[place].was = nil }
@@ -49,7 +49,7 @@ struct DefinitionMaker {
         return settled(new)
     }
 
-    /// A definition that can be no form.
+    /// A definition that is not valid.
     mutating func broken(_ name: String) -> StoryDefinition {
         var definition = create(name)
         switch random.below(3) {
@@ -100,7 +100,7 @@ struct DefinitionMaker {
         }
     }
 
-    /// Another type for the same control, of the same store or of another.
+    /// Another type for the same control, with the same kind of store or another.
     private mutating func retype(_ control: inout StoryControl) {
         guard control.binds == nil, control.sources.isEmpty else { return }
         let id = control.id
@@ -127,7 +127,7 @@ struct DefinitionMaker {
         if control.kind == .label { control = self.control("sum") }
     }
 
-    /// Leaves out what refers to what is not there, and what could not be.
+    /// Leaves out references to controls that do not exist, and values that are not valid.
     private func settled(_ definition: StoryDefinition) -> StoryDefinition {
         var result = definition
         for _ in 0..<3 {
@@ -170,7 +170,7 @@ struct DefinitionMaker {
 
     // MARK: - Controls
 
-    /// A control of this name, as it may be.
+    /// A control with this name and random attributes.
     private mutating func control(_ id: String) -> StoryControl {
         var control: StoryControl
         switch id.hasSuffix("2") ? String(id.dropLast()) : id {
@@ -236,7 +236,7 @@ struct DefinitionMaker {
     }
 }
 
-/// Randomness with the questions that stories ask.
+/// Random choices.
 struct StoryRandom {
     var generator: SplitMix64
 

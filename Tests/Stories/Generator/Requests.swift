@@ -1,14 +1,14 @@
-// A request of each method, as somebody may send it in this state, rightly or wrongly.
+// A request of each method, valid or not.
 
 import SeededRandom
 import SyncCore
 
-/// Makes requests; knows what a person could know: what is there, and what they were told.
+/// Makes requests. It uses what a client can know: the forms, and the tokens of answers.
 struct RequestMaker {
     var random: StoryRandom
     let model: StoryModel
 
-    /// Names that forms are given.
+    /// The names of forms.
     static let names = ["ice", "desk", "trip"]
 
     /// How often each method comes, of their sum.
@@ -20,22 +20,19 @@ struct RequestMaker {
         ("hello", 10), ("ping", 4), ("server.status", 5), ("server.backup", 4),
     ]
 
-    /// Methods that change something: of several people at once each either edits or looks.
+    /// The methods that edit.
     static let edits: Set<String> = [
         "state.set", "form.apply", "form.delete", "form.setOptions", "state.undo", "state.redo",
     ]
 
     mutating func method(where fits: (String) -> Bool = { _ in true }) -> String {
-        let list = Self.weights.filter { fits($0.method) }
-        var place = random.below(list.reduce(0) { $0 + $1.weight })
-        for (method, weight) in list {
-            if place < weight { return method }
-            place -= weight
-        }
-        return "ping"
+        random.generator.pick(
+            weighted: Self.weights.compactMap { method, weight in
+                fits(method) ? (method, weight) : nil
+            })
     }
 
-    /// A request of a method by somebody.
+    /// A request of a method by a connection.
     mutating func request(_ method: String, by peer: StoryPeer) -> StoryRequest {
         var request = make(method, by: peer)
         if Self.edits.contains(method), request["dryRun"] == nil, random.chance(25) {
@@ -173,10 +170,10 @@ struct RequestMaker {
     private mutating func token(_ form: StoryForm) -> JSON {
         let known = (model.tokens[form.serial] ?? [:]).keys.sorted()
         if known.isEmpty || random.chance(15) { return "" }
-        // Newer ones more often.
+        // Newer tokens more often.
         let newest = known.sorted {
-            (model.tokens[form.serial]?[$0]?.upTo ?? 0, $0)
-                > (model.tokens[form.serial]?[$1]?.upTo ?? 0, $1)
+            (model.tokens[form.serial]?[$0] ?? 0, $0)
+                > (model.tokens[form.serial]?[$1] ?? 0, $1)
         }
         return .string(
             newest[random.below(random.chance(60) ? min(3, newest.count) : newest.count)])
@@ -217,7 +214,7 @@ struct RequestMaker {
         }
     }
 
-    /// A value that a control takes, most of the time.
+    /// A value that a control accepts, most of the time.
     mutating func value(of control: StoryControl) -> JSON {
         if random.chance(5) { return random.pick([.null, "odd", 4711, true, ["odd"]]) }
         switch control.kind {
@@ -243,7 +240,7 @@ struct RequestMaker {
         }
     }
 
-    // MARK: - Wrong on purpose
+    // MARK: - Invalid requests
 
     private mutating func spoil(_ request: inout StoryRequest) {
         switch random.below(4) {

@@ -1,21 +1,21 @@
-// A command of pickerctl, and what has to come of it.
+// A command of pickerctl, and its expected result.
 
 import SyncCore
 
-/// One call of pickerctl.
+/// A call of pickerctl.
 struct StoryCommand: CustomStringConvertible {
-    /// What has to come of it.
+    /// The expected result.
     struct Outcome {
         var status: Int
-        /// What it prints, where that is foretold.
+        /// What it prints, if the model predicts it.
         var output: String?
-        /// What it prints as JSON, where that is foretold.
+        /// What it prints as JSON, if the model predicts it.
         var json: JSON?
         /// Members of the JSON that it prints.
         var members: [String: JSON]?
-        /// What it prints as JSON, one value a line, where that is foretold.
+        /// What it prints as JSON lines, if the model predicts it.
         var jsonLines: [JSON]?
-        /// Lines that it prints.
+        /// The number of lines that it prints.
         var lines: Int?
 
         init(
@@ -31,11 +31,11 @@ struct StoryCommand: CustomStringConvertible {
         }
     }
 
-    /// How commands are called in the list that `pickerctl --experimental-dump-help` gives.
+    /// Its name in the list of `pickerctl --experimental-dump-help`.
     var name: String
     var words: [String]
     var input: String?
-    /// What it does to the product, asked by the connection given.
+    /// Does it to a model, as a connection.
     var meaning: (inout StoryModel, Int) -> Outcome
 
     var description: String {
@@ -44,7 +44,7 @@ struct StoryCommand: CustomStringConvertible {
 }
 
 extension StoryCommand {
-    /// The exit status that says what a request was answered with (sysexits.h).
+    /// The exit status for an answer (sysexits.h).
     static func status(_ answer: StoryAnswer) -> Int {
         guard case .refusal(let refusal) = answer else { return 0 }
         return switch refusal.kind {
@@ -52,13 +52,13 @@ extension StoryCommand {
         case "invalidValue", "disabled": 65
         case "conflict", "limit": 75
         case "forbidden": 77
-        // A definition that is none.
+        // A definition that is not valid.
         case "invalidParams": 65
         default: 70
         }
     }
 
-    /// A value as it is printed alone.
+    /// A value as it is printed without its name.
     static func bare(_ value: JSON) -> String {
         switch value {
         case .null: return ""

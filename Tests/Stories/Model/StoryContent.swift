@@ -1,10 +1,10 @@
-// What a control holds: concurrent writes and what is read of them (docs: CAUSALITY).
+// The content of a control: concurrent writes, and the value that readers see (docs/CAUSALITY.md).
 //
-// A write is known by its number among the writes of its form, which one daemon counts one by one.
+// A write is known by its number among the writes of its form.
 
 import SyncCore
 
-/// Who made an edit, as everybody is told.
+/// The author of an edit, as notifications show it.
 struct StoryAuthor: Equatable {
     var user: String
     var uid: Int
@@ -21,9 +21,9 @@ struct StoryAuthor: Equatable {
     }
 }
 
-/// What the sender of an edit had seen.
+/// The writes that the sender of an edit had seen.
 enum StorySight: Equatable {
-    /// Whatever is there.
+    /// All writes.
     case everything
     case only(StoryWrites)
 
@@ -35,7 +35,7 @@ enum StorySight: Equatable {
     }
 }
 
-/// A set of writes as a token names them: all up to one, and a few more.
+/// A set of writes: all up to one, and a few more.
 struct StoryWrites: Equatable {
     var upTo = 0
     var loose: Set<Int> = []
@@ -43,14 +43,6 @@ struct StoryWrites: Equatable {
     init(upTo: Int = 0, loose: Set<Int> = []) {
         self.upTo = upTo
         self.loose = loose
-    }
-
-    /// What a token of another form of the same name claims: `replica:7+9`; `nil` for no token.
-    init?(token: String) {
-        let numbers = token.split(separator: ":").last?.split(separator: "+") ?? []
-        guard token.contains(":"), numbers.allSatisfy({ Int($0) != nil }) else { return nil }
-        upTo = Int(numbers[0]) ?? 0
-        loose = Set(numbers.dropFirst().compactMap { Int($0) })
     }
 
     func contains(_ write: Int) -> Bool { write <= upTo || loose.contains(write) }
@@ -64,19 +56,12 @@ struct StoryWrites: Equatable {
     func isSubset(of other: Self) -> Bool {
         upTo <= other.upTo && loose.allSatisfy(other.contains)
     }
-
-    /// Only writes that exist.
-    func cut(to count: Int) -> Self {
-        var result = Self(upTo: min(upTo, count), loose: loose.filter { $0 <= count })
-        while result.loose.remove(result.upTo + 1) != nil { result.upTo += 1 }
-        return result
-    }
 }
 
-/// One of the values that were set at the same time.
+/// One of several concurrent values.
 struct StorySibling: Equatable {
     var write: Int
-    /// `nil`: set back to the default.
+    /// `nil`: reset to the default.
     var value: JSON?
     var by: StoryAuthor
 }
@@ -108,7 +93,7 @@ struct StoryRegister: Equatable {
         return Array(told.dropFirst())
     }
 
-    /// Writes; what went, and whether something stayed beside it.
+    /// Writes a value. Returns the writes that it replaced, and whether others remain.
     mutating func write(
         _ value: JSON?, as write: Int, by author: StoryAuthor, _ sight: StorySight,
         _ policy: String
@@ -126,7 +111,7 @@ struct StoryRegister: Equatable {
     }
 }
 
-/// A number: what it was set to, and what was added to which of the values set.
+/// A number: the values that were set, and the sum that was added to each.
 struct StoryCounter: Equatable {
     struct Addition: Equatable {
         /// The set that it adds to; `nil` for the default.
@@ -162,7 +147,7 @@ struct StoryCounter: Equatable {
 /// Tags, each with the additions of it that no removal has seen.
 struct StoryTags: Equatable {
     var additions: [String: Set<Int>] = [:]
-    /// The newest edits: an emptied set is set all the same.
+    /// The newest edits. With them an empty set counts as set.
     var marks: Set<Int> = []
 
     var isEmpty: Bool { additions.isEmpty && marks.isEmpty }
@@ -191,15 +176,15 @@ struct StoryTags: Equatable {
     }
 }
 
-/// What a control holds.
+/// The content of a control.
 enum StoryContent: Equatable {
     case register(StoryRegister)
     case counter(StoryCounter)
     case tags(StoryTags)
     case wheels([String: StoryRegister])
-    /// How often, and the newest press.
+    /// The number of presses, and the newest press.
     case presses(Int, last: Int?)
-    /// The secret (`nil` once it was set back), and the write that made it so.
+    /// The secret (`nil` after a reset), and the newest write.
     case secret(String?, last: Int?)
     case nothing
 
@@ -215,8 +200,7 @@ enum StoryContent: Equatable {
         }
     }
 
-    /// What it reads as under a control, bounds of shown values left aside, and whether anybody
-    /// has set it.
+    /// The stored value, and whether it was set.
     func read(_ control: StoryControl) -> (value: JSON, isSet: Bool) {
         let initial = control.defaultValue
         switch self {
@@ -247,8 +231,8 @@ enum StoryContent: Equatable {
         }
     }
 
-    /// A base with what was added to it. Bounds clamp what several added together; a base that a
-    /// later definition left outside is shown as it is.
+    /// A base with what was added to it. The bounds limit the sum. A base outside of the bounds of a
+    /// later definition is shown unchanged.
     static func number(
         _ counter: StoryCounter, _ base: StorySibling?, _ control: StoryControl
     ) -> Int {
@@ -259,14 +243,14 @@ enum StoryContent: Equatable {
         return max(control.minimum, min(control.maximum, sum))
     }
 
-    /// Tags in the order of their options; those whose option is gone come last, by their text.
+    /// Tags in the order of their options. Tags without an option come last, sorted by text.
     static func ordered(_ tags: [String], _ control: StoryControl) -> [JSON] {
         let known = control.options.filter(tags.contains)
         let gone = tags.filter { !control.options.contains($0) }.sorted()
         return (known + gone).map { .string($0) }
     }
 
-    /// What others set at the same time, newest first.
+    /// The concurrent values, newest first.
     func siblings(_ control: StoryControl) -> [(value: JSON, by: StoryAuthor)] {
         let policy = control.conflictPolicy
         let initial = control.defaultValue

@@ -1,6 +1,6 @@
-// Controls and forms as the stories know them: enough of docs/FORM.md to foretell every answer.
+// Controls and forms: as much of docs/FORM.md as the model needs to predict every answer.
 //
-// Nothing here is the product's: only the JSON reader is shared with it.
+// Only the JSON parser is shared with the product.
 
 import SyncCore
 
@@ -11,7 +11,7 @@ struct StoryControl: Equatable {
         case label
     }
 
-    /// What a control keeps. A value is carried to another type of control within one store alone.
+    /// The kind of store. A value is kept for another type of control only if it has the same kind.
     enum Store {
         case register, counter, tags, wheels, presses, secret
     }
@@ -32,7 +32,7 @@ struct StoryControl: Equatable {
     var kind: Kind
     var options: [String] = []
     var disabledOptions: Set<String> = []
-    /// Whether options are written with a label, which is the tag once more.
+    /// Whether options have a label, which is the tag again.
     var hasLabels = false
     var isOptional = false
     var minimum = 0
@@ -41,19 +41,19 @@ struct StoryControl: Equatable {
     var wraps = false
     var maxLength: Int?
     var wheels: [Wheel] = []
-    /// The default as it is written.
+    /// The default of the definition.
     var initial: JSON?
     var policy: String?
     var isRequired = false
     var isLocked = false
     var isDisabled = false
     var enabledWhen: Condition?
-    /// Who may write; `nil`: whoever the form says.
+    /// The users who may write; `nil`: those of the form.
     var writers: [String]?
     var binds: String?
     var sources: [String] = []
     var was: String?
-    /// Fields that a label's text names.
+    /// The fields in the text of a label.
     var shows: [String] = []
 
     init(_ id: String, _ kind: Kind) {
@@ -61,7 +61,7 @@ struct StoryControl: Equatable {
         self.kind = kind
     }
 
-    /// What stores its value; `nil` for a control that shows another's, and for labels.
+    /// The store of its value; `nil` for a control that shows other controls, and for labels.
     var store: Store? {
         if binds != nil || !sources.isEmpty { return nil }
         return switch kind {
@@ -78,7 +78,7 @@ struct StoryControl: Equatable {
     var typeName: String { kind == .multiple ? "picker" : kind.rawValue }
     var conflictPolicy: String { policy ?? "latest" }
 
-    /// What it reads as while nobody has set it.
+    /// The value while it is not set.
     var defaultValue: JSON {
         if let initial { return initial }
         switch kind {
@@ -98,7 +98,7 @@ struct StoryControl: Equatable {
         }
     }
 
-    /// Whether the domain has a value, disabled options included.
+    /// Whether a value is valid. Disabled options are.
     func accepts(_ value: JSON) -> Bool {
         switch (kind, value) {
         case (.picker, .null): isOptional
@@ -122,14 +122,14 @@ struct StoryControl: Equatable {
 
     var enabledOptions: [String] { options.filter { !disabledOptions.contains($0) } }
 
-    /// Whether a value can be the default: one that can be picked.
+    /// Whether a value can be the default: disabled options cannot.
     func mayStart(as value: JSON) -> Bool {
         let tags = value.arrayValue ?? [value]
         return accepts(value)
             && !tags.contains { $0.stringValue.map(disabledOptions.contains) ?? false }
     }
 
-    /// A date of 2026, as the generator makes them.
+    /// Whether it is a date as the generator makes them.
     static func isDate(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, text.utf8.count == 10, let month = Int(parts[1]),
@@ -187,7 +187,7 @@ struct StoryControl: Equatable {
         object["options"] = .array(optionsJSON)
     }
 
-    /// The options as they are written.
+    /// The options as JSON.
     var optionsJSON: [JSON] {
         options.map { tag in
             var option = JSONObject([("tag", .string(tag))])
@@ -198,27 +198,29 @@ struct StoryControl: Equatable {
     }
 }
 
-/// A form as its file says.
+/// The definition of a form.
 struct StoryDefinition: Equatable {
     var name: String
     var title: String?
     var controls: [StoryControl]
-    /// Who may do what, where the form says so.
+    /// The access rules of the form.
     var access: [String: [String]] = [:]
 
     func control(_ id: String) -> StoryControl? { controls.first { $0.id == id } }
 
     func place(_ id: String) -> Int { controls.firstIndex { $0.id == id } ?? .max }
 
-    /// The controls that store what a control shows.
+    /// The controls that store what a control shows, in the order of the form.
     func targets(_ id: String) -> [String] {
         guard let control = control(id) else { return [] }
         if let other = control.binds { return targets(other) }
-        if !control.sources.isEmpty { return control.sources.flatMap(targets) }
+        if !control.sources.isEmpty {
+            return Set(control.sources.flatMap(targets)).sorted { place($0) < place($1) }
+        }
         return control.store == nil ? [] : [id]
     }
 
-    /// These controls and all that show what they store, in the order of the form.
+    /// These controls and all controls that show them, in the order of the form.
     func withDependents(_ ids: Set<String>) -> [String] {
         let shown = controls.filter { control in
             ids.contains(control.id)
@@ -243,7 +245,7 @@ struct StoryDefinition: Equatable {
         return .object(object)
     }
 
-    /// Whether it can be a form, as far as stories make definitions that cannot.
+    /// Whether it is valid, as far as the generator makes definitions that are not.
     var isValid: Bool {
         let former = controls.compactMap(\.was)
         guard Set(controls.map(\.id)).count == controls.count, !controls.isEmpty,

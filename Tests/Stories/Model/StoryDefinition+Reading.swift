@@ -1,9 +1,9 @@
-// A definition read back from the JSON that the stories made of it.
+// Definitions parsed from the JSON of requests.
 
 import SyncCore
 
 extension StoryDefinition {
-    /// The definition in a request; `nil` where it lacks what each needs.
+    /// The definition in a request; `nil` if a required member is missing.
     init?(_ json: JSON) {
         guard let name = json["form"]?.stringValue, let fields = json["fields"]?.arrayValue else {
             return nil
@@ -19,7 +19,7 @@ extension StoryDefinition {
 }
 
 extension StoryControl {
-    /// Takes the options that are written in a list.
+    /// Replaces the options by those of a JSON list.
     mutating func takeOptions(_ list: [JSON]) {
         options = list.compactMap { $0.stringValue ?? $0["tag"]?.stringValue }
         disabledOptions = Set(
@@ -27,7 +27,7 @@ extension StoryControl {
         hasLabels = list.contains { $0["label"] != nil }
     }
 
-    /// Takes the options of another control.
+    /// Replaces the options by those of another control.
     mutating func takeOptions(of other: StoryControl) {
         options = other.options
         disabledOptions = other.disabledOptions

@@ -1,9 +1,9 @@
-// A form changes: by a transaction, or by another definition.
+// Changes of a form: by a transaction, or by another definition.
 
 import SyncCore
 
 extension StoryForm {
-    /// What becomes of the fields under another definition (docs: FORM, a form that is in use).
+    /// What another definition does to the fields (docs/FORM.md).
     struct Migration {
         enum Origin: Equatable {
             case new
@@ -56,8 +56,8 @@ extension StoryForm {
         return plan
     }
 
-    /// Run-time options of a newly applied definition: those of pickers whose options are the same
-    /// in the file as before.
+    /// An applied definition with the run-time options of pickers whose options in the file are
+    /// unchanged.
     func keepingOptions(_ file: StoryDefinition) -> StoryDefinition {
         var kept: [String: StoryControl] = [:]
         for control in file.controls where control.kind == .picker || control.kind == .multiple {
@@ -82,7 +82,7 @@ extension StoryForm {
         return file
     }
 
-    /// The definition with other options for one picker; `nil` where it cannot be.
+    /// The definition with other options for one picker; `nil` if it is not valid.
     func settingOptions(
         of id: String, to options: [JSON]
     ) -> StoryDefinition? {
@@ -100,7 +100,7 @@ extension StoryForm {
 
     // MARK: - Revisions
 
-    /// Puts another definition in force.
+    /// Replaces the definition.
     mutating func redefine(
         _ new: StoryDefinition, applied: StoryDefinition, kind: String, by author: StoryAuthor
     ) {
@@ -168,7 +168,7 @@ extension StoryForm {
             ]))
     }
 
-    /// What watchers of the list of forms are told.
+    /// The notification for watchers of the list of forms.
     var listing: JSON {
         StoryWire.notification(
             "form.changed",
@@ -179,14 +179,14 @@ extension StoryForm {
             ])
     }
 
-    /// What everybody is told of a form that is gone.
+    /// The notification that the form was deleted.
     func deletion(at revision: Int) -> JSON {
         StoryWire.notification(
             "form.changed",
             [("form", .string(name)), ("revision", .integer(revision)), ("deleted", true)])
     }
 
-    /// Makes a transaction's outcome the form's; what its author is told of which fields.
+    /// Applies a transaction. Returns the fields of the answer.
     mutating func take(
         _ transaction: StoryTransaction, kind: StoryJournal.Kind, session: String?
     ) -> JSON {
@@ -251,7 +251,7 @@ extension StoryForm {
 extension StoryControl {
     var hasOptions: Bool { kind == .picker || kind == .multiple }
 
-    /// Whether a value that the domain does not have is worth keeping all the same.
+    /// Whether a value that is not valid is kept all the same.
     func hasShape(of value: JSON) -> Bool {
         (kind == .text || kind == .picker) && value.stringValue != nil
     }

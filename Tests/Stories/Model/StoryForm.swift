@@ -1,10 +1,10 @@
-// One form, from the time it is created until it is deleted.
+// One form, from its creation to its deletion.
 
 import SyncCore
 
-/// A form's state and all that happened to it.
+/// The state and the history of a form.
 struct StoryForm {
-    /// What a reader sees of a field.
+    /// A field as readers see it.
     struct Reading: Equatable {
         var value: JSON
         var isSet: Bool
@@ -29,7 +29,7 @@ struct StoryForm {
             return object
         }
 
-        /// Whether a reader sees the same, whoever made it and when.
+        /// Whether a reader sees the same, except for the author and the revision.
         func readsAs(_ other: Self) -> Bool {
             value == other.value && isSet == other.isSet && secret == other.secret
                 && isMixed == other.isMixed && isInvalid == other.isInvalid
@@ -37,38 +37,42 @@ struct StoryForm {
         }
     }
 
-    /// One revision: what everybody is told of it.
+    /// One revision.
     struct Revision {
         var number: Int
-        /// The notification, normal as `StoryWire.normal` makes them.
+        /// The notification, after `StoryWire.normal`.
         var notice: JSON
-        /// The fields that it touches; `nil` for all.
+        /// The fields that it changed; `nil` for all.
         var touched: Set<String>?
         /// Its entry in the history.
         var entry: JSON
-        /// How many writes there were then.
+        /// The number of writes up to it.
         var writes = 0
     }
 
-    /// Each form that was ever created has one of its own.
+    /// Unique among all forms that were ever created.
     let serial: Int
     let owner: Int
-    /// As it was applied, and with the options that programs put into it since.
+    /// The definition as applied, and the present one with run-time options.
     var applied: StoryDefinition
     var definition: StoryDefinition
     var version = 0
     var revision = 0
-    /// How many writes there were.
+    /// The number of writes.
     var writes = 0
+    /// The epochs of the daemon's replica, and the number of writes before each.
+    var epochs: [(number: Int, after: Int)] = []
     var contents: [String: StoryContent] = [:]
     /// What each silent write repeats.
     var repeats: [StoryRepeat.Place: StoryRepeat] = [:]
-    /// Who touched what a control shows last, and when.
+    /// The author and the revision of the last change of what a control shows.
     var touches: [String: (revision: Int, by: StoryAuthor)] = [:]
     var revisions: [Revision] = []
     var journal = StoryJournal()
-    /// The name of its line of revisions, once somebody was told.
+    /// The name of its log of revisions, once an answer contained it.
     var log: String?
+    /// After a failed commit: the name in the store, while `log` is a new one.
+    var storedLog: String?
 
     var name: String { definition.name }
 
@@ -87,7 +91,7 @@ struct StoryForm {
         return (contents[id] ?? .nothing).read(control)
     }
 
-    /// What a control shows.
+    /// A control as it shows.
     func shown(_ id: String) -> Reading {
         guard let control = definition.control(id) else {
             return Reading(value: .null, isSet: false)
@@ -126,8 +130,8 @@ struct StoryForm {
         return reading
     }
 
-    /// What a reader is told of a field; `notifying`: the edit that is told of met others, which
-    /// are listed whatever the policy.
+    /// A field in an answer or a notification. `notifying`: the edit was concurrent to others, so the
+    /// notification lists the other values under every policy.
     func reading(_ id: String, notifying: Bool = false) -> Reading {
         var reading = shown(id)
         reading.revision = touches[id]?.revision ?? 0
@@ -147,7 +151,7 @@ struct StoryForm {
         .object(JSONObject(ids.map { ($0, .object(reading($0).json)) }))
     }
 
-    /// Whether edits of a control are taken.
+    /// Whether a control accepts edits.
     func isEnabled(_ id: String) -> Bool {
         guard let control = definition.control(id), !control.isDisabled else { return false }
         guard let condition = control.enabledWhen else { return true }

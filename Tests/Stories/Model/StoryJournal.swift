@@ -1,10 +1,10 @@
-// What can be taken back, and by whom (docs/PROTOCOL.md: undo and redo).
+// Undo and redo (docs/PROTOCOL.md).
 
 import SyncCore
 
-/// How one edit of one field is taken back, while it still stands.
+/// How one edit of one field is undone, while its value is still the present one.
 struct StoryUndo: Equatable {
-    /// A write, what it stood upon, and what stands again by it where it is an undo itself.
+    /// A write, the writes that it replaced, and those that it restored if it is an undo itself.
     struct Trace: Equatable {
         var write: Int
         var over: [Int] = []
@@ -27,7 +27,7 @@ struct StoryUndo: Equatable {
         case tags(Trace, added: [String], removed: [String], wasSet: Bool)
     }
 
-    /// Writes of a field, or of one component, that stand again as another write.
+    /// Writes of a field, or of one component, that another write restored.
     struct Restoration {
         var field: String
         var component: String?
@@ -38,10 +38,10 @@ struct StoryUndo: Equatable {
     var field: String
     var action: Action
 
-    /// Whether it takes nothing back: what was added was taken off again.
+    /// Whether there is nothing to undo: the sum of the increments is 0.
     var isIdle: Bool { if case .increment(0, _) = action { true } else { false } }
 
-    /// The writes that stood before.
+    /// The writes that it replaced.
     func over(_ component: String?) -> [Int] {
         switch action {
         case .write(let trace, _), .assign(let trace, _, _), .tags(let trace, _, _, _): trace.over
@@ -63,7 +63,7 @@ struct StoryUndo: Equatable {
         }
     }
 
-    /// This undo of `step` puts back what that stood upon.
+    /// Notes that this undo of `step` restored what `step` had replaced.
     mutating func restores(what step: StoryUndo) {
         switch action {
         case .write(var trace, let was):
@@ -82,7 +82,7 @@ struct StoryUndo: Equatable {
         }
     }
 
-    /// Says the new write wherever it said one that stands again by it.
+    /// Replaces restored writes by the write that restored them.
     mutating func note(_ restoration: Restoration) {
         guard field == restoration.field else { return }
         func renewed(_ write: Int) -> Int {
@@ -113,18 +113,18 @@ struct StoryUndo: Equatable {
     }
 }
 
-/// Whose transactions are whose.
+/// The owner of a transaction.
 struct StoryOwner: Equatable {
     var uid: Int
     var session: String?
 
-    /// Without a session all that the user did is mine; with one what that session did.
+    /// Without a session, all transactions of the user; otherwise those of the session.
     func includes(_ other: Self) -> Bool {
         uid == other.uid && (session == nil || session == other.session)
     }
 }
 
-/// The transactions of a form that can be taken back.
+/// The transactions of a form that can be undone or redone.
 struct StoryJournal {
     enum Kind: String { case set, undo, redo }
 
@@ -133,17 +133,17 @@ struct StoryJournal {
         var owner: StoryOwner
         var kind: Kind
         var steps: [StoryUndo]
-        /// Fields that were overwritten when somebody tried to take them back: not tried again
-        /// before a restart, as no revision says that they were tried.
+        /// Fields that were overwritten when somebody tried to undo them. They are not tried again
+        /// before a restart. No revision stores this.
         var tried: Set<String> = []
-        /// Cut to one field, where others could be taken back too.
+        /// Whether it is only a part of the transaction.
         var isPart = false
     }
 
     /// Oldest first.
     private(set) var entries: [Entry] = []
 
-    /// Notes a transaction.
+    /// Adds a transaction.
     mutating func append(
         _ kind: Kind, revision: Int, owner: StoryOwner, steps: [StoryUndo]
     ) {
@@ -161,25 +161,25 @@ struct StoryJournal {
         entries.append(Entry(revision: revision, owner: owner, kind: kind, steps: steps))
     }
 
-    /// These fields of a transaction are taken back, or cannot be any more.
+    /// Removes fields of a transaction that were undone, or cannot be any more.
     mutating func consume(_ revision: Int, fields: [String]) {
         guard let place = entries.lastIndex(where: { $0.revision == revision }) else { return }
         entries[place].steps.removeAll { fields.contains($0.field) }
         if entries[place].steps.isEmpty { entries.remove(at: place) }
     }
 
-    /// These fields of a transaction were overwritten when they were to be taken back.
+    /// Notes fields of a transaction that were overwritten when somebody tried to undo them.
     mutating func giveUp(_ revision: Int, fields: [String]) {
         guard let place = entries.lastIndex(where: { $0.revision == revision }) else { return }
         entries[place].tried.formUnion(fields)
     }
 
-    /// The daemon is started again.
+    /// The daemon starts again.
     mutating func restart() {
         for place in entries.indices { entries[place].tried = [] }
     }
 
-    /// What is taken back next: of `owner`, or of anybody.
+    /// The next transaction to undo or redo, of `owner` or of anybody.
     func newest(isUndo: Bool, owner: StoryOwner?, field: String?) -> Entry? {
         for entry in entries.reversed() where (entry.kind == .undo) != isUndo {
             guard owner?.includes(entry.owner) ?? true else { continue }

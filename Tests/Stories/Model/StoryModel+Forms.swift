@@ -69,6 +69,7 @@ extension StoryModel {
         plan.added = file.controls.map(\.id)
         if !isDryRun {
             form = StoryForm(serial: newSerial(), owner: peer.user.uid, file)
+            form.epochs = [(epochs.present, 0)]
             form.redefine(file, applied: file, kind: "apply", by: peer.author)
             forms.append(form)
             tell(form.listing, of: form)
@@ -115,13 +116,11 @@ extension StoryModel {
         let notice = form.deletion(at: form.revision + 1)
         for connection in Array(peers.keys) {
             guard
-                var subscription = peers[connection]?.subscriptions.removeValue(
+                let subscription = peers[connection]?.subscriptions.removeValue(
                     forKey: form.serial)
             else { continue }
-            subscription.due.append(
-                StoryForm.Revision(
-                    number: form.revision + 1, notice: notice, touched: nil, entry: .null))
-            peers[connection]?.endings.append(subscription.due.map(\.notice))
+            peers[connection]?.endings.append(
+                StoryPeer.Ending(form: form, subscription: subscription, deletion: notice))
         }
         presence[form.serial] = nil
         tell(notice, of: form)
@@ -139,16 +138,19 @@ extension StoryModel {
             guard let subscription = peer.subscriptions[form.serial],
                 !may(peer.user, "read", form)
             else { continue }
-            // What takes the right away is told to nobody who loses it; what came just before may
-            // be.
+            // Who loses the right to read is not notified of this revision, but may still be of
+            // earlier ones.
             peers[connection]?.subscriptions[form.serial]?.due = subscription.due.dropLast()
             end(form.serial, of: connection)
-            peers[connection]?.endings.append([form.deletion(at: form.revision)])
+            peers[connection]?.endings.append(
+                StoryPeer.Ending(
+                    form: form, subscription: StoryPeer.Subscription(presence: false),
+                    deletion: form.deletion(at: form.revision)))
         }
         tell(form.listing, of: form)
     }
 
-    /// Tells those who watch the list of forms and may read the form as it is now.
+    /// Notifies those who watch the list of forms and may read the form now.
     private mutating func tell(_ notice: JSON, of form: StoryForm) {
         for (connection, peer) in peers where peer.watchesForms && may(peer.user, "read", form) {
             peers[connection]?.listings.append(notice)
@@ -157,7 +159,7 @@ extension StoryModel {
 
     // MARK: - Watching
 
-    /// Tells every subscriber of the newest revision.
+    /// Notifies every subscriber of the newest revision.
     mutating func publish(_ place: Int) {
         guard let revision = forms[place].revisions.last else { return }
         let serial = forms[place].serial
@@ -166,6 +168,13 @@ extension StoryModel {
                 Self.wants(revision, subscription.globs)
             else { continue }
             peers[connection]?.subscriptions[serial]?.due.append(revision)
+        }
+        // A subscription that its connection ended meanwhile may have got this revision before.
+        for (connection, peer) in peers where connection != acting {
+            for (place, ended) in peer.ended.enumerated()
+            where ended.form == serial && Self.wants(revision, ended.subscription.globs) {
+                peers[connection]?.ended[place].subscription.due.append(revision)
+            }
         }
     }
 
@@ -178,7 +187,7 @@ extension StoryModel {
         let place = try readable(request, peer.user)
         let form = forms[place]
         let globs = request["fields"]?.arrayValue?.compactMap(\.stringValue)
-        for glob in globs ?? [] where !StoryRules.isGlob(glob) { try requireField(glob, place) }
+        try requireFields(globs, place)
         if peer.subscriptions[form.serial] == nil {
             let count = peers.values.filter { $0.user.uid == peer.user.uid }
                 .reduce(0) { $0 + $1.subscriptions.count }
@@ -223,21 +232,21 @@ extension StoryModel {
         return Outcome(answer: .result(.object(JSONObject())))
     }
 
-    /// Ends a subscription, and with it that its connection is there.
+    /// Ends a subscription, and the presence of its connection.
     mutating func end(_ serial: Int, of connection: Int) {
-        let due = peers[connection]?.subscriptions[serial]?.due ?? []
-        if !due.isEmpty { peers[connection]?.leftovers.append(due.map(\.notice)) }
-        peers[connection]?.subscriptions[serial] = nil
+        if let ended = peers[connection]?.subscriptions.removeValue(forKey: serial) {
+            peers[connection]?.ended.append((serial, ended))
+        }
         presence[serial]?[connection] = nil
     }
 
-    /// A connection is gone.
+    /// Removes a connection.
     mutating func disconnect(_ connection: Int) {
         peers[connection] = nil
         for serial in Array(presence.keys) { presence[serial]?[connection] = nil }
     }
 
-    /// Says where somebody is.
+    /// Updates the presence of a connection.
     mutating func note(_ peer: StoryPeer, at serial: Int, focus: String?, draft: JSON?) {
         let author = peer.author
         var object = JSONObject([

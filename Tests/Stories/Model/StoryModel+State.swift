@@ -3,7 +3,7 @@
 import SyncCore
 
 extension StoryModel {
-    /// The token that goes with what everybody is shown.
+    /// The token of the present state.
     func shown(_ form: StoryForm) -> Token {
         Token(form: form.serial, writes: StoryWrites(upTo: form.writes), isShown: true)
     }
@@ -12,7 +12,7 @@ extension StoryModel {
         let place = try readable(request, peer.user)
         let form = forms[place]
         let globs = request["fields"]?.arrayValue?.compactMap(\.stringValue)
-        for glob in globs ?? [] where !StoryRules.isGlob(glob) { try requireField(glob, place) }
+        try requireFields(globs, place)
         let result = JSONObject([
             ("form", .string(form.name)), ("revision", .integer(form.revision)),
             ("fields", form.fields(matching(globs, form))),
@@ -36,22 +36,13 @@ extension StoryModel {
         }
     }
 
-    /// What the sender of an edit had seen.
+    /// The writes that the sender of an edit had seen.
     private func sight(
         _ token: JSON?, _ form: StoryForm, _ peer: StoryPeer
     ) throws -> StorySight {
         guard var writes = try writes(token, form) else { return .everything }
         for write in peer.own[form.serial] ?? [] { writes.insert(write) }
         return .only(writes)
-    }
-
-    private func writes(_ token: JSON?, _ form: StoryForm) throws -> StoryWrites? {
-        guard let token else { return nil }
-        if token == "" { return StoryWrites() }
-        guard let text = token.stringValue,
-            let writes = tokens[form.serial]?[text] ?? StoryWrites(token: text)
-        else { throw StoryRefusal("invalidParams") }
-        return writes.cut(to: form.writes)
     }
 
     mutating func set(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
@@ -97,25 +88,17 @@ extension StoryModel {
         }
     }
 
-    /// What the answer's token goes on from.
+    /// The writes that the token of the answer continues.
     private func said(
         _ request: StoryRequest, _ changes: [JSON], _ form: StoryForm
     ) throws -> StoryWrites {
         if let writes = try writes(request["context"], form) { return writes }
-        var shown: StoryWrites?
-        for token in changes.compactMap({ $0["context"] }) {
-            guard let one = try writes(token, form) else { continue }
-            guard let known = shown else {
-                shown = one
-                continue
-            }
-            if one.isSubset(of: known) {
-                shown = one
-            } else if !known.isSubset(of: one) {
-                return StoryWrites()
-            }
+        let claims = try changes.compactMap { try parsed($0["context"]) }
+        // The claim that all others include, if there is one.
+        guard let least = claims.first(where: { claims.allSatisfy($0.isSubset(of:)) }) else {
+            return StoryWrites()
         }
-        return shown ?? StoryWrites()
+        return epochs.writes(of: least, form)
     }
 
     private mutating func finish(
@@ -140,7 +123,7 @@ extension StoryModel {
             token: Token(form: serial, writes: writes, isShown: false))
     }
 
-    // MARK: - Taking back
+    // MARK: - Undo
 
     mutating func takeBack(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
         let place = try find(request)
@@ -182,7 +165,7 @@ extension StoryModel {
             skipped: skipped)
     }
 
-    // MARK: - Looking back
+    // MARK: - History
 
     func history(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
         let place = try readable(request, peer.user)

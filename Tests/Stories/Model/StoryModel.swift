@@ -1,12 +1,12 @@
-// The product in the test's own words: forms, people, what they watch, and what each request does.
+// A model of the product: forms, users, subscriptions, and the effect of each request.
 
 import SyncCore
 
-/// A person, as the kernel says.
+/// A user.
 struct StoryUser: Equatable {
     var uid: Int
     var name: String
-    /// Root, or whom the daemon runs as: may do everything.
+    /// Root or the daemon's user, who may do everything.
     var isAdmin: Bool
 
     func isAmong(_ principals: [String], owner: Int) -> Bool {
@@ -25,10 +25,19 @@ struct StoryPeer {
     struct Subscription {
         var globs: [String]?
         var presence: Bool
-        /// What is still to be told, in order.
+        /// The revisions to be sent, in order.
         var due: [StoryForm.Revision] = []
-        /// Everybody whom it was told of, by connection.
+        /// The presence that was sent, by connection.
         var picture: [Int: JSON] = [:]
+    }
+
+    /// A subscription that ended, with what is still due. The last notification is the deletion.
+    struct Ending {
+        var form: StoryForm
+        var subscription: Subscription
+        var deletion: JSON?
+
+        var next: JSON? { subscription.due.first?.notice ?? deletion }
     }
 
     var user: StoryUser
@@ -38,15 +47,17 @@ struct StoryPeer {
     var session: String?
     /// By form.
     var subscriptions: [Int: Subscription] = [:]
-    /// What ended subscriptions still have to tell.
-    var endings: [[JSON]] = []
-    /// What subscriptions that it ended itself may have been on the way to tell.
-    var leftovers: [[JSON]] = []
+    /// Subscriptions of forms that were deleted, or that the user may not read any more.
+    var endings: [Ending] = []
+    /// Subscriptions that it ended itself, by form. What is due may have been on its way.
+    var ended: [(form: Int, subscription: Subscription)] = []
     var watchesForms = false
     var listings: [JSON] = []
-    /// Its own writes, by form.
+    /// Notifications of an earlier `form.watch` that may have been on their way.
+    var formerListings: [JSON] = []
+    /// The connection's own writes, by form.
     var own: [Int: Set<Int>] = [:]
-    /// What others are told does not say by which of a user's connections.
+    /// Whether the number of its connection is not known.
     var isAnonymous = false
 
     var author: StoryAuthor {
@@ -59,36 +70,42 @@ struct StoryPeer {
     }
 }
 
-/// The whole product.
+/// The product.
 struct StoryModel {
-    /// Bounds that stories meet.
+    /// Limits that stories reach.
     struct Bounds {
         var subscriptionsPerUser = Int.max
         var formsPerUser = Int.max
-        /// Whether who watches may be told only the newest: so little is kept for them.
+        /// Whether subscribers may fall behind, because the change log is short.
         var mayFallBehind = false
     }
 
     var bounds = Bounds()
-    /// Commands come by connections of their own, whose numbers nobody knows: what is told of
-    /// people is their names alone.
+    /// Whether there are commands, whose connections have unknown numbers. Then only the names of
+    /// users are compared.
     var isAnonymous = false
-    /// In the order in which they were created.
+    /// In the order of their creation.
     var forms: [StoryForm] = []
     var peers: [Int: StoryPeer] = [:]
     /// By form and connection.
     var presence: [Int: [Int: JSON]] = [:]
-    /// What was answered under a key.
+    /// The answers of idempotency keys.
     var keys: [String: (request: StoryRequest, answer: StoryAnswer, token: Token?)] = [:]
-    /// What each token that was given out says, by form.
-    var tokens: [Int: [String: StoryWrites]] = [:]
+    /// Tokens of answers and notifications, by form: the write up to which each names all.
+    var tokens: [Int: [String: Int]] = [:]
+    var epochs = StoryEpochs()
+    var store = StoryStore()
+    /// The states after each edit, where they are recorded.
+    var trail: [StoryModel]?
     private var nextSerial = 1
+    /// The connection whose request is executed.
+    private(set) var acting = 0
 
-    /// What the token in an answer has to say.
+    /// The writes that the token of an answer must name.
     struct Token {
         var form: Int
         var writes: StoryWrites
-        /// Whether it is what everybody is shown.
+        /// Whether it is the token of the present state.
         var isShown: Bool
     }
 
@@ -126,6 +143,13 @@ struct StoryModel {
         return place
     }
 
+    /// Names without a wildcard must be fields. The first in alphabetical order is reported.
+    func requireFields(_ globs: [String]?, _ place: Int) throws {
+        for name in (globs ?? []).sorted() where !StoryRules.isGlob(name) {
+            try requireField(name, place)
+        }
+    }
+
     func requireField(_ id: String, _ place: Int) throws {
         guard forms[place].definition.control(id) != nil else {
             throw StoryRefusal("notFound", form: forms[place].name, field: id)
@@ -134,22 +158,24 @@ struct StoryModel {
 
     // MARK: - Requests
 
-    /// What came of a request.
+    /// The result of a request.
     struct Outcome {
         var answer: StoryAnswer
         var token: Token?
-        /// The form whose log the answer names.
+        /// The form whose log is in the answer.
         var log: Int?
     }
 
-    /// Does a request of a connection.
+    /// Executes a request of a connection.
     mutating func perform(_ request: StoryRequest, by connection: Int) -> Outcome {
         guard let peer = peers[connection] else {
             return Outcome(answer: .refusal(StoryRefusal("internal")))
         }
+        acting = connection
         do {
             if let fault = StoryRules.fault(of: request) { throw fault }
             guard let key = request["idempotencyKey"]?.stringValue else {
+                defer { record() }
                 return try dispatch(request, peer)
             }
             let place = "\(peer.user.uid)/\(key)"
@@ -163,11 +189,18 @@ struct StoryModel {
             if request["dryRun"]?.boolValue != true {
                 keys[place] = (request, outcome.answer, outcome.token)
             }
+            record()
             return outcome
         } catch {
             let refusal = error as? StoryRefusal ?? StoryRefusal("internal")
             return Outcome(answer: .refusal(refusal))
         }
+    }
+
+    private mutating func record() {
+        guard let states = trail else { return }
+        trail = nil
+        trail = states + [self]
     }
 
     private mutating func dispatch(
@@ -179,7 +212,7 @@ struct StoryModel {
         case "form.list": return Outcome(answer: .result(list(for: peer.user)))
         case "form.watch":
             peers[peer.connection]?.watchesForms = true
-            peers[peer.connection]?.leftovers.append(peer.listings)
+            peers[peer.connection]?.formerListings += peer.listings
             peers[peer.connection]?.listings = []
             return Outcome(answer: .result(list(for: peer.user)))
         case "form.get": return try formGet(request, peer)
@@ -213,8 +246,11 @@ struct StoryModel {
             JSONObject([
                 ("count", .integer(forms.count)), ("readOnly", 0), ("fields", .integer(fields)),
             ]))
-        let known: [String: JSON] = ["durability": "commit", "writable": true, "forms": count]
-        // A command that has just ended may still be counted.
+        let known: [String: JSON] = [
+            "durability": .string(store.durability.rawValue),
+            "writable": .bool(store.health != .refusing), "forms": count,
+        ]
+        // The connection of a command that has just ended may still be counted.
         if isAnonymous { return Outcome(answer: .partial(known)) }
         let subscriptions = peers.values.reduce(0) { $0 + $1.subscriptions.count }
         let people = JSON.object(
@@ -228,16 +264,9 @@ struct StoryModel {
 
     private func backup(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
         guard peer.user.isAdmin else { throw StoryRefusal("forbidden") }
-        // No daemon of a story makes so many that the number asked for is one of them.
+        // The requested number is higher than that of any backup.
         if request["backup"] != nil { throw StoryRefusal("notFound") }
         return Outcome(answer: .partial([:]))
-    }
-
-    /// The daemon is started again: everybody is new to it.
-    mutating func restart() {
-        peers = [:]
-        presence = [:]
-        for place in forms.indices { forms[place].journal.restart() }
     }
 
     mutating func newSerial() -> Int {

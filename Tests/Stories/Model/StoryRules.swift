@@ -1,9 +1,9 @@
-// Requests whose shape is wrong, whatever the state.
+// Requests that are invalid in every state.
 
 import SyncCore
 
 enum StoryRules {
-    /// The members of each method's params: those that must be there, and those that may.
+    /// The required and the optional params of each method.
     private static let members: [String: (must: [String], may: [String])] = [
         "hello": (["protocol", "client"], ["session", "tty"]),
         "ping": ([], []),
@@ -31,12 +31,12 @@ enum StoryRules {
     /// The methods that the model knows.
     static var methods: Set<String> { Set(members.keys) }
 
-    /// What each change is one of.
+    /// The actions of a change. Each has exactly one.
     private static let actions: Set<String> = [
         "value", "increment", "toggle", "move", "reset", "press", "add", "remove",
     ]
 
-    /// Why a request is refused unseen; `nil` where its shape is right.
+    /// The refusal of an invalid request; `nil` if it is valid.
     static func fault(of request: StoryRequest) -> StoryRefusal? {
         guard let known = members[request.method] else { return StoryRefusal("methodNotFound") }
         let invalid = StoryRefusal("invalidParams")

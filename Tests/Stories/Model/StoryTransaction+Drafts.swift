@@ -1,12 +1,12 @@
-// What a draft would be stored as, and the journal that an undo is noted in.
+// The value of a draft, and the journal of an undo.
 
 import SyncCore
 
 extension StoryTransaction {
-    /// Goes on from what a journal came to.
+    /// Replaces the journal.
     mutating func keep(_ journal: StoryJournal) { form.journal = journal }
 
-    /// What a value would be stored as, or the refusal.
+    /// The value that would be stored for a proposed value.
     mutating func admitted(_ value: JSON, _ id: String) throws -> JSON {
         guard let control = definition.control(id) else { return .null }
         if control.kind == .label || control.kind == .button {

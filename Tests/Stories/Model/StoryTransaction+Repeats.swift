@@ -1,25 +1,25 @@
-// An edit that sets what is there already: a write that makes no revision, and of which nobody is
-// told (docs: CAUSALITY). It replaces the writes that said the same.
+// Silent writes (docs/CAUSALITY.md): an edit that sets the present value again replaces the writes of
+// this value. It makes no revision, and nobody is notified.
 
 import SyncCore
 
-/// What a silent write repeats.
+/// The writes that a silent write repeats.
 struct StoryRepeat {
-    /// A write, and what of a control it wrote to.
+    /// A write, and the part of a control that it changed.
     struct Place: Hashable {
         var write: Int
         /// The component of wheels, or the tag; empty for other controls.
         var part = ""
     }
 
-    /// What undo takes it for: the write before, if the same user made that; else itself.
+    /// The writes that undo takes it for: those before it, if the same user made them; else itself.
     var undoneAs: [Int]
-    /// Who has seen these reads nothing new.
+    /// A reader who has seen these sees nothing new.
     var of: [Int]
 }
 
 extension StoryForm {
-    /// What undo takes a write for.
+    /// The writes that undo takes a write for.
     func undoneAs(_ write: Int, _ part: String = "") -> [Int] {
         repeats[StoryRepeat.Place(write: write, part: part)]?.undoneAs ?? [write]
     }
@@ -30,13 +30,13 @@ extension StoryForm {
 }
 
 extension StoryTransaction {
-    /// Whether somebody has seen all the writes that are there.
+    /// Whether all present writes of a control are covered.
     func hasSeen(_ id: String, _ covers: (Int) -> Bool) -> Bool {
         hasSeen(id) { write, _ in covers(write) }
     }
 
-    /// Whether somebody has seen all that is read there: a silent write that repeats what they have
-    /// seen is nothing new.
+    /// Whether somebody has seen the present value. A silent write that repeats what they have seen
+    /// does not count.
     func isCurrent(_ id: String, _ sight: StorySight) -> Bool {
         hasSeen(id) { write, part in
             sight.covers(write) || form.repeated(write, part).allSatisfy(sight.covers)
@@ -61,8 +61,8 @@ extension StoryTransaction {
         }
     }
 
-    /// Writes what a control holds already. Not under `first`, where nobody would be told why they
-    /// are refused.
+    /// Writes the value that a control has already. Not under `first`: later edits would be refused,
+    /// and their authors could not know why.
     mutating func repeatPresent(
         _ edit: Edit, _ control: StoryControl, _ content: StoryContent
     ) {
@@ -79,7 +79,7 @@ extension StoryTransaction {
             if again.isEmpty { return }
             repeatTags(again, of: &tags, control, write)
             keep(.tags(tags), control, write)
-        // What the transaction has written itself is new enough.
+        // The transaction itself has written this control.
         case _ where written.contains(control.id) || repeated.contains(control.id): return
         case (.set(let value), .register(var register)):
             note(register.siblings.map(\.write), "", control, write)
@@ -101,7 +101,7 @@ extension StoryTransaction {
         repeated.insert(control.id)
     }
 
-    /// Writes tags that are in a set already.
+    /// Adds tags that are in a set already.
     mutating func repeatTags(
         _ names: [String], of tags: inout StoryTags, _ control: StoryControl, _ write: Int
     ) {

@@ -1,9 +1,9 @@
-// Taking back: what others made of a field since is theirs and stays.
+// Undo. Values that others have set since are kept.
 
 import SyncCore
 
 extension StoryTransaction {
-    /// Takes one step back; whether it still stood.
+    /// Undoes one step. Returns whether its value was still the present one.
     mutating func takeBack(_ step: StoryUndo, _ control: StoryControl) throws -> Bool {
         let policy = control.conflictPolicy
         let content = form.contents[control.id] ?? .nothing
@@ -47,7 +47,7 @@ extension StoryTransaction {
         return true
     }
 
-    /// The step of a control puts back what stood before `step`.
+    /// Notes that the new step of a control restored what `step` had replaced.
     private mutating func restore(_ step: StoryUndo, _ control: StoryControl) {
         guard let place = steps.firstIndex(where: { $0.field == control.id }) else { return }
         steps[place].restores(what: step)
@@ -80,12 +80,12 @@ extension StoryTransaction {
         writes.count == 1 && ([trace.write] + trace.others).contains(writes[0])
     }
 
-    /// The set that increments add to, as undo knows it; `nil` for the default.
+    /// The set that increments add to, as the journal names it; `nil` for the default.
     private func base(of counter: StoryCounter, _ policy: String) -> Int? {
         counter.bases.standing(policy).flatMap { form.undoneAs($0.write).first }
     }
 
-    /// A set is taken back as a difference where somebody has counted on top of it.
+    /// A set with later increments is undone by a difference.
     private func assignment(_ was: Int?, _ to: Int?, _ control: StoryControl) -> Edit? {
         let initial = Int(control.defaultValue.integerValue ?? 0)
         let shown = form.stored(control.id).value.integerValue.map { Int($0) }
@@ -114,11 +114,10 @@ extension StoryTransaction {
     }
 }
 
-// MARK: - What an edit leaves behind to be undone by
+// MARK: - Steps for the journal
 
 extension StoryTransaction {
-    /// Notes how what the transaction wrote to a control is taken back: from what was there before
-    /// it to what is there now, `write` being its last write.
+    /// Notes how to undo what the transaction wrote to a control. `write` is its last write.
     mutating func noteStep(_ control: StoryControl, _ write: Int) {
         guard let old = contentsBefore[control.id], let new = form.contents[control.id],
             let action = action(control, old, new, write)
@@ -164,7 +163,7 @@ extension StoryTransaction {
         case (.counter(let before), .counter(let after)):
             let own = after.bases.siblings.map(\.write).last { isOwnChange($0, "") }
             guard let own else {
-                // An addition of this transaction to what others had set.
+                // The transaction added to a number that others had set.
                 let bases = after.bases.standing(policy)?.write
                 return .increment(
                     after.sum(over: bases) - before.sum(over: bases), base: base(of: after, policy))
@@ -182,7 +181,7 @@ extension StoryTransaction {
         }
     }
 
-    /// Whether this transaction made a write, and changed something by it.
+    /// Whether this transaction made the write, and the write is not silent.
     private func isOwnChange(_ write: Int, _ part: String) -> Bool {
         newWrites.contains(write)
             && form.repeats[StoryRepeat.Place(write: write, part: part)] == nil

@@ -1,4 +1,4 @@
-// The changes of one request, worked out one after the other: all of them are done, or none is.
+// The changes of one request, one after the other. All of them are done, or none.
 
 import SyncCore
 
@@ -21,13 +21,13 @@ struct StoryTransaction {
     let author: StoryAuthor
     var named: [String] = []
     private(set) var written: Set<String> = []
-    /// Controls with a silent write, which repeats what they hold.
+    /// Controls with a silent write.
     var repeated: Set<String> = []
-    /// Whether an edit that repeats what is there is a write; in an undo it is none.
+    /// Whether an edit that sets the present value is a silent write. In an undo it is not a write.
     var repeatsCount = true
     private(set) var met: Set<String> = []
     private(set) var newWrites: [Int] = []
-    /// What a control held when the first write came that changed it.
+    /// The content of each control before its first write.
     private(set) var contentsBefore: [String: StoryContent] = [:]
     var steps: [StoryUndo] = []
 
@@ -44,7 +44,7 @@ struct StoryTransaction {
 
     // MARK: - Changes
 
-    /// Does one change of a request.
+    /// Applies one change of a request.
     mutating func apply(_ change: JSON, to id: String, _ sight: StorySight) throws {
         guard let control = definition.control(id) else { throw refusal("notFound", id) }
         let shown = form.shown(id)
@@ -57,12 +57,12 @@ struct StoryTransaction {
         if definition.targets(id).isEmpty { throw refusal("invalidValue", id) }
     }
 
-    /// What is done to a store.
+    /// An edit of a store.
     enum Edit: Equatable {
         case set(JSON)
         case rows([String: JSON])
         case increment(Int)
-        /// Tags that are not there yet, and those of the addition that are.
+        /// The tags that are new, and those that are in the set already.
         case add([String], again: [String])
         case remove([String])
         case seal(String)
@@ -70,7 +70,7 @@ struct StoryTransaction {
         case unset
     }
 
-    /// What a change means on what is there.
+    /// The edit that a change makes in the present state.
     func edit(
         _ change: JSON, of control: StoryControl, _ shown: StoryForm.Reading,
         _ root: StoryControl
@@ -195,7 +195,7 @@ struct StoryTransaction {
 
     private func stored(_ id: String) -> [JSON] { form.stored(id).value.arrayValue ?? [] }
 
-    /// A slider's value on its grid: the nearest, the next above or the next below.
+    /// The nearest step of a slider, or the next one above or below.
     private static func snapped(_ number: Int, _ control: StoryControl, rounding: Int) -> Int {
         let over = number - control.minimum
         let low = over / control.step * control.step
@@ -240,14 +240,14 @@ struct StoryTransaction {
 
     // MARK: - Writing
 
-    /// A transaction has seen itself.
+    /// A transaction has seen its own writes.
     private func withOwn(_ sight: StorySight) -> StorySight {
         guard case .only(var writes) = sight else { return sight }
         for write in newWrites { writes.insert(write) }
         return .only(writes)
     }
 
-    /// Whether an edit says what is there already.
+    /// Whether an edit does not change the value.
     private func isIdle(_ edit: Edit, _ control: StoryControl, _ content: StoryContent) -> Bool {
         let (value, isSet) = content.read(control)
         switch (edit, content) {
@@ -320,7 +320,7 @@ struct StoryTransaction {
         noteStep(control, write)
     }
 
-    /// What several added past a bound is taken off with the next step, where the bound is shown.
+    /// The part of the sum that is beyond a bound. The next increment removes it.
     func past(_ counter: StoryCounter, _ control: StoryControl) -> Int {
         let base = counter.bases.standing(control.conflictPolicy)
         let shown = StoryContent.number(counter, base, control)
@@ -352,7 +352,7 @@ struct StoryTransaction {
         }
     }
 
-    /// Puts what came of a write in its place.
+    /// Stores the result of a write.
     mutating func note(_ content: StoryContent, _ control: StoryControl, _ write: Int) {
         if written.insert(control.id).inserted {
             contentsBefore[control.id] = form.contents[control.id]
@@ -368,12 +368,12 @@ struct StoryTransaction {
 }
 
 extension StoryTransaction.Edit {
-    /// What a register is set to; `nil`: back to the default.
+    /// The value of a register; `nil` for a reset.
     var value: JSON? { if case .set(let value) = self { value } else { nil } }
 
     /// The components that are named.
     var rows: [String]? { if case .rows(let rows) = self { rows.keys.sorted() } else { nil } }
 
-    /// What a component is set to.
+    /// The value of a component.
     subscript(id: String) -> JSON? { if case .rows(let rows) = self { rows[id] } else { nil } }
 }

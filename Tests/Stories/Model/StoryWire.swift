@@ -1,13 +1,13 @@
-// What goes over the wire, made comparable.
+// Requests and answers as JSON that can be compared.
 
 import SyncCore
 
-/// JSON-RPC as the stories send and compare it.
+/// JSON that can be compared.
 enum StoryWire {
-    /// Members that no model can foretell: times, names of logs, tokens, replicas.
+    /// Members that the model does not predict, or checks separately.
     private static let unforeseen: Set<String> = ["at", "context", "log", "replica"]
 
-    /// The same without what cannot be foretold.
+    /// The JSON without these members.
     static func normal(_ json: JSON, isAnonymous: Bool) -> JSON {
         switch json {
         case .object(let object):
@@ -36,7 +36,7 @@ enum StoryWire {
     }
 }
 
-/// A request that somebody sends.
+/// A request.
 struct StoryRequest: CustomStringConvertible {
     var method: String
     var params: JSONObject
@@ -63,14 +63,14 @@ struct StoryRequest: CustomStringConvertible {
     var description: String { "\(method) \(JSON.object(params).encodedText)" }
 }
 
-/// What a request is answered with, as far as it is foretold.
+/// The expected answer to a request.
 enum StoryAnswer: Equatable, CustomStringConvertible {
     case result(JSON)
     case refusal(StoryRefusal)
     /// A result with at least these members.
     case partial([String: JSON])
 
-    /// Whether an answer from the wire is this.
+    /// Whether an answer is as expected.
     func matches(_ response: JSON) -> Bool {
         switch self {
         case .result(let json): response["result"] == json

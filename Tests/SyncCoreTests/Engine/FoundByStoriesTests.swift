@@ -5,6 +5,11 @@ import Testing
 // Errors that random stories found, each as the smallest conversation.
 
 @Suite struct FoundByStoriesTests {
+    /// A form that nobody but an admin may read, and the same for everybody.
+    private let closed =
+        #"{"form":"safe","access":{"read":[]},"fields":[{"id":"a","type":"toggle"}]}"#
+    private let open = #"{"form":"safe","fields":[{"id":"a","type":"toggle"}]}"#
+
     @Test("a form whose deletion is not durable yet takes no place of formsPerUserMax")
     func deletionMakesRoom() throws {
         var limits = Limits()
@@ -25,8 +30,6 @@ import Testing
 
     @Test("who may not read a definition is not told of it, though the next gives the right back")
     func readersOfEachDefinition() throws {
-        let closed = #"{"form":"safe","access":{"read":[]},"fields":[{"id":"a","type":"toggle"}]}"#
-        let open = #"{"form":"safe","fields":[{"id":"a","type":"toggle"}]}"#
         try Conversation.play(
             #"""
             connect root
@@ -50,8 +53,6 @@ import Testing
 
     @Test("who was allowed to read a form just before its deletion is told of the deletion")
     func readersOfADeletion() throws {
-        let closed = #"{"form":"safe","access":{"read":[]},"fields":[{"id":"a","type":"toggle"}]}"#
-        let open = #"{"form":"safe","fields":[{"id":"a","type":"toggle"}]}"#
         try Conversation.play(
             #"""
             connect root
@@ -86,5 +87,48 @@ import Testing
             alice> state.set {"form":"ice","context":"$start","require":"current","changes":[{"field":"scoops","increment":1},{"field":"scoops","value":1}]}
             alice< {"result":{"revision":3,"fields":{"scoops":{"value":1}}}}
             """#)
+    }
+
+    @Test("the answer's token continues the token of a change that all others include")
+    func leastTokenOfChanges() throws {
+        let form = #"{"form":"n","fields":[{"id":"n","type":"stepper","min":0,"max":99}]}"#
+        let set = #"state.set {"form":"n","changes":[{"field":"n","increment":1}]}"#
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":\#(form)}
+            root< {"result":{"created":true}}
+            root> \#(set)
+            root< {"result":{"revision":2}}
+            root> \#(set)
+            root< {"result":{"revision":3}}
+            root> \#(set)
+            root< {"result":{"revision":4}}
+            root> state.set {"form":"n","changes":[{"field":"n","increment":1,"context":"3f9a.1:2"},{"field":"n","increment":1,"context":"3f9a.1:1+3"},{"field":"n","increment":1,"context":"3f9a.1:1"}]}
+            root< {"result":{"revision":5,"context":"3f9a.1:1+4+5+6"}}
+            """#)
+    }
+
+    @Test("below commit, the history has what was answered, also while the store cannot write")
+    func historyWhileStoreFails() throws {
+        let host = try EngineHost(durability: .interval)
+        host.storeFails = true
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":@ice}
+            root< {"result":{"created":true}}
+            root> state.set {"form":"ice","changes":[{"field":"scoops","value":1}]}
+            root< {"result":{"revision":2}}
+            pass 200
+            root> state.set {"form":"ice","changes":[{"field":"scoops","value":2}]}
+            root< {"error":{"data":{"kind":"unavailable"}}}
+            root> state.history {"form":"ice"}
+            root< {"result":{"entries":[{"revision":2},{"revision":1}],"more":false}}
+            root> state.history {"form":"ice","limit":1}
+            root< {"result":{"entries":[{"revision":2}],"more":true}}
+            root> state.history {"form":"ice","before":2}
+            root< {"result":{"entries":[{"revision":1}],"more":false}}
+            """#, host: host)
     }
 }

@@ -196,6 +196,17 @@ struct StoreLink {
                 guard row.revision > after, body(row) else { return }
             }
         }
+        for row in unwritten.reversed() where row.form == form.key && row.revision < before {
+            guard row.revision > after, body(row) else { return }
+        }
+    }
+
+    /// Revisions of failed batches that are published.
+    private var unwritten: [RevisionRow] {
+        switch state {
+        case .idle, .committing: []
+        case .rebuilding(let rebuild), .broken(let rebuild, _): rebuild.image.revisions
+        }
     }
 
     /// Whether to search for expired data now.

@@ -1,0 +1,54 @@
+// What an engine of a test has instead of the system's randomness, keys and audit log.
+
+internal import SeededRandom
+public import SyncCore
+
+extension Environment {
+    /// Deterministic randomness, and a seal that does not encrypt but checks the associated data.
+    public static func forTests(
+        seed: UInt64, compile: @escaping PatternCompiler, _ auditLog: AuditLog = AuditLog()
+    ) -> Environment {
+        let random = SharedRandom(seed: seed)
+        return Environment(
+            random: { random.next() }, compile: compile,
+            seal: { plain, place in
+                [UInt8(truncatingIfNeeded: place.count)] + place + plain.map { ~$0 }
+            },
+            open: { sealed, place in
+                guard sealed.first == UInt8(truncatingIfNeeded: place.count),
+                    sealed.dropFirst().starts(with: place)
+                else { return nil }
+                return sealed.dropFirst(1 + place.count).map { ~$0 }
+            },
+            // FNV-1a: enough to distinguish requests.
+            digest: { request in
+                request.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+            }, audit: { auditLog.write($0) })
+    }
+}
+
+/// Collects audit entries; used by one thread, like the engine.
+public final class AuditLog: @unchecked Sendable {
+    public private(set) var entries: [LogEntry] = []
+    /// Whether it accepts no more entries.
+    public var isFull = false
+
+    public init() {}
+
+    func write(_ entry: LogEntry) -> Bool {
+        if !isFull { entries.append(entry) }
+        return !isFull
+    }
+}
+
+/// Randomness that a `@Sendable` function may use.
+// Confined to one test's host, which is used from one thread at a time.
+private final class SharedRandom: @unchecked Sendable {
+    private var generator: SplitMix64
+
+    init(seed: UInt64) {
+        generator = SplitMix64(seed: seed)
+    }
+
+    func next() -> UInt64 { generator.next() }
+}

@@ -1,0 +1,184 @@
+// What a store that fails, or a kill, does to the forms (docs/RELIABILITY.md).
+//
+// Invariant: an edit that was answered is there afterwards, except that below `commit` a killed
+// daemon may have lost the newest edits. Edits are lost from the newest on, so the daemon returns
+// with one of its earlier states.
+
+import SyncCore
+
+/// When the daemon answers an edit.
+enum StoryDurability: String, CaseIterable {
+    case commit, interval, memory
+
+    /// The edits of so many milliseconds before a kill may be lost.
+    var lossMilliseconds: Int {
+        switch self {
+        case .commit: 0
+        case .interval: 100
+        case .memory: 10_000
+        }
+    }
+}
+
+/// What is known of the daemon's store.
+struct StoryStore {
+    enum Health {
+        case healthy
+        /// It cannot write. The daemon may not have tried.
+        case failing
+        /// The daemon knows that the store cannot write. It refuses edits.
+        case refusing
+    }
+
+    var durability = StoryDurability.commit
+    var health = Health.healthy
+    /// With `commit`: the states after each edit that was refused because its commit failed. Nobody
+    /// sees them, but after a kill the store may contain them.
+    var unwritten: [StoryModel] = []
+}
+
+extension StoryModel {
+    typealias Possibility = (model: StoryModel, outcome: Outcome)
+
+    /// What may come of a request. While the store fails, there are several possibilities, because
+    /// nobody knows when the daemon tries to write.
+    func possibilities(of request: StoryRequest, by connection: Int) -> [Possibility] {
+        if mayMissRevisions(request) {
+            var plain = request
+            plain["since"] = nil
+            return choices(of: plain, by: connection) + choices(of: request, by: connection)
+        }
+        return choices(of: request, by: connection)
+    }
+
+    /// Below `commit`, a revision that is no longer in memory may not be in the store yet. The
+    /// first revision of a form is never kept in memory.
+    private func mayMissRevisions(_ request: StoryRequest) -> Bool {
+        guard store.durability != .commit, request.method == "state.subscribe",
+            let seen = request["since"]?["revision"]
+        else { return false }
+        return bounds.mayFallBehind || seen == 0
+    }
+
+    private func choices(of request: StoryRequest, by connection: Int) -> [Possibility] {
+        var done = self
+        let outcome = done.perform(request, by: connection)
+        guard store.health != .healthy else { return [(done, outcome)] }
+        if !isNewEdit(request, by: connection) {
+            guard store.health == .failing, mayHaveTried else { return [(done, outcome)] }
+            var noticed = afterFailure
+            let later = noticed.perform(request, by: connection)
+            return [(done, outcome), (noticed, later)]
+        }
+        let refusal = Outcome(answer: .refusal(StoryRefusal("unavailable")))
+        if store.health == .refusing { return [(self, refusal)] }
+        if store.durability != .commit { return [(done, outcome), (afterFailure, refusal)] }
+        return possibilitiesOfUnwritten(request, connection, refusal)
+    }
+
+    /// An edit is done in the daemon's memory, and then its commit fails.
+    private func possibilitiesOfUnwritten(
+        _ request: StoryRequest, _ connection: Int, _ refusal: Outcome
+    ) -> [Possibility] {
+        var working = store.unwritten.last ?? self
+        working.store = StoryStore(durability: store.durability)
+        let before = working.marks
+        let outcome = working.perform(request, by: connection)
+        let isWaiting = !store.unwritten.isEmpty
+        let refused: [Possibility] = isWaiting ? [(self, refusal)] : []
+        if case .refusal = outcome.answer {
+            if isWaiting { return [(self, outcome)] + refused }
+            working.store = store
+            return [(working, outcome)]
+        }
+        let isWritten = working.marks != before || request["idempotencyKey"] != nil
+        if !isWritten, !isWaiting {
+            working.store = store
+            return [(working, outcome)]
+        }
+        var failed = self
+        failed.store.unwritten.append(working)
+        return [(failed, refusal)] + refused
+    }
+
+    /// Whether a request is an edit that was not answered before.
+    private func isNewEdit(_ request: StoryRequest, by connection: Int) -> Bool {
+        guard RequestMaker.edits.contains(request.method), request["dryRun"] != true,
+            StoryRules.fault(of: request) == nil
+        else { return false }
+        guard let key = request["idempotencyKey"]?.stringValue, let peer = peers[connection] else {
+            return true
+        }
+        return keys["\(peer.user.uid)/\(key)"] == nil
+    }
+
+    /// What distinguishes the forms before and after an edit.
+    private var marks: [[Int]] { forms.map(\.mark) }
+
+    /// Whether a store with this state has the forms and keys of the other one.
+    func isDurably(_ other: StoryModel) -> Bool {
+        marks == other.marks && keys.count == other.keys.count
+    }
+
+    /// Whether the daemon may have tried to write since the store fails.
+    private var mayHaveTried: Bool { store.durability != .commit || !store.unwritten.isEmpty }
+
+    /// The same after a commit failed. Every form has a new log, because the contents of the store
+    /// are not known.
+    var afterFailure: StoryModel {
+        guard store.health == .failing, mayHaveTried else { return self }
+        var result = self
+        result.store.health = .refusing
+        let last = store.unwritten.last
+        for place in result.forms.indices {
+            let form = result.forms[place]
+            result.forms[place].storedLog = form.log
+            result.forms[place].log = nil
+            // The undo journal of a form whose edits failed is read from the store again.
+            if let last, !last.forms.contains(where: { $0.mark == form.mark }) {
+                result.forms[place].journal.restart()
+            }
+        }
+        return result
+    }
+
+    /// The store can write again. What was answered is in it, in a new epoch of the replica.
+    mutating func mend() {
+        if store.health == .refusing { beginEpoch() }
+        store = StoryStore(durability: store.durability)
+        for place in forms.indices { forms[place].storedLog = nil }
+    }
+
+    private mutating func beginEpoch() {
+        epochs.begin()
+        for place in forms.indices {
+            forms[place].epochs.append((epochs.present, forms[place].writes))
+        }
+    }
+
+    /// What a new daemon shows after a kill or a stop, if the store contains this state.
+    ///
+    /// - Parameters:
+    ///   - end: the state at the end of the last daemon, which gave out tokens and logs since.
+    ///   - losesLogs: the last daemon may have shown edits that are lost.
+    func restarted(from end: StoryModel, losesLogs: Bool) -> StoryModel {
+        var result = self
+        result.peers = [:]
+        result.presence = [:]
+        result.tokens = end.tokens
+        result.epochs = end.epochs
+        result.store = StoryStore(durability: end.store.durability)
+        for place in result.forms.indices {
+            result.forms[place].journal.restart()
+            result.forms[place].log = result.forms[place].storedLog ?? result.forms[place].log
+            result.forms[place].storedLog = nil
+            if losesLogs { result.forms[place].log = nil }
+        }
+        if losesLogs { result.beginEpoch() }
+        return result
+    }
+}
+
+extension StoryForm {
+    fileprivate var mark: [Int] { [serial, revision, writes] }
+}
