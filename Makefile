@@ -135,7 +135,7 @@ simulate: dependencies ## the long search: CAUSALITY=1000000 ENGINE=5000 FLEET=3
 
 .PHONY: check-stories-find
 check-stories-find: dependencies ## stories must find the bugs in Tests/Stories/Bugs when they are put back
-	@scripts/check-stories-find
+	@BUILD=$(BUILD) SWIFT=$(SWIFT) scripts/check-stories-find
 
 .PHONY: torture
 torture: test-dependencies package-dependencies machine-dependencies build ## every promise, tried hard: ROWS=1,8 SECONDS=60 SEED=1

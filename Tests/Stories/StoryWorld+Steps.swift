@@ -228,7 +228,7 @@ extension StoryWorld {
             driver.breakStore(writesBatch: random.chance(40))
         else { return }
         tell("the store fails")
-        model.store.health = .failing
+        model.fail()
     }
 
     private func mendStore() throws {

@@ -263,6 +263,7 @@ final class StoryWorld {
                 user: users[1], connection: connection, isAnonymous: model.isAnonymous)
             do {
                 try audit()
+                model.doubtKeys(after: states)
                 forgetPast()
                 for user in everybody { try connect(user) }
                 return

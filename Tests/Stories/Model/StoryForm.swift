@@ -71,7 +71,7 @@ struct StoryForm {
     var journal = StoryJournal()
     /// The name of its log of revisions, once an answer contained it.
     var log: String?
-    /// After a failed commit: the name in the store, while `log` is a new one.
+    /// While the store fails: the name before that, if it is known.
     var storedLog: String?
 
     var name: String { definition.name }

@@ -91,6 +91,8 @@ struct StoryModel {
     var presence: [Int: [Int: JSON]] = [:]
     /// The answers of idempotency keys.
     var keys: [String: (request: StoryRequest, answer: StoryAnswer, token: Token?)] = [:]
+    /// Keys that may be unknown to the daemon.
+    var uncertainKeys: Set<String> = []
     /// Tokens of answers and notifications, by form: the write up to which each names all.
     var tokens: [Int: [String: Int]] = [:]
     var epochs = StoryEpochs()

@@ -43,6 +43,16 @@ extension StoryModel {
     /// What may come of a request. While the store fails, there are several possibilities, because
     /// nobody knows when the daemon tries to write.
     func possibilities(of request: StoryRequest, by connection: Int) -> [Possibility] {
+        if let key = request["idempotencyKey"]?.stringValue, let peer = peers[connection],
+            uncertainKeys.contains("\(peer.user.uid)/\(key)")
+        {
+            var known = self
+            known.uncertainKeys.remove("\(peer.user.uid)/\(key)")
+            var unused = known
+            unused.keys["\(peer.user.uid)/\(key)"] = nil
+            return known.possibilities(of: request, by: connection)
+                + unused.possibilities(of: request, by: connection)
+        }
         if mayMissRevisions(request) {
             var plain = request
             plain["since"] = nil
@@ -65,7 +75,7 @@ extension StoryModel {
         let outcome = done.perform(request, by: connection)
         guard store.health != .healthy else { return [(done, outcome)] }
         if !isNewEdit(request, by: connection) {
-            guard store.health == .failing, mayHaveTried else { return [(done, outcome)] }
+            guard store.health == .failing else { return [(done, outcome)] }
             var noticed = afterFailure
             let later = noticed.perform(request, by: connection)
             return [(done, outcome), (noticed, later)]
@@ -81,20 +91,21 @@ extension StoryModel {
         _ request: StoryRequest, _ connection: Int, _ refusal: Outcome
     ) -> [Possibility] {
         var working = store.unwritten.last ?? self
-        working.store = StoryStore(durability: store.durability)
+        working.store = StoryStore(durability: store.durability, health: .failing)
         let before = working.marks
         let outcome = working.perform(request, by: connection)
         let isWaiting = !store.unwritten.isEmpty
-        let refused: [Possibility] = isWaiting ? [(self, refusal)] : []
+        let refused: [Possibility] =
+            (isWaiting ? [(self, refusal)] : []) + [(afterFailure, refusal)]
         if case .refusal = outcome.answer {
             if isWaiting { return [(self, outcome)] + refused }
             working.store = store
-            return [(working, outcome)]
+            return [(working, outcome)] + refused
         }
         let isWritten = working.marks != before || request["idempotencyKey"] != nil
         if !isWritten, !isWaiting {
             working.store = store
-            return [(working, outcome)]
+            return [(working, outcome)] + refused
         }
         var failed = self
         failed.store.unwritten.append(working)
@@ -115,31 +126,43 @@ extension StoryModel {
     /// What distinguishes the forms before and after an edit.
     private var marks: [[Int]] { forms.map(\.mark) }
 
+    /// Notes the keys of edits that changed nothing: after a kill, nobody sees whether the store has
+    /// them.
+    ///
+    /// - Parameter states: The other states that were possible after the kill.
+    mutating func doubtKeys(after states: [StoryModel]) {
+        for state in states where state.marks == marks {
+            uncertainKeys.formUnion(keys.keys.filter { state.keys[$0] == nil })
+        }
+    }
+
     /// Whether a store with this state has the forms and keys of the other one.
     func isDurably(_ other: StoryModel) -> Bool {
         marks == other.marks && keys.count == other.keys.count
     }
 
-    /// Whether the daemon may have tried to write since the store fails.
-    private var mayHaveTried: Bool { store.durability != .commit || !store.unwritten.isEmpty }
-
     /// The same after a commit failed. Every form has a new log, because the contents of the store
     /// are not known.
     var afterFailure: StoryModel {
-        guard store.health == .failing, mayHaveTried else { return self }
+        guard store.health == .failing else { return self }
         var result = self
         result.store.health = .refusing
         let last = store.unwritten.last
         for place in result.forms.indices {
             let form = result.forms[place]
-            result.forms[place].storedLog = form.log
-            result.forms[place].log = nil
+            if form.log == form.storedLog || form.storedLog == nil { result.forms[place].log = nil }
             // The undo journal of a form whose edits failed is read from the store again.
             if let last, !last.forms.contains(where: { $0.mark == form.mark }) {
                 result.forms[place].journal.restart()
             }
         }
         return result
+    }
+
+    /// The store cannot write any more.
+    mutating func fail() {
+        store.health = .failing
+        for place in forms.indices { forms[place].storedLog = forms[place].log }
     }
 
     /// The store can write again. What was answered is in it, in a new epoch of the replica.
@@ -170,7 +193,7 @@ extension StoryModel {
         result.store = StoryStore(durability: end.store.durability)
         for place in result.forms.indices {
             result.forms[place].journal.restart()
-            result.forms[place].log = result.forms[place].storedLog ?? result.forms[place].log
+            if store.health != .healthy { result.forms[place].log = result.forms[place].storedLog }
             result.forms[place].storedLog = nil
             if losesLogs { result.forms[place].log = nil }
         }

@@ -112,12 +112,16 @@ import Testing
     @Test("below commit, the history has what was answered, also while the store cannot write")
     func historyWhileStoreFails() throws {
         let host = try EngineHost(durability: .interval)
-        host.storeFails = true
         try Conversation.play(
             #"""
             connect root
             root> form.apply {"definition":@ice}
             root< {"result":{"created":true}}
+            """#, host: host)
+        host.storeFails = true
+        try Conversation.play(
+            #"""
+            connect root
             root> state.set {"form":"ice","changes":[{"field":"scoops","value":1}]}
             root< {"result":{"revision":2}}
             pass 200
