@@ -21,6 +21,8 @@ struct OrderSearch {
     private(set) var found: StoryModel?
     /// The states after each edit, in all orders that were found.
     private(set) var states: [StoryModel] = []
+    /// The states that a failed commit may have left in the store, in all orders that were found.
+    private(set) var unwritten: [StoryModel] = []
     private static let triesMax = 20_000
 
     /// - Parameter listed: The names of all forms afterwards, in order of their creation, if known.
@@ -37,7 +39,7 @@ struct OrderSearch {
 
     /// Searches from a state.
     ///
-    /// - Parameter isExhaustive: All orders are searched, for `states`.
+    /// - Parameter isExhaustive: All orders are searched, for `states` and `unwritten`.
     mutating func run(from model: StoryModel, isExhaustive: Bool) {
         var path: [StoryModel] = []
         find(model, connections.map { _ in 0 }, &path, isExhaustive)
@@ -78,6 +80,7 @@ struct OrderSearch {
         guard isEnd, listed == nil || listed == model.forms.map(\.name) else { return }
         found = found ?? model
         states += path
+        unwritten += model.store.unwritten
     }
 
     private func check(

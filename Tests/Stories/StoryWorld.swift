@@ -186,10 +186,17 @@ final class StoryWorld {
         var search = OrderSearch(
             asked: asked.mapValues { $0.map(\.request) }, responses: responses,
             listed: listed, isAnonymous: model.isAnonymous)
-        search.run(from: model, isExhaustive: plan.durability != .commit && listed != nil)
-        guard let found = search.found else { throw StoryDifference(search.complaint) }
+        let isFailing = model.store.health == .failing
+        search.run(
+            from: model,
+            isExhaustive: isFailing || plan.durability != .commit && listed != nil)
+        guard var found = search.found else { throw StoryDifference(search.complaint) }
         // Nobody sees an edit whose commit failed, whether or not a later answer shows the failure.
-        model = found.store.unwritten.isEmpty ? found : found.afterFailure
+        if isFailing, !search.unwritten.isEmpty {
+            found.store.unwritten = search.unwritten
+            found = found.afterFailure
+        }
+        model = found
         remember(search.states)
         for (connection, asked) in asked {
             for (one, response) in zip(asked, responses[connection] ?? [])
