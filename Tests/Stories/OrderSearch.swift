@@ -54,6 +54,8 @@ struct OrderSearch {
             guard let requests = asked[connection], done[place] < requests.count else { continue }
             isEnd = false
             let number = done[place]
+            var model = model
+            model.peers[connection]?.request = number + 1
             for (trial, outcome) in model.possibilities(of: requests[number], by: connection) {
                 if tries > Self.triesMax || found != nil && !isExhaustive { return }
                 tries += 1

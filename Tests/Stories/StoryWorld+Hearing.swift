@@ -4,7 +4,7 @@ import SyncCore
 
 extension StoryWorld {
     /// Compares all notifications that arrived with those that are due.
-    func hear(_ notices: [Int: [JSON]]) throws {
+    func hear(_ notices: [Int: [Notice]]) throws {
         for connection in model.peers.keys.sorted() {
             for notice in notices[connection] ?? [] { try hear(notice, connection) }
         }
@@ -12,48 +12,60 @@ extension StoryWorld {
             // A daemon may send them later.
             for _ in 0..<500 where complaint(of: connection) != nil {
                 guard try driver.waitForMore() else { break }
-                for notice in try driver.take(connection) { try hear(notice, connection) }
+                for notice in try driver.take(connection) {
+                    try hear(Notice(json: notice, position: .max), connection)
+                }
             }
             if let complaint = complaint(of: connection) { throw StoryDifference(complaint) }
             model.peers[connection]?.endings = []
             model.peers[connection]?.ended = []
             model.peers[connection]?.formerListings = []
+            for serial in model.peers[connection]?.subscriptions.keys.sorted() ?? [] {
+                model.peers[connection]?.subscriptions[serial]?.answer = 0
+            }
         }
     }
 
-    private func hear(_ notice: JSON, _ connection: Int) throws {
-        let params = notice["params"]
+    private func hear(_ notice: Notice, _ connection: Int) throws {
+        let params = notice.json["params"]
         let name = params?["form"]?.stringValue ?? ""
-        switch notice["method"]?.stringValue {
+        switch notice.json["method"]?.stringValue {
         case "presence.changed": try hearPresence(params, name, connection)
         case "state.changed", "form.changed": try hearChange(notice, name, connection)
-        case "goodbye": try hearGoodbye(notice, connection)
-        default: throw StoryDifference("\(connection) was told \(notice)")
+        case "goodbye": try hearGoodbye(notice.json, connection)
+        default: throw StoryDifference("\(connection) was told \(notice.json)")
         }
     }
 
-    private func hearChange(_ notice: JSON, _ name: String, _ connection: Int) throws {
-        let normal = StoryWire.normal(notice, isAnonymous: model.isAnonymous)
+    private func hearChange(_ notice: Notice, _ name: String, _ connection: Int) throws {
+        let normal = StoryWire.normal(notice.json, isAnonymous: model.isAnonymous)
         guard let peer = model.peers[connection] else { return }
-        for (serial, subscription) in peer.subscriptions {
-            guard let due = subscription.due.first, due.notice == normal else { continue }
-            model.peers[connection]?.subscriptions[serial]?.due.removeFirst()
-            return try learn(notice["params"]?["context"], due, serial)
+        // Those of the list of forms have no token.
+        let token = notice.json["params"]?["context"]
+        if token != nil {
+            for (serial, subscription) in peer.subscriptions
+            where subscription.answer <= notice.position {
+                guard let due = subscription.due.first, due.notice == normal else { continue }
+                model.peers[connection]?.subscriptions[serial]?.due.removeFirst()
+                return try learn(token, due, serial)
+            }
+            for (place, ended) in peer.ended.enumerated() where notice.position < ended.answer {
+                guard ended.subscription.due.first?.notice == normal else { continue }
+                model.peers[connection]?.ended[place].subscription.due.removeFirst()
+                return
+            }
         }
         if hearEnding(normal, peer) { return }
         // In the order of each form. The order of two forms does not follow from the answers.
-        let listed = peer.listings.firstIndex { $0["params"]?["form"]?.stringValue == name }
+        let listed =
+            token == nil
+            ? peer.listings.firstIndex { $0["params"]?["form"]?.stringValue == name } : nil
         if let listed, peer.listings[listed] == normal {
             model.peers[connection]?.listings.remove(at: listed)
             return
         }
         // Last, because these need not come, and a notification of the list may look the same.
-        for place in peer.ended.indices
-        where peer.ended[place].subscription.due.first?.notice == normal {
-            model.peers[connection]?.ended[place].subscription.due.removeFirst()
-            return
-        }
-        if let place = peer.formerListings.firstIndex(of: normal) {
+        if token == nil, let place = peer.formerListings.firstIndex(of: normal) {
             model.peers[connection]?.formerListings.removeSubrange(...place)
             return
         }
@@ -98,9 +110,9 @@ extension StoryWorld {
 
     /// A subscriber that falls behind gets one notification with the newest values.
     private func hearCoalesced(
-        _ notice: JSON, _ normal: JSON, _ name: String, _ connection: Int
+        _ notice: Notice, _ normal: JSON, _ name: String, _ connection: Int
     ) -> Bool {
-        guard let from = notice["params"]?["coalesced"]?["from"]?.integerValue,
+        guard let from = notice.json["params"]?["coalesced"]?["from"]?.integerValue,
             let peer = model.peers[connection],
             let revision = normal["params"]?["revision"]?.integerValue
         else { return false }
@@ -112,18 +124,22 @@ extension StoryWorld {
             return true
         }
         guard let form = model.forms.first(where: { $0.name == name }) else { return false }
-        if let subscription = peer.subscriptions[form.serial],
+        let current = peer.subscriptions[form.serial].flatMap {
+            $0.answer <= notice.position ? $0 : nil
+        }
+        if let subscription = current,
             hearAll(normal, from: Int(from), form, subscription, connection)
         {
             return true
         }
-        if let subscription = peer.subscriptions[form.serial],
+        if let subscription = current,
             let count = coalesced(normal, from: Int(from), upTo: Int(revision), form, subscription)
         {
             model.peers[connection]?.subscriptions[form.serial]?.due.removeFirst(count)
             return true
         }
-        for (place, ended) in peer.ended.enumerated() where ended.form == form.serial {
+        for (place, ended) in peer.ended.enumerated()
+        where ended.form == form.serial && notice.position < ended.answer {
             let count = coalesced(
                 normal, from: Int(from), upTo: Int(revision), form, ended.subscription)
             guard let count else { continue }

@@ -130,10 +130,17 @@ final class StoryWorld {
         try hear(answers: [connection: asked])
     }
 
+    /// A notification.
+    struct Notice {
+        var json: JSON
+        /// The number of answers that its connection got before it in this step.
+        var position: Int
+    }
+
     /// Reads the frames that arrived, and compares them with the model.
     private func hear(answers asked: [Int: [Asked]], listed: [String]? = nil) throws {
         var responses: [Int: [JSON]] = [:]
-        var notices: [Int: [JSON]] = [:]
+        var notices: [Int: [Notice]] = [:]
         for connection in model.peers.keys {
             for frame in try driver.take(connection) {
                 if tellsFrames, connection != auditor { tell("    \(connection) < \(frame)") }
@@ -145,7 +152,8 @@ final class StoryWorld {
                 } else if frame["method"] == nil {
                     responses[connection, default: []].append(frame)
                 } else {
-                    notices[connection, default: []].append(frame)
+                    notices[connection, default: []].append(
+                        Notice(json: frame, position: responses[connection]?.count ?? 0))
                 }
             }
         }
@@ -159,7 +167,7 @@ final class StoryWorld {
         }
         var asked = asked
         for (connection, notices) in notices
-        where notices.contains(where: { $0["method"] == "goodbye" }) {
+        where notices.contains(where: { $0.json["method"] == "goodbye" }) {
             dropNotBegun(&asked[connection, default: []], &responses[connection, default: []])
         }
         for (connection, got) in responses where asked[connection] == nil {

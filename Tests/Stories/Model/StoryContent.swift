@@ -128,10 +128,15 @@ struct StoryCounter: Equatable {
         additions.reduce(0) { $0 + ($1.base == base ? $1.sum : 0) }
     }
 
-    mutating func add(_ amount: Int, to base: Int?, as write: Int) {
-        let before = sum(over: base)
-        additions.removeAll { $0.base == base }
-        additions.append(Addition(base: base, sum: before + amount, last: write))
+    /// Adds an increment to those of the present epoch, which began after the write `start`.
+    mutating func add(_ amount: Int, to base: Int?, as write: Int, start: Int) {
+        var sum = amount
+        additions.removeAll { old in
+            guard old.base == base, old.last > start else { return false }
+            sum += old.sum
+            return true
+        }
+        additions.append(Addition(base: base, sum: sum, last: write))
     }
 
     mutating func set(
@@ -182,8 +187,8 @@ enum StoryContent: Equatable {
     case counter(StoryCounter)
     case tags(StoryTags)
     case wheels([String: StoryRegister])
-    /// The number of presses, and the newest press.
-    case presses(Int, last: Int?)
+    /// The number of presses, and the newest press of each epoch.
+    case presses(Int, newest: [Int])
     /// The secret (`nil` after a reset), and the newest write.
     case secret(String?, last: Int?)
     case nothing
@@ -194,7 +199,7 @@ enum StoryContent: Equatable {
         case .counter: self = .counter(StoryCounter())
         case .tags: self = .tags(StoryTags())
         case .wheels: self = .wheels([:])
-        case .presses: self = .presses(0, last: nil)
+        case .presses: self = .presses(0, newest: [])
         case .secret: self = .secret(nil, last: nil)
         case nil: self = .nothing
         }

@@ -195,6 +195,7 @@ extension StoryModel {
         }
         let presence = request["presence"]?.boolValue ?? false
         var subscription = StoryPeer.Subscription(globs: globs, presence: presence)
+        subscription.answer = peers[peer.connection]?.request ?? 0
         var resumed = false
         if let since = request["since"], let log = since["log"]?.stringValue, log == form.log,
             let seen = since["revision"]?.integerValue, seen <= form.revision
@@ -235,7 +236,9 @@ extension StoryModel {
     /// Ends a subscription, and the presence of its connection.
     mutating func end(_ serial: Int, of connection: Int) {
         if let ended = peers[connection]?.subscriptions.removeValue(forKey: serial) {
-            peers[connection]?.ended.append((serial, ended))
+            let isOwn = connection == acting
+            peers[connection]?.ended.append(
+                (serial, ended, isOwn ? peers[connection]?.request ?? 0 : .max))
         }
         presence[serial]?[connection] = nil
     }

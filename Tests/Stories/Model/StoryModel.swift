@@ -27,6 +27,9 @@ struct StoryPeer {
         var presence: Bool
         /// The revisions to be sent, in order.
         var due: [StoryForm.Revision] = []
+        /// Its answer is the one with this number among those of this step; 0 for an earlier step.
+        /// Its notifications come after that.
+        var answer = 0
         /// The presence that was sent, by connection.
         var picture: [Int: JSON] = [:]
     }
@@ -49,8 +52,11 @@ struct StoryPeer {
     var subscriptions: [Int: Subscription] = [:]
     /// Subscriptions of forms that were deleted, or that the user may not read any more.
     var endings: [Ending] = []
-    /// Subscriptions that it ended itself, by form. What is due may have been on its way.
-    var ended: [(form: Int, subscription: Subscription)] = []
+    /// Subscriptions that ended in this step, by form. What is due may have been sent before the
+    /// answer with that number.
+    var ended: [(form: Int, subscription: Subscription, answer: Int)] = []
+    /// The number of its present request among those of this step.
+    var request = 0
     var watchesForms = false
     var listings: [JSON] = []
     /// Notifications of an earlier `form.watch` that may have been on their way.

@@ -56,7 +56,8 @@ extension StoryTransaction {
             wheels.allSatisfy { id, register in
                 register.siblings.allSatisfy { covers($0.write, id) }
             }
-        case .presses(_, let last), .secret(_, let last): last.map { covers($0, "") } ?? true
+        case .presses(_, let newest): newest.allSatisfy { covers($0, "") }
+        case .secret(_, let last): last.map { covers($0, "") } ?? true
         case .nothing: true
         }
     }

@@ -297,7 +297,7 @@ struct StoryTransaction {
         case (.increment(let amount), .counter(var counter)):
             let base = counter.bases.standing(policy)
             counter.add(
-                amount + past(counter, control), to: base?.write, as: write)
+                amount + past(counter, control), to: base?.write, as: write, start: epochStart)
             new = .counter(counter)
         case (_, .counter(var counter)):
             isConcurrent = counter.set(edit.value, as: write, by: author, sight, policy)
@@ -310,7 +310,8 @@ struct StoryTransaction {
                 repeatTags(again, of: &tags, control, write)
             }
             new = .tags(tags)
-        case (.press, .presses(let count, _)): new = .presses(count + 1, last: write)
+        case (.press, .presses(let count, let newest)):
+            new = .presses(count + 1, newest: newest.filter { $0 <= epochStart } + [write])
         case (.seal(let secret), .secret): new = .secret(secret, last: write)
         case (_, .secret): new = .secret(nil, last: write)
         default: return
@@ -319,6 +320,9 @@ struct StoryTransaction {
         if isConcurrent { met.insert(id) }
         noteStep(control, write)
     }
+
+    /// The write before the present epoch of the replica.
+    private var epochStart: Int { form.epochs.last?.after ?? 0 }
 
     /// The part of the sum that is beyond a bound. The next increment removes it.
     func past(_ counter: StoryCounter, _ control: StoryControl) -> Int {
