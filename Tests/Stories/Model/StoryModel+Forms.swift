@@ -236,9 +236,8 @@ extension StoryModel {
     /// Ends a subscription, and the presence of its connection.
     mutating func end(_ serial: Int, of connection: Int) {
         if let ended = peers[connection]?.subscriptions.removeValue(forKey: serial) {
-            let isOwn = connection == acting
-            peers[connection]?.ended.append(
-                (serial, ended, isOwn ? peers[connection]?.request ?? 0 : .max))
+            let answer = connection == acting ? peers[connection]?.request ?? 0 : .max
+            peers[connection]?.ended.append((serial, ended, answer))
         }
         presence[serial]?[connection] = nil
     }
