@@ -103,6 +103,7 @@ struct OrderSearch {
                 throw StoryDifference("the log is \(log), and was \(known ?? "another")")
             }
             model.forms[place].log = log
+            model.forms[place].uncertainLog = nil
         }
         if let token = outcome.token, let text = result?["context"]?.stringValue {
             try model.check(text, token.writes, token.form, isShown: token.isShown)

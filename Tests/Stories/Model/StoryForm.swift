@@ -71,6 +71,8 @@ struct StoryForm {
     var journal = StoryJournal()
     /// The name of its log of revisions, once an answer contained it.
     var log: String?
+    /// A name that was learned while the store failed: from before or after the failed commit.
+    var uncertainLog: String?
     /// While the store fails: the name before that, if it is known.
     var storedLog: String?
 

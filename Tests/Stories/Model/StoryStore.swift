@@ -53,6 +53,17 @@ extension StoryModel {
             return known.possibilities(of: request, by: connection)
                 + unused.possibilities(of: request, by: connection)
         }
+        if request.method == "state.subscribe", let log = request["since"]?["log"]?.stringValue,
+            let place = forms.firstIndex(where: { $0.uncertainLog == log && $0.log == nil })
+        {
+            var known = self
+            known.forms[place].log = log
+            return [known, self].flatMap { $0.alternatives(of: request, by: connection) }
+        }
+        return alternatives(of: request, by: connection)
+    }
+
+    private func alternatives(of request: StoryRequest, by connection: Int) -> [Possibility] {
         if mayMissRevisions(request) {
             var plain = request
             plain["since"] = nil
@@ -150,6 +161,7 @@ extension StoryModel {
         let last = store.unwritten.last
         for place in result.forms.indices {
             let form = result.forms[place]
+            if form.storedLog == nil { result.forms[place].uncertainLog = form.log }
             if form.log == form.storedLog || form.storedLog == nil { result.forms[place].log = nil }
             // The undo journal of a form whose edits failed is read from the store again.
             if let last, !last.forms.contains(where: { $0.mark == form.mark }) {
@@ -195,6 +207,7 @@ extension StoryModel {
             result.forms[place].journal.restart()
             if store.health != .healthy { result.forms[place].log = result.forms[place].storedLog }
             result.forms[place].storedLog = nil
+            result.forms[place].uncertainLog = nil
             if losesLogs { result.forms[place].log = nil }
         }
         if losesLogs { result.beginEpoch() }
