@@ -233,6 +233,25 @@ extension StoryModel {
         return Outcome(answer: .result(.object(JSONObject())))
     }
 
+    /// `state.unsubscribe` of a form that was deleted, before the connection was notified of that;
+    /// `nil` if it was.
+    func endingEarly(_ request: StoryRequest, by connection: Int) -> StoryModel? {
+        let name = request["form"]?.stringValue
+        guard request.method == "state.unsubscribe", StoryRules.fault(of: request) == nil,
+            let peer = peers[connection],
+            let place = peer.endings.firstIndex(where: { $0.form.name == name })
+        else { return nil }
+        var result = self
+        let ending = peer.endings[place]
+        result.peers[connection]?.endings.remove(at: place)
+        result.peers[connection]?.ended.append(
+            (ending.form.serial, ending.subscription, peer.request))
+        if let deletion = ending.deletion {
+            result.peers[connection]?.formerListings.append(deletion)
+        }
+        return result
+    }
+
     /// Ends a subscription, and the presence of its connection.
     mutating func end(_ serial: Int, of connection: Int) {
         if let ended = peers[connection]?.subscriptions.removeValue(forKey: serial) {

@@ -60,6 +60,10 @@ extension StoryModel {
             known.forms[place].log = log
             return [known, self].flatMap { $0.alternatives(of: request, by: connection) }
         }
+        if let early = endingEarly(request, by: connection) {
+            let done = Outcome(answer: .result(.object(JSONObject())))
+            return alternatives(of: request, by: connection) + [(early, done)]
+        }
         return alternatives(of: request, by: connection)
     }
 
