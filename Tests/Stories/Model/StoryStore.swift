@@ -107,6 +107,12 @@ extension StoryModel {
     ) -> [Possibility] {
         var working = store.unwritten.last ?? self
         working.store = StoryStore(durability: store.durability, health: .failing)
+        // A `hello` between two edits is done at once.
+        for (number, peer) in peers {
+            working.peers[number]?.client = peer.client
+            working.peers[number]?.tty = peer.tty
+            working.peers[number]?.session = peer.session
+        }
         let before = working.marks
         let outcome = working.perform(request, by: connection)
         let isWaiting = !store.unwritten.isEmpty
