@@ -195,7 +195,8 @@ let package = Package(
             dependencies: ["Stories", "SyncCore", "pickersyncd", "pickerctl"],
             swiftSettings: strict),
         .testTarget(
-            name: "EventLoopTests", dependencies: ["EventLoop", "TestKit"], swiftSettings: strict),
+            name: "EventLoopTests", dependencies: ["EventLoop", "CUV", "TestKit"],
+            swiftSettings: strict),
         .testTarget(
             name: "StoreTests", dependencies: ["Store", "SyncCore", "CSQLite", "TestKit"],
             exclude: ["Fixtures"],

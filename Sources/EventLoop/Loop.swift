@@ -77,24 +77,6 @@ internal import Glibc
         hasStopRequest = false
     }
 
-    /// Waits for events at most once and delivers them: `uv_run`, `UV_RUN_ONCE`.
-    /// - Returns: whether anything still keeps the loop alive.
-    @discardableResult
-    public func runOnce() -> Bool {
-        turn(UV_RUN_ONCE)
-        hasStopRequest = false
-        return isAlive
-    }
-
-    /// Delivers what is ready and never waits: `uv_run`, `UV_RUN_NOWAIT`.
-    /// - Returns: whether anything still keeps the loop alive.
-    @discardableResult
-    public func runNoWait() -> Bool {
-        turn(UV_RUN_NOWAIT)
-        hasStopRequest = false
-        return isAlive
-    }
-
     /// Makes `run` return after this iteration, or at once if it is called before: `uv_stop`.
     public func stop() {
         precondition(phase != .closed, "the loop is closed")
@@ -135,16 +117,6 @@ internal import Glibc
     }
 
     // MARK: The end
-
-    /// How many handles are active: tests expect 0 at the end.
-    public var openHandleCount: Int {
-        precondition(phase != .closed, "the loop is closed")
-        var count = 0
-        unsafe withUnsafeMutablePointer(to: &count) { pointer in
-            unsafe uv_walk(raw, countOpenHandle, pointer)
-        }
-        return count
-    }
 
     private func finish() {
         onIterationEnd = nil
@@ -187,13 +159,4 @@ internal import Glibc
 private func closeHandle(_ raw: UnsafeMutablePointer<uv_handle_t>?, _: UnsafeMutableRawPointer?) {
     guard let data = unsafe raw?.pointee.data else { return }
     unsafe Unmanaged<Handle>.fromOpaque(data).takeUnretainedValue().close()
-}
-
-private func countOpenHandle(
-    _ raw: UnsafeMutablePointer<uv_handle_t>?, _ count: UnsafeMutableRawPointer?
-) {
-    guard let data = unsafe raw?.pointee.data, let count = unsafe count else { return }
-    let handle = unsafe Unmanaged<Handle>.fromOpaque(data).takeUnretainedValue()
-    guard !handle.isClosing, !(handle is IterationHook) else { return }
-    unsafe count.assumingMemoryBound(to: Int.self).pointee += 1
 }

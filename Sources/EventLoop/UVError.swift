@@ -4,7 +4,7 @@ internal import CUV
 
 /// An error of libuv: the call and the reason.
 ///
-/// Codes are compared by value, so that a caller asks `error.code == .brokenPipe` and never
+/// Codes are compared by value, so that a caller asks `error.code == .canceled` and never
 /// compares messages.
 public struct UVError: Error, Hashable, Sendable {
     /// A libuv error number (negative, `UV_E…`), as in libuv's errors page.
@@ -35,16 +35,8 @@ public struct UVError: Error, Hashable, Sendable {
 }
 
 extension UVError.Code {
-    /// The peer has closed its end (EPIPE).
-    public static let brokenPipe = Self(rawValue: UV_EPIPE.rawValue)
     /// The handle was closed, or the request cancelled, before the operation was done (ECANCELED).
     public static let canceled = Self(rawValue: UV_ECANCELED.rawValue)
-    /// The peer ended the connection without reading what was sent (ECONNRESET).
-    public static let connectionReset = Self(rawValue: UV_ECONNRESET.rawValue)
-    /// The operation would block (EAGAIN).
-    public static let tryAgain = Self(rawValue: UV_EAGAIN.rawValue)
-    /// The descriptor is not of the right kind (EINVAL).
-    public static let invalidArgument = Self(rawValue: UV_EINVAL.rawValue)
 }
 
 extension UVError: CustomStringConvertible {

@@ -119,7 +119,7 @@ private let largeByteCount = 4 << 20
                 client.close()
             }
             #expect(try client.tryWrite([chunk.segment]) == 0, "never past what is queued")
-            for _ in 0..<3 { loop.runNoWait() }
+            loop.runIterations(3)
             #expect(!isWritten)
             var reads = 0
             server.onRead = { bytes in
@@ -148,12 +148,12 @@ private let largeByteCount = 4 << 20
             }
             try client.write([1])
             try server.readStart()
-            while received.isEmpty { loop.runOnce() }
+            loop.run { !received.isEmpty }
             try client.write([2])
-            for _ in 0..<5 { loop.runNoWait() }
+            loop.runIterations(5)
             #expect(received == [1])
             try server.readStart()
-            while received.count < 2 { loop.runOnce() }
+            loop.run { received.count == 2 }
             #expect(received == [1, 2])
             client.close()
             server.close()

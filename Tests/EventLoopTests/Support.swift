@@ -1,5 +1,6 @@
 // What the stories of this folder share: a loop that must end empty, socket pairs.
 
+import CUV
 import Glibc
 import Testing
 
@@ -15,6 +16,53 @@ func withTestLoop<Success>(_ story: (Loop) throws -> Success) throws -> Success 
         #expect(!loop.isAlive, "the story leaves requests under way")
         return result
     }
+}
+
+extension Loop {
+    /// The number of handles that are open and not closing.
+    var openHandleCount: Int {
+        var count = 0
+        uv_walk(raw, countOpenHandle, &count)
+        return count
+    }
+
+    /// Runs until a condition holds or nothing keeps the loop alive.
+    func run(until condition: @escaping () -> Bool) {
+        if condition() { return }
+        onIterationEnd = { [unowned self] in if condition() { stop() } }
+        run()
+        onIterationEnd = nil
+    }
+
+    /// Runs this many iterations, none of which waits.
+    func runIterations(_ count: Int) {
+        var left = count
+        let timer = Timer(loop: self)
+        timer.onFire = { [unowned self] in
+            left -= 1
+            if left >= 0 { return timer.start(after: .zero) }
+            timer.close()
+            stop()
+        }
+        timer.start(after: .zero)
+        run()
+    }
+}
+
+private func countOpenHandle(
+    _ raw: UnsafeMutablePointer<uv_handle_t>?, _ count: UnsafeMutableRawPointer?
+) {
+    guard let data = raw?.pointee.data, let count else { return }
+    let handle = Unmanaged<Handle>.fromOpaque(data).takeUnretainedValue()
+    guard !handle.isClosing, !(handle is IterationHook) else { return }
+    count.assumingMemoryBound(to: Int.self).pointee += 1
+}
+
+extension UVError.Code {
+    static let brokenPipe = Self(rawValue: -EPIPE)
+    static let connectionReset = Self(rawValue: -ECONNRESET)
+    static let tryAgain = Self(rawValue: -EAGAIN)
+    static let invalidArgument = Self(rawValue: -EINVAL)
 }
 
 struct SetupFailed: Error { let reason: String }

@@ -1,3 +1,4 @@
+import CUV
 import Glibc
 import TestKit
 import Testing
@@ -44,12 +45,12 @@ import Testing
                 listener.pause()
             }
             let clients = try (0..<3).map { _ in try UnixSocket.connect(to: path).relinquish() }
-            loop.runNoWait()
+            loop.runIterations(1)
             #expect(accepted == 0, "paused from the start")
             for expected in 1...3 {
                 listener.resume()
-                while accepted < expected { loop.runOnce() }
-                for _ in 0..<3 { loop.runNoWait() }
+                loop.run { accepted == expected }
+                loop.runIterations(3)
                 #expect(accepted == expected)
             }
             listener.pause()
@@ -199,6 +200,36 @@ import Testing
             try UnixSocket.remove(path)
         }
         #expect(access(path, F_OK) == 0)
+    }
+
+    @Test(
+        "what was put in the place of a socket keeps its group and mode",
+        arguments: [nil, geteuid() == 0 ? 61_501 : getegid()])
+    func swapped(group: gid_t?) throws {
+        let folder = try TemporaryFolder()
+        let path = folder("s")
+        try folder.write("victim", "precious")
+        chmod(folder("victim"), 0o600)
+        let before = try #require(facts(folder("victim")))
+        let swaps: [() -> CInt] = [
+            { symlink(folder("victim"), path) }, { link(folder("victim"), path) },
+            { mkdir(path, 0o700) },
+        ]
+        for swap in swaps {
+            _ = try UnixSocket.listen(at: path, mode: 0o600)
+            unlink(path)
+            #expect(swap() == 0)
+            #expect(throws: SystemError.self) {
+                try UnixSocket.permit(path, group: group, mode: 0o666)
+            }
+            #expect(facts(folder("victim")) == before)
+            remove(path)
+        }
+    }
+
+    private func facts(_ path: String) -> [UInt32]? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? [status.st_mode, status.st_uid, status.st_gid] : nil
     }
 
     @Test("a passed descriptor is taken over if it listens, and refused otherwise")

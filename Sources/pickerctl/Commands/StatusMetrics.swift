@@ -100,12 +100,6 @@ enum Metrics {
         Metric("store_free_pages", .gauge, "store.freePages", "Pages of it that are free."),
     ]
 
-    /// Members of `server.status` that are not metrics, or that are labels of
-    /// `pickersync_build_info` or part of another metric.
-    static let leftOut: Set<String> = [
-        "server", "protocol", "replica", "startedAt", "durability", "trouble", "pid", "limits",
-    ]
-
     static func lines(_ status: JSON) -> [String] {
         var lines = info(status)
         for metric in all {
