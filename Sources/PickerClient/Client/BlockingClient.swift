@@ -178,9 +178,6 @@ public final class BlockingClient {
     /// The current fields of a followed form.
     public func fields(of form: String) -> [NamedField] { machine.fields(of: form) }
 
-    /// The newest causal context that was shown of a followed form.
-    public func context(of form: String) -> String? { machine.context(of: form) }
-
     /// Sleeps until something happens: an event, one of `descriptors`, or the deadline in monotonic
     /// nanoseconds. If the daemon is lost, it waits without a limit.
     ///

@@ -124,11 +124,11 @@ extension ClientMachine {
     private mutating func subscribed(_ form: String, _ result: SubscribeResult) {
         guard let index = index(of: form) else { return }
         if result.isResumed {
-            subscriptions[index].resumed(result)
+            subscriptions[index].replica.resumed(result)
             events.append(.resumed(result))
         } else {
-            let previous = subscriptions[index].view
-            subscriptions[index].began(result)
+            let previous = subscriptions[index].replica.fields
+            subscriptions[index].replica.began(result)
             events.append(.snapshot(result, previous: previous))
         }
     }
@@ -138,11 +138,12 @@ extension ClientMachine {
     private mutating func received(_ notification: ServerNotification) {
         switch notification {
         case .stateChanged(let change):
-            guard let index = index(of: change.form) else { return }
-            guard subscriptions[index].advance(to: change.revision) else { return }
-            subscriptions[index].context = change.context
-            guard hasRoom(subscriptions[index].take(change.changes)) else { return }
-            events.append(.changed(change))
+            guard let index = index(of: change.form),
+                subscriptions[index].replica.isNews(change.revision)
+            else { return }
+            subscriptions[index].replica.changed(
+                change.changes, revision: change.revision, context: change.context)
+            if hasRoom(subscriptions[index]) { events.append(.changed(change)) }
         case .formChanged(let change):
             let index = index(of: change.form)
             guard index != nil || watchesForms else { return }
@@ -151,10 +152,12 @@ extension ClientMachine {
                 case .deleted:
                     subscriptions.remove(at: index)
                 case .defined(let content):
-                    guard subscriptions[index].advance(to: change.revision) else { return }
-                    subscriptions[index].context = content.context ?? subscriptions[index].context
-                    subscriptions[index].keep(content.fieldIDs)
-                    guard hasRoom(subscriptions[index].take(content.changes)) else { return }
+                    guard subscriptions[index].replica.isNews(change.revision) else { return }
+                    let ids = content.fieldIDs
+                    subscriptions[index].replica.keep { ids.contains($0) }
+                    subscriptions[index].replica.changed(
+                        content.changes, revision: change.revision, context: content.context)
+                    guard hasRoom(subscriptions[index]) else { return }
                 }
             }
             events.append(.formChanged(change))
@@ -178,15 +181,22 @@ extension ClientMachine {
 
     private mutating func take(_ fields: [NamedField], of form: String) {
         guard let index = index(of: form) else { return }
-        _ = hasRoom(subscriptions[index].take(fields))
+        subscriptions[index].replica.take(fields)
+        _ = hasRoom(subscriptions[index])
     }
 
     /// All fields of a form fit in one frame. A peer that sends more is not a daemon; it would fill
     /// the memory.
-    private mutating func hasRoom(_ fieldBytes: Int) -> Bool {
-        if fieldBytes <= configuration.frameBytesMax { return true }
-        events.append(
-            .violation("a form with more fields than fit in \(configuration.frameBytesMax) bytes"))
-        return false
+    private mutating func hasRoom(_ subscription: Subscription) -> Bool {
+        let (bytesMax, fieldsMax) = (configuration.frameBytesMax, FormReplica.fieldsMax)
+        guard subscription.replica.bytes <= bytesMax else {
+            events.append(.violation("a form with more fields than fit in \(bytesMax) bytes"))
+            return false
+        }
+        guard subscription.replica.fields.count <= fieldsMax else {
+            events.append(.violation("a form with more than \(fieldsMax) fields"))
+            return false
+        }
+        return true
     }
 }

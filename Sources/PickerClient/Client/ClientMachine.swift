@@ -15,7 +15,6 @@
 //   that it was made for;
 // - every ticket is answered once;
 // - a subscription is resumed with `since`, and no revision of a log is reported twice;
-// - a Field replaces the one in a view only if it is newer;
 // - whatever the peer sends, memory is bounded: `frameBytesMax` holds for a frame, and for all
 //   fields of a form.
 
@@ -221,14 +220,9 @@ public struct ClientMachine: Sendable {
         if isOnline { send(.watchForms) }
     }
 
-    /// The current fields of a subscription, in the order of its snapshot.
+    /// The current fields of a subscription, in the order of their ids.
     public func fields(of form: String) -> [NamedField] {
-        subscription(form)?.view ?? []
-    }
-
-    /// The newest causal context that was shown of a form; send it with edits of this form.
-    public func context(of form: String) -> String? {
-        subscription(form)?.context
+        subscription(form)?.replica.fields ?? []
     }
 
     // MARK: The connection

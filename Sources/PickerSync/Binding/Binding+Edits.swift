@@ -1,24 +1,25 @@
-// The edits of a binding: each once for synchronous code and once to be awaited.
+// The edits of a binding, each in a synchronous and an asynchronous form.
 
 internal import SyncCore
 
 extension Binding {
-    /// Sets the value and waits until that is durable.
+    /// Sets the value and waits until the edit is durable.
     ///
     /// - Parameters:
     ///   - value: the new value.
-    ///   - timeout: how long to wait; by default as long as the client's options say.
-    /// - Throws: ``FormError/refused(_:)`` with what the daemon has against it.
+    ///   - timeout: how long to wait; by default ``ConnectionOptions/answerSeconds``.
+    /// - Throws: ``FormError/refused(_:)`` if the daemon refuses it.
     public func set(_ value: Value, timeout: Duration? = nil) async throws(FormError) {
         try await field.perform(.value(value.fieldValue), timeout)
     }
 
-    /// Back to the default, as if nobody had set it.
+    /// Resets the field to its default, as if nobody had set it.
     public func reset() {
         edit(.reset) { _ in nil }
     }
 
-    /// Back to the default, as if nobody had set it; ends when that is durable.
+    /// Resets the field to its default, as if nobody had set it, and waits until the edit is
+    /// durable.
     public func reset(timeout: Duration? = nil) async throws(FormError) {
         try await field.perform(.reset, timeout)
     }
@@ -29,7 +30,7 @@ extension Binding {
 }
 
 extension Binding where Value: NumberValue {
-    /// Adds to what is there, within the control's bounds; a negative number subtracts.
+    /// Adds to the daemon's value, within the bounds of the control. A negative number subtracts.
     public func increment(by amount: Value) {
         guard let action = Self.increment(amount) else {
             preconditionFailure("an increment is a number of at most 15 digits")
@@ -41,7 +42,8 @@ extension Binding where Value: NumberValue {
         }
     }
 
-    /// Adds to what is there, within the control's bounds; ends when that is durable.
+    /// Adds to the daemon's value, within the bounds of the control, and waits until the edit is
+    /// durable.
     public func increment(by amount: Value, timeout: Duration? = nil) async throws(FormError) {
         guard let action = Self.increment(amount) else {
             preconditionFailure("an increment is a number of at most 15 digits")
@@ -55,82 +57,83 @@ extension Binding where Value: NumberValue {
 }
 
 extension Binding where Value: NumberValue & ExpressibleByIntegerLiteral & SignedNumeric {
-    /// Adds one to what is there, within the control's bounds.
+    /// Adds one to the daemon's value, within the bounds of the control.
     public func increment() {
         increment(by: 1)
     }
 
-    /// Adds one to what is there, within the control's bounds; ends when that is durable.
+    /// Adds one to the daemon's value, within the bounds of the control, and waits until the edit
+    /// is durable.
     public func increment(timeout: Duration? = nil) async throws(FormError) {
         try await increment(by: 1, timeout: timeout)
     }
 
-    /// Takes one from what is there, within the control's bounds.
+    /// Subtracts one from the daemon's value, within the bounds of the control.
     public func decrement() {
         increment(by: -1)
     }
 
-    /// Takes one from what is there, within the control's bounds; ends when that is durable.
+    /// Subtracts one from the daemon's value, within the bounds of the control, and waits until the
+    /// edit is durable.
     public func decrement(timeout: Duration? = nil) async throws(FormError) {
         try await increment(by: -1, timeout: timeout)
     }
 }
 
 extension Binding where Value == Bool {
-    /// Turns what is there around.
+    /// Inverts the daemon's value.
     public func toggle() {
         edit(.toggle) { !$0 }
     }
 
-    /// Turns what is there around; ends when that is durable.
+    /// Inverts the daemon's value, and waits until the edit is durable.
     public func toggle(timeout: Duration? = nil) async throws(FormError) {
         try await field.perform(.toggle, timeout)
     }
 }
 
 extension Binding where Value: PickerSelection {
-    /// Moves the selection to the option behind, which is not disabled; at the end to the first
-    /// one if it `wraps`.
+    /// Selects the next option that is not disabled; after the last, the first one if `wraps`.
     public func next(wraps: Bool = false) {
         edit(.move(.next, wraps: wraps)) { _ in nil }
     }
 
-    /// Moves the selection to the option behind; ends when that is durable.
+    /// Selects the next option, and waits until the edit is durable.
     public func next(wraps: Bool = false, timeout: Duration? = nil) async throws(FormError) {
         try await field.perform(.move(.next, wraps: wraps), timeout)
     }
 
-    /// Moves the selection to the option before, which is not disabled; at the start to the last
-    /// one if it `wraps`.
+    /// Selects the previous option that is not disabled; before the first, the last one if `wraps`.
     public func previous(wraps: Bool = false) {
         edit(.move(.previous, wraps: wraps)) { _ in nil }
     }
 
-    /// Moves the selection to the option before; ends when that is durable.
+    /// Selects the previous option, and waits until the edit is durable.
     public func previous(wraps: Bool = false, timeout: Duration? = nil) async throws(FormError) {
         try await field.perform(.move(.previous, wraps: wraps), timeout)
     }
 }
 
 extension Binding {
-    /// Selects one more option of a picker of many; others' selections stay.
+    /// Adds an option to the selection of a multiple picker. Options that others add stay.
     public func insert<Element: PickerTag>(_ tag: Element) where Value == Set<Element> {
         edit(.add([tag.fieldValue])) { $0.union([tag]) }
     }
 
-    /// Selects one more option of a picker of many; ends when that is durable.
+    /// Adds an option to the selection of a multiple picker, and waits until the edit is durable.
     public func insert<Element: PickerTag>(
         _ tag: Element, timeout: Duration? = nil
     ) async throws(FormError) where Value == Set<Element> {
         try await field.perform(.add([tag.fieldValue]), timeout)
     }
 
-    /// Selects an option of a picker of many no longer; what others add meanwhile stays.
+    /// Removes an option from the selection of a multiple picker. Options that others add stay.
     public func remove<Element: PickerTag>(_ tag: Element) where Value == Set<Element> {
         edit(.remove([tag.fieldValue])) { $0.subtracting([tag]) }
     }
 
-    /// Selects an option of a picker of many no longer; ends when that is durable.
+    /// Removes an option from the selection of a multiple picker, and waits until the edit is
+    /// durable.
     public func remove<Element: PickerTag>(
         _ tag: Element, timeout: Duration? = nil
     ) async throws(FormError) where Value == Set<Element> {
@@ -144,14 +147,14 @@ extension Binding where Value == Presses {
         edit(.press) { _ in nil }
     }
 
-    /// Presses the button; ends when that is durable.
+    /// Presses the button, and waits until the edit is durable.
     public func press(timeout: Duration? = nil) async throws(FormError) {
         try await field.perform(.press, timeout)
     }
 }
 
 extension Binding where Value: WheelSelection {
-    /// Turns one wheel and leaves the others to whoever turns them.
+    /// Turns one wheel; the other wheels keep their values.
     public func turn<Tag: PickerTag>(_ wheel: WritableKeyPath<Value, Tag>, to tag: Tag) {
         edit(Self.turn(wheel, tag)) { value in
             var turned = value
@@ -160,7 +163,7 @@ extension Binding where Value: WheelSelection {
         }
     }
 
-    /// Turns one wheel and leaves the others to whoever turns them; ends when that is durable.
+    /// Turns one wheel; the other wheels keep their values, and waits until the edit is durable.
     public func turn<Tag: PickerTag>(
         _ wheel: WritableKeyPath<Value, Tag>, to tag: Tag, timeout: Duration? = nil
     ) async throws(FormError) {

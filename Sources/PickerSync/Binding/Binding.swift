@@ -1,17 +1,17 @@
-// What `$flavor` is: the way to a shared value, and everything that can be asked of it.
+// `$flavor`: a reference to a shared value.
 
 public import SyncCore
 
-/// A reference to a ``Shared`` property, which controls are made with and through which more can
-/// be asked and done than reading and setting a value.
+/// A reference to a ``Shared`` property. Controls take one, and it has more operations than reading
+/// and setting the value.
 ///
-/// Relative edits — ``increment(by:)``, ``toggle()``, ``next(wraps:)``, ``insert(_:)`` — say what
-/// is meant and are worked out by the daemon on what is there then: two people's +1 make +2.
+/// Relative edits — ``increment(by:)``, ``toggle()``, ``next(wraps:)``, ``insert(_:)`` — are
+/// applied by the daemon to its current value: two users who add 1 add 2 together.
 ///
-/// Each edit comes twice: in synchronous code it returns at once, and what becomes of it is told by
-/// ``FormSession/events``; in a task it is awaited, ends when the edit is durable, and throws what
-/// the daemon has against it. Before the form is open the property is an ordinary variable: an edit
-/// that needs no daemon changes it, another does nothing, and one that is awaited throws
+/// Each edit has two forms. The synchronous one returns at once, and ``FormSession/events`` reports
+/// a refusal. The asynchronous one waits until the edit is durable, and throws if the daemon
+/// refuses it. Before the form is open the property is an ordinary variable: a synchronous edit
+/// changes it if the new value is known without the daemon, and an asynchronous edit throws
 /// ``FormError/notOpen``.
 @propertyWrapper
 @dynamicMemberLookup
@@ -22,12 +22,12 @@ public struct Binding<Value: SharedValue>: Sendable {
         self.field = field
     }
 
-    /// A binding to a value that never changes: a control with it shows the value, read-only.
+    /// A binding to a constant: a control with it is read-only.
     public static func constant(_ value: Value) -> Binding<Value> {
         Binding(field: SharedField(id: nil, initial: value, isConstant: true))
     }
 
-    /// A binding to the same property, for a view that is handed `$flavor`.
+    /// A binding to the same property, for a view that takes `$flavor`.
     public init(projectedValue: Binding<Value>) {
         self = projectedValue
     }
@@ -38,39 +38,39 @@ public struct Binding<Value: SharedValue>: Sendable {
         nonmutating set { field.set(newValue) }
     }
 
-    /// The binding itself, to be handed on.
+    /// The binding itself, to pass it on.
     public var projectedValue: Binding<Value> { self }
 
-    /// The id of the control in its form; `nil` while the property belongs to no form.
+    /// The id of the control in its form; `nil` if the property does not belong to a form.
     public var id: String? { field.id }
 
-    /// What the daemon tells of the field: its value as JSON, who set it and when, siblings of a
+    /// The daemon's state of the field: its value as JSON, who set it and when, siblings of a
     /// conflict, whether it is mixed, invalid or missing. `nil` before the form is open.
     ///
-    /// Looking at it counts as having seen it.
+    /// Reading it counts as having seen the field.
     public var state: FieldState? {
         guard let attachment = field.attachment, let id = field.id else { return nil }
         return attachment.read(id)
     }
 
-    /// Whether something was written that the daemon has not answered yet.
+    /// Whether an assignment has no answer yet.
     public var isPending: Bool {
         guard let attachment = field.attachment, let id = field.id else { return false }
         return attachment.draft(of: id) != nil
     }
 
-    /// The property's values, the present one first, then each new one; a reader that is slow gets
-    /// the newest and misses what lay between.
+    /// The values of the property: the present one, then each new one. A slow reader gets only the
+    /// newest.
     public var values: FieldValues<Value> { FieldValues(self) }
 
-    /// One wheel of a ``WheelSelection``, to be named in a text: `Text("\($source.name)")`.
+    /// One wheel of a ``WheelSelection``, for use in a text: `Text("\($source.name)")`.
     public subscript<Part>(dynamicMember property: WritableKeyPath<Value, Part>) -> WheelReference
     where Value: WheelSelection {
         WheelReference(field: field, component: Value.wheelID(of: property))
     }
 }
 
-/// One wheel of several, as a text names it.
+/// A reference to one wheel in a text.
 public struct WheelReference: Sendable {
     let field: any FieldIdentity
     let component: String

@@ -1,5 +1,5 @@
-// The identity behind a @Shared property: its id, its session once the form is open, its own value
-// until then.
+// The identity of a @Shared property: its id, its attachment when the form is open, its own value
+// before.
 
 internal import SyncCore
 internal import Synchronization
@@ -12,23 +12,23 @@ protocol FieldIdentity: AnyObject, Sendable {
     var declaredDefault: JSON? { get }
     /// Whether it is a constant value and not a property.
     var isConstant: Bool { get }
-    /// Takes the property's name for an id, unless it was given one.
+    /// Uses the name of the property as the id, if it has none.
     func take(name: String)
     /// The form was opened.
     ///
-    /// - Parameter field: What it shows at first. It is kept: a later value that is none of the
-    ///   type shows the last one that was.
+    /// - Parameter field: The initial state. If a later value does not fit the type, the property
+    ///   shows the last one that did.
     func attach(_ attachment: FormAttachment, showing field: FieldState?)
-    /// Whether a field shows a value of the type, or the property has one to fall back on.
+    /// Whether the value of a field fits the type, or the property has another value to show.
     func canShow(_ field: FieldState) -> Bool
 }
 
-/// What a property, its copies and its bindings have in common.
+/// The state that a property shares with its copies and bindings.
 final class SharedField<Value: SharedValue>: FieldIdentity {
     private struct State {
         var id: String?
         var attachment: FormAttachment?
-        /// The declared value, then the last one that the daemon told and that is a `Value`.
+        /// The declared value, then the daemon's last value that fits the type.
         var last: Value?
         var initial: Value?
     }
@@ -85,7 +85,7 @@ final class SharedField<Value: SharedValue>: FieldIdentity {
     func set(_ value: Value) {
         if isConstant { return }
         let (attachment, id) = state.withLock { state in
-            // Before the form is open this is an ordinary variable.
+            // Before the form is open, the property is an ordinary variable.
             if state.attachment == nil {
                 state.last = value
                 state.initial = value

@@ -1,10 +1,10 @@
-// The face for scripts: one thread, which waits for what it asks.
+// The blocking client: for scripts, on one thread.
 
 internal import PickerClient
 public import SyncCore
 internal import Synchronization
 
-/// A connection to the daemon for programs that do one thing after another.
+/// A connection to the daemon for sequential programs.
 ///
 ///     let client = BlockingFormClient()
 ///     let settings = ServiceSettings()
@@ -12,17 +12,17 @@ internal import Synchronization
 ///     settings.workers += 1
 ///     try client.flush()
 ///
-/// Nothing happens behind the program's back: what it writes goes, and what others wrote comes, in
+/// There is no background thread. Edits are sent and changes of others arrive in
 /// ``flush(timeout:)``, ``wait(seconds:)``, ``transaction(_:requireCurrent:_:)`` and the like.
 public final class BlockingFormClient {
     private var client: BlockingClient
     private let machine: FormMachine
 
-    /// A client that connects when it is first asked for something.
+    /// A client that connects at its first request.
     ///
     /// - Parameters:
-    ///   - options: how it finds the daemon, and how long calls wait.
-    ///   - log: told what no answer tells, such as a lost connection.
+    ///   - options: how it finds the daemon, and the timeout of calls.
+    ///   - log: receives what no call reports, such as a lost connection.
     public init(_ options: ConnectionOptions = ConnectionOptions(), log: ClientLog? = nil) {
         client = BlockingClient(options.blocking)
         machine = FormMachine(
@@ -31,7 +31,7 @@ public final class BlockingFormClient {
 
     deinit { close() }
 
-    /// Ends the connection; what was written and not flushed is not sent.
+    /// Closes the connection; edits that were not flushed are not sent.
     public func close() {
         machine.stop(.closed)
         client.close()
@@ -49,7 +49,7 @@ public final class BlockingFormClient {
         }
     }
 
-    /// Follows a form that is there, whoever declared it.
+    /// Follows an existing form, whoever declared it.
     @discardableResult
     public func follow(
         _ values: some SharedState, presence: Bool = false
@@ -76,10 +76,10 @@ public final class BlockingFormClient {
 
     // MARK: Writing
 
-    /// Sends what was written and waits until it is durable.
+    /// Sends the pending edits and waits until they are durable.
     ///
-    /// - Parameter timeout: how long to wait; by default as long as the options say.
-    /// - Throws: the first refusal; the other edits are done all the same.
+    /// - Parameter timeout: how long to wait; by default ``ConnectionOptions/answerSeconds``.
+    /// - Throws: the first refusal; the other edits are applied.
     public func flush(timeout: Duration? = nil) throws(FormError) {
         try answer(timeout: timeout) { call in
             machine.flush(call: call.id) {
@@ -89,15 +89,15 @@ public final class BlockingFormClient {
         if let refusal = machine.takeRefusal() { throw refusal }
     }
 
-    /// Sends everything that `edits` writes to the form as one revision and waits until it is
-    /// durable: all of it is done, or none.
+    /// Sends everything that `edits` writes to the form as one transaction and waits until it is
+    /// durable: all edits are applied, or none.
     ///
     /// - Parameters:
     ///   - session: the form.
-    ///   - requireCurrent: refuse it where somebody changed one of the fields unseen by
-    ///     this program.
-    ///   - edits: writes to properties of the form; what it writes to others goes as always. Where
-    ///     it throws, nothing is sent and its error is thrown.
+    ///   - requireCurrent: refuse all edits if somebody has changed one of the fields and this
+    ///     program has not read the change.
+    ///   - edits: writes to properties of the form; its writes to other forms are sent as always.
+    ///     If it throws, nothing is sent and its error is thrown.
     /// - Returns: what `edits` returns.
     @discardableResult
     public func transaction<Value>(
@@ -115,10 +115,10 @@ public final class BlockingFormClient {
 
     // MARK: Waiting
 
-    /// Waits until something happens, and lets it: properties show what came, actions run.
+    /// Waits for one event and processes it: properties show the new values, actions run.
     ///
-    /// - Parameter seconds: how long at most; for ever where it is `nil`.
-    /// - Returns: whether something happened.
+    /// - Parameter seconds: how long at most; `nil` for no limit.
+    /// - Returns: whether there was an event.
     @discardableResult
     public func wait(seconds: Double? = nil) throws(FormError) -> Bool {
         try turn(until: seconds.map { MonotonicClock.now().adding(seconds: $0) })
@@ -126,7 +126,7 @@ public final class BlockingFormClient {
 
     /// Waits until a condition on the properties holds.
     ///
-    /// - Returns: whether it holds; `false` when so many seconds have passed.
+    /// - Returns: whether it holds; `false` after a timeout.
     @discardableResult
     public func wait(
         seconds: Double? = nil, until condition: () -> Bool
@@ -139,14 +139,15 @@ public final class BlockingFormClient {
         return true
     }
 
-    /// The next revision of a form, as a loop takes them: `while let change = try changes.next()`.
+    /// The next revision of a form, for a loop: `while let change = try changes.next()`.
     public func changes(of session: FormSession) -> BlockingChanges {
         BlockingChanges(client: self, queue: session.attachment.observe())
     }
 
     // MARK: Asking
 
-    /// What a secure field holds, for those who may know; the reading is audited.
+    /// The content of a secure field. Only permitted users may read it, and each reading is
+    /// audited.
     public func reveal(_ secret: Binding<Secret>) throws(FormError) -> String? {
         guard let attachment = secret.field.attachment, let id = secret.id else {
             throw .notOpen
@@ -155,24 +156,24 @@ public final class BlockingFormClient {
         return try ask(request)["value"]?.stringValue
     }
 
-    /// Takes back this program's user's last transaction.
+    /// Undoes the last transaction of this program's user.
     ///
-    /// - Returns: fields that were left alone since somebody has changed them again.
+    /// - Returns: the fields that were not changed, because somebody has changed them since.
     @discardableResult
     public func undo(
         _ session: FormSession, scope: UndoScope = .mine
     ) throws(FormError) -> [String] {
-        try session.feed.take(ask(.stateUndo(scope.request(session.name))))
+        try session.feed.take(ask(.stateUndo(scope.request(session.name)))).skipped ?? []
     }
 
-    /// Asks anything of the protocol, and gives its result as JSON.
+    /// Sends any request of the protocol and returns its result as JSON.
     public func ask(_ request: Request) throws(FormError) -> JSON {
         try answer { call in machine.ask(request, call: call.id) { call.finish($0) } }
     }
 
     // MARK: The loop
 
-    /// Drives until an answer is there or its deadline has passed.
+    /// Runs the machine until there is an answer or the deadline has passed.
     private func answer<Success: Sendable>(
         timeout: Duration? = nil, _ start: (PendingCall<Success>) -> Void
     ) throws(FormError) -> Success {
@@ -223,7 +224,7 @@ public struct BlockingChanges {
     let client: BlockingFormClient
     let queue: EventQueue
 
-    /// The next revision; `nil` when the form is gone, or when so many seconds have passed.
+    /// The next revision; `nil` if the form was deleted, or after a timeout.
     public func next(seconds: Double? = nil) throws(FormError) -> FormChange? {
         let deadline = seconds.map { MonotonicClock.now().adding(seconds: $0) }
         while true {

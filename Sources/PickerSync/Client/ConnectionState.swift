@@ -1,4 +1,4 @@
-// Whether the daemon is there, as a sequence; and what a client would write to a log.
+// The state of the connection as a sequence, and the client's log.
 
 internal import PickerClient
 public import SyncCore
@@ -20,19 +20,19 @@ public enum ConnectionState: Sendable {
     public var isConnected: Bool { if case .connected = self { true } else { false } }
 }
 
-/// How much a line of a client's log matters; by the names of swift-log's levels.
+/// The level of a line in a client's log, with the names of swift-log.
 public enum ClientLogLevel: String, Sendable, Hashable, CaseIterable {
-    /// For who looks for a fault in the library.
+    /// For debugging the library.
     case debug
-    /// What happens in any run.
+    /// Normal events.
     case info
-    /// Something that a program may have to know: a lost connection, an edit that was dropped.
+    /// Events that a program may need to know: a lost connection, an edit that was dropped.
     case warning
     /// The client cannot continue.
     case error
 }
 
-/// Takes the lines of a client's log: how much a line matters, what it says, and facts by name.
+/// Receives the lines of a client's log: the level, the message, and metadata by name.
 ///
 /// With swift-log:
 ///
@@ -49,12 +49,12 @@ public typealias ClientLog =
 public struct ConnectionStates: AsyncSequence, Sendable {
     /// A state.
     public typealias Element = ConnectionState
-    /// It ends behind ``ConnectionState/closed(_:)``; it does not fail.
+    /// It ends after ``ConnectionState/closed(_:)`` and never throws.
     public typealias Failure = Never
 
     let machine: FormMachine
 
-    /// A reader who gets the present state first.
+    /// An iterator that begins with the present state.
     public func makeAsyncIterator() -> AsyncStream<ConnectionState>.Iterator {
         machine.connectionStates().makeAsyncIterator()
     }
@@ -83,7 +83,7 @@ extension FormMachine {
             ["server": daemon.server, "replica": daemon.replica])
     }
 
-    /// Tells a new state to those who watch, and to the log.
+    /// Reports a new state to the readers and to the log.
     func become(
         _ connection: ConnectionState, _ level: ClientLogLevel, _ message: String,
         _ facts: [String: String] = [:]

@@ -1,4 +1,4 @@
-// The thread below FormClient.
+// The thread of FormClient.
 
 internal import PickerClient
 internal import Synchronization
@@ -9,7 +9,7 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// Wakes a thread that sleeps in poll(2), from any other.
+/// Wakes a thread that sleeps in poll(2), from any thread.
 final class Waker: Sendable {
     private struct Ends {
         var reading: Int32
@@ -21,8 +21,8 @@ final class Waker: Sendable {
 
     init() {
         var pair: [Int32] = [-1, -1]
-        // socketpair(2) fails for want of descriptors alone; then nothing connects either, and the
-        // thread, which polls in vain, is told by its own connection.
+        // socketpair(2) fails only without free descriptors. Then the thread cannot connect either,
+        // and reports that.
         _ = socketpair(AF_UNIX, streamSocketKind, 0, &pair)
         ends = Mutex(Ends(reading: pair[0], writing: pair[1]))
     }
@@ -40,7 +40,7 @@ final class Waker: Sendable {
 
     func wake() {
         var byte: UInt8 = 1
-        // A full buffer wakes as well: whoever sleeps has not read it yet.
+        // A full buffer is not an error: the thread has bytes to read, so it wakes.
         ends.withLock { _ = send($0.writing, &byte, 1, Int32(MSG_NOSIGNAL)) }
     }
 
@@ -54,7 +54,7 @@ final class Waker: Sendable {
         ends.withLock { ends in while recv(ends.reading, &bytes, bytes.count, 0) > 0 {} }
     }
 
-    /// Sleeps until somebody wakes.
+    /// Sleeps until `wake` is called.
     func sleep() {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         poll(&entry, 1, -1)
@@ -62,7 +62,7 @@ final class Waker: Sendable {
     }
 }
 
-/// What drives the machine of a ``FormClient``.
+/// Runs the machine of a ``FormClient``.
 package struct ClientTransport: Sendable {
     /// There is something to pump.
     package let wake: @Sendable () -> Void
@@ -94,13 +94,13 @@ package struct ClientTransport: Sendable {
     }
 }
 
-/// What the thread does: sleep, hand events in, hand requests out.
+/// The loop of the thread: sleep, pass events in, send requests.
 struct Driver: Sendable {
     let machine: FormMachine
     let waker: Waker
     let options: ConnectionOptions
 
-    /// Begins, on a thread of its own that ends with the waker.
+    /// Starts the thread, which ends with the waker.
     func detach() {
         let status = startThread { run() }
         if status != 0 {
@@ -110,8 +110,8 @@ struct Driver: Sendable {
 
     private func run() {
         while !waker.isStopped {
-            // A client that never reached a daemon is thrown away with all that it queued: whoever
-            // asked was told that it was not done.
+            // A client that never reached a daemon is discarded with its queue: each caller got an
+            // error.
             let failure = drive(BlockingClient(options.background))
             guard let failure, !waker.isStopped else { return machine.stop(.closed) }
             guard case .unreachable = failure else { return machine.stop(failure) }

@@ -1,4 +1,4 @@
-// The mailbox of one reader of a form: bounded, in order, asynchronous or polled.
+// The queue of events of one reader of a form: bounded, in order, asynchronous or polled.
 
 internal import Synchronization
 
@@ -17,12 +17,12 @@ final class EventQueue: Sendable {
     private let state = Mutex(State())
     private let leave: @Sendable (EventQueue) -> Void
 
-    /// A queue; `leave` is called when the reader loses interest.
+    /// A queue; `leave` is called when the reader stops.
     init(leave: @escaping @Sendable (EventQueue) -> Void = { _ in }) {
         self.leave = leave
     }
 
-    /// Hands an event to the reader, or keeps it until they ask.
+    /// Gives an event to the reader, or keeps it until the reader asks.
     func send(_ event: FormEvent) {
         let reader = state.withLock { state -> CheckedContinuation<FormEvent?, Never>? in
             if state.isFinished { return nil }
@@ -58,7 +58,7 @@ final class EventQueue: Sendable {
             waiting.removeAll { if case .redefined = $0 { true } else { false } }
             waiting.append(event)
         case .disconnected, .reconnected:
-            // Whoever is that slow is told the newest state of the connection alone.
+            // A reader that slow gets only the newest state of the connection.
             waiting.removeAll {
                 switch $0 {
                 case .disconnected, .reconnected: true
@@ -78,7 +78,7 @@ final class EventQueue: Sendable {
         state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
     }
 
-    /// The next event; `nil` at the end, and where the task is cancelled.
+    /// The next event; `nil` at the end, or if the task is cancelled.
     func next() async -> FormEvent? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { reader in
@@ -95,7 +95,7 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// Nobody reads any more.
+    /// The reader is gone.
     func close() {
         let reader = state.withLock { state in
             state.isFinished = true
@@ -115,12 +115,12 @@ final class EventQueue: Sendable {
 public struct FormEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = FormEvent
-    /// It ends, it does not fail: the last event says why.
+    /// It never throws: the last event says why it ended.
     public typealias Failure = Never
 
     let attachment: FormAttachment
 
-    /// A reader who is told from now on.
+    /// A reader that gets events from now on.
     public func makeAsyncIterator() -> Iterator { Iterator(attachment.observe()) }
 
     /// One reader.
@@ -131,13 +131,13 @@ public struct FormEvents: AsyncSequence, Sendable {
             place = Place(queue)
         }
 
-        /// The next event; `nil` behind the last one.
+        /// The next event; `nil` after the last one.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(Never) -> FormEvent? { await place.queue.next() }
     }
 
-    /// Leaves the session when the reader goes.
+    /// Ends the observation with the iterator.
     final class Place: Sendable {
         let queue: EventQueue
         init(_ queue: EventQueue) { self.queue = queue }
@@ -149,12 +149,12 @@ public struct FormEvents: AsyncSequence, Sendable {
 public struct FormChanges: AsyncSequence, Sendable {
     /// A revision.
     public typealias Element = FormChange
-    /// It ends, it does not fail.
+    /// It never throws.
     public typealias Failure = Never
 
     let attachment: FormAttachment
 
-    /// A reader who is told from now on.
+    /// A reader that gets events from now on.
     public func makeAsyncIterator() -> Iterator {
         Iterator(events: FormEvents(attachment: attachment).makeAsyncIterator())
     }
@@ -163,7 +163,7 @@ public struct FormChanges: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var events: FormEvents.Iterator
 
-        /// The next revision; `nil` when the form or the client is gone.
+        /// The next revision; `nil` if the form or the client is closed.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(Never) -> FormChange? {
@@ -179,7 +179,7 @@ public struct FormChanges: AsyncSequence, Sendable {
 public struct FieldValues<Value: SharedValue>: AsyncSequence, Sendable {
     /// A value.
     public typealias Element = Value
-    /// It ends, it does not fail.
+    /// It never throws.
     public typealias Failure = Never
 
     private let binding: Binding<Value>
@@ -188,7 +188,7 @@ public struct FieldValues<Value: SharedValue>: AsyncSequence, Sendable {
         self.binding = binding
     }
 
-    /// A reader who gets the present value first.
+    /// An iterator that begins with the present value.
     public func makeAsyncIterator() -> Iterator {
         let events = binding.field.attachment.map { FormEvents(attachment: $0).makeAsyncIterator() }
         return Iterator(binding: binding, events: events)
@@ -200,8 +200,8 @@ public struct FieldValues<Value: SharedValue>: AsyncSequence, Sendable {
         var events: FormEvents.Iterator?
         var last: Value?
 
-        /// The next value that differs from the one before; `nil` when the form or the client is
-        /// gone.
+        /// The next value that differs from the one before; `nil` if the form or the client is
+        /// closed.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(Never) -> Value? {

@@ -1,19 +1,20 @@
-// One opening of a form: what properties are bound to, and what ends when a session is closed.
+// One opening of a form: properties are bound to it, and it ends when its session is closed.
 //
 // A form that a program opens twice is one feed with two attachments: each has its own listeners
 // and readers, and the daemon's subscription ends with the last one.
 
+internal import PickerClient
 internal import SyncCore
 internal import Synchronization
 
-/// A program's hold on a form that it opened.
+/// A form that the program has opened.
 final class FormAttachment: Sendable {
     let feed: FormFeed
     let number: UInt64
-    /// Declares the form again, with what its data sources say now.
+    /// Declares the form again with the current data of its sources.
     let declare: (@Sendable () throws(FormIssues) -> JSON)?
     /// What the fields showed when this attachment ended.
-    private let closed = Mutex<[String: FieldState]?>(nil)
+    private let closed = Mutex<FormReplica?>(nil)
 
     init(
         _ feed: FormFeed, number: UInt64, declare: (@Sendable () throws(FormIssues) -> JSON)?
@@ -31,9 +32,9 @@ final class FormAttachment: Sendable {
         closed.withLock { $0 != nil } ? .closed : feed.state.withLock { $0.end }
     }
 
-    /// Ends it; the second time nothing happens.
+    /// Ends it. Further calls do nothing.
     func close() {
-        let fields = feed.state.withLock { $0.fields }
+        let fields = feed.state.withLock { $0.replica }
         let isFirst = closed.withLock { closed in
             defer { closed = closed ?? fields }
             return closed == nil
@@ -45,7 +46,7 @@ final class FormAttachment: Sendable {
 
     // MARK: Reading
 
-    /// What a field shows; once this is closed, what it showed last.
+    /// The state of a field; after `close`, the last one.
     func read(_ id: String) -> FieldState? {
         if let last = closed.withLock({ $0 }) { return last[id] }
         return feed.read(id)
@@ -55,12 +56,12 @@ final class FormAttachment: Sendable {
         closed.withLock { $0 != nil } ? nil : feed.draft(of: id)
     }
 
-    /// A reader who is told from now on.
+    /// A reader that gets events from now on.
     func observe() -> EventQueue { feed.observe(for: number) }
 
     // MARK: Writing
 
-    /// Sends an edit, or puts it to the others of the transaction under way.
+    /// Sends an edit, or adds it to the current transaction.
     func write(_ id: String, _ action: Change.Action) {
         if let end {
             machine.dropped(id, of: name, end)
@@ -77,7 +78,7 @@ final class FormAttachment: Sendable {
         try await feed.perform(id, action, timeout: timeout)
     }
 
-    /// Declares the form again, with what its data sources say now.
+    /// Declares the form again with the current data of its sources.
     func redeclare() async throws(FormError) {
         if let end { throw end }
         guard let declare else { throw .notOpen }

@@ -1,14 +1,14 @@
-// What a form tells whoever watches it.
+// The events of a form.
 
 public import SyncCore
 
-/// One revision of a form, or several folded into one.
+/// One revision of a form, or several merged into one.
 public struct FormChange: Sendable, Hashable {
     /// The form's revision; each transaction that changes a form has the next one.
     public let revision: Int64
-    /// The first revision that is folded into this one; `nil` where it stands for itself.
+    /// The first revision that was merged into this one; `nil` for a single revision.
     public let coalescedFrom: Int64?
-    /// The fields that changed, with what they were and who changed them.
+    /// The fields that changed, with their previous values and authors.
     public let fields: [FieldChange]
 
     init(revision: Int64, coalescedFrom: Int64? = nil, fields: [FieldChange]) {
@@ -17,7 +17,7 @@ public struct FormChange: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// The new value of a property; `nil` where this revision left it alone.
+    /// The new value of a property; `nil` if this revision did not change it.
     public subscript<Value>(binding: Binding<Value>) -> Value? {
         guard let id = binding.id else { return nil }
         return fields.first { $0.field == id }.flatMap { Value(field: $0.state) }
@@ -28,7 +28,8 @@ public struct FormChange: Sendable, Hashable {
         binding.id.map { id in fields.contains { $0.field == id } } ?? false
     }
 
-    /// This change and a later one as one: the newest of each field, and what it was at first.
+    /// Merges this change with a later one: the newest state of each field, with the oldest
+    /// previous value.
     func folded(with later: FormChange) -> FormChange {
         var fields = fields
         for change in later.fields {
@@ -45,30 +46,30 @@ public struct FormChange: Sendable, Hashable {
 
 /// Something about an open form.
 public enum FormEvent: Sendable {
-    /// A revision that this program had not seen yet.
+    /// A revision that is new to this program.
     case changed(FormChange)
-    /// The definition changed, by this program or another; its JSON, as a form file has it.
+    /// The definition was changed, by this program or another; its JSON, as in a form file.
     case redefined(JSON)
-    /// The daemon refused what this program wrote by assignment; the property shows again what the
-    /// daemon has.
+    /// The daemon refused an assignment of this program; the property shows the daemon's value
+    /// again.
     case refused(fields: [String], FormError)
-    /// Who has the form open changed; all who are there, where presence was asked for.
+    /// The people who have the form open, if presence was requested and they have changed.
     case presence([FormPeer])
-    /// The connection is gone; the form shows what it was last and takes edits.
+    /// The connection was lost. The form shows its last values and accepts edits.
     case disconnected
-    /// The connection is back, and edits made meanwhile are on their way.
+    /// The connection is back, and the edits made meanwhile are being sent.
     case reconnected
     /// Another daemon, with another store, answers now. Edits that had no answer are kept until the
     /// first one answers again, or until the program decides
     /// (``FormSession/applyKeptEdits()``, ``FormSession/discardKeptEdits()``).
     case replicaChanged(kept: [KeptEdit])
-    /// The form was deleted, or the client cannot go on; nothing comes behind it.
+    /// The form was deleted, or the client cannot continue. It is the last event.
     case ended(FormError?)
 }
 
 /// Somebody who has the form open.
 public struct FormPeer: Sendable, Hashable {
-    /// The connection that the daemon knows them by.
+    /// The number of their connection.
     public let connection: Int64
     /// The name of the user.
     public let user: String
@@ -76,13 +77,22 @@ public struct FormPeer: Sendable, Hashable {
     public let client: String?
     /// The terminal, as it says.
     public let tty: String?
-    /// The control that they have in their hand.
+    /// The control that has their focus.
     public let focus: String?
-    /// What they are about to set there.
+    /// The value that they are entering there.
     public let draft: JSON?
+
+    init(_ peer: PresenceChanged.Peer) {
+        connection = peer.connection
+        user = peer.user
+        client = peer.client
+        tty = peer.tty
+        focus = peer.focus
+        draft = peer.draft
+    }
 }
 
-/// How many changes wait for one reader at most; what comes behind is folded into the last.
+/// The most changes that wait for one reader; later ones are merged into the last.
 ///
-/// A reader that stopped costs so much memory and no more.
+/// This bounds the memory of a reader that has stopped.
 let changesWaitingMax = 1_024

@@ -1,14 +1,14 @@
-// The face for Swift concurrency: one thread drives the machine, tasks wait for it.
+// The asynchronous client: one thread runs the machine, tasks wait for it.
 //
 // The thread sleeps in poll(2) on the daemon's socket and on one end of a socket pair, whose other
-// end is written to when a property was set or a request was asked. Closures of declarations run in
-// a task of their own, one after the other, so that a slow one keeps nobody's answer waiting.
+// end is written to when a property was set or a request was asked. Closures of declarations run
+// one after another in a task of their own, so a slow one delays no answer.
 
 internal import PickerClient
 public import SyncCore
 internal import Synchronization
 
-/// A connection to the daemon for programs that await.
+/// A connection to the daemon for programs with Swift concurrency.
 ///
 ///     let client = FormClient()
 ///     let order = IceCream()
@@ -16,27 +16,27 @@ internal import Synchronization
 ///     order.flavor = .vanilla
 ///     for await change in session.changes { print(change.revision, order.flavor) }
 ///
-/// A daemon that goes away is waited for: what is written meanwhile is queued, merged as far as it
-/// can be, and sent with what the program had seen when it wrote it. A client lives until
-/// ``close()`` or until nobody holds it.
+/// If the connection is lost, the client reconnects. Edits made meanwhile are queued and merged,
+/// and sent with the causal context of what the program had read. A client lives until ``close()``,
+/// or until its last reference is gone.
 public final class FormClient: Sendable {
     private let machine: FormMachine
     private let transport: ClientTransport
     private let isBegun = Mutex(false)
     private let actions: AsyncStream<@Sendable () -> Void>.Continuation
 
-    /// A client that connects when it is first asked for something.
+    /// A client that connects at its first request.
     ///
     /// - Parameters:
-    ///   - options: how it finds the daemon, and how long calls wait.
-    ///   - log: told what no answer tells, such as a lost connection; on any thread.
+    ///   - options: how it finds the daemon, and the timeout of calls.
+    ///   - log: receives what no call reports, such as a lost connection; on any thread.
     public convenience init(
         _ options: ConnectionOptions = ConnectionOptions(), log: ClientLog? = nil
     ) {
         self.init(.thread(options), answerSeconds: options.answerSeconds, log: log)
     }
 
-    /// A client that something else drives.
+    /// A client that another thread or loop runs.
     package init(_ transport: ClientTransport, answerSeconds: Double?, log: ClientLog?) {
         let (stream, actions) = AsyncStream.makeStream(of: (@Sendable () -> Void).self)
         self.transport = transport
@@ -52,8 +52,8 @@ public final class FormClient: Sendable {
         actions.finish()
     }
 
-    /// Ends the connection, every form and everything that waits. Edits that were not answered may
-    /// or may not be done: ``shutdown(flushingFor:)`` waits for them first.
+    /// Closes the connection and every form, and ends every call. Edits that were not answered may
+    /// or may not be applied: ``shutdown(flushingFor:)`` waits for them first.
     ///
     /// After that every method throws ``FormError/closed``.
     public func close() {
@@ -61,17 +61,17 @@ public final class FormClient: Sendable {
         transport.stop()
     }
 
-    /// Waits until everything that was written is answered, but no longer than `limit`, and closes
-    /// the client in any case, also where the task is cancelled.
+    /// Waits until all edits are answered, but no longer than `limit`, and closes the client in any
+    /// case, also if the task is cancelled.
     ///
-    /// - Throws: what ``flush(timeout:)`` throws: with ``RequestFate/pending(edits:)`` where edits
-    ///   had no answer in time.
+    /// - Throws: the errors of ``flush(timeout:)``; with ``RequestFate/pending(edits:)`` if edits
+    ///   were not answered in time.
     public func shutdown(flushingFor limit: Duration) async throws(FormError) {
         defer { close() }
         try await flush(timeout: limit)
     }
 
-    /// Whether the daemon is there: the present state, then each new one.
+    /// The states of the connection: the present one, then each new one.
     public var connectionStates: ConnectionStates { ConnectionStates(machine: machine) }
 
     // MARK: Forms
@@ -80,10 +80,10 @@ public final class FormClient: Sendable {
     ///
     /// - Parameters:
     ///   - form: the declaration, whose properties are bound.
-    ///   - applying: whether the daemon takes the declaration where it has such a form.
-    ///   - presence: whether to be told who has the form open.
-    ///   - timeout: how long to wait; by default as long as the options say.
-    /// - Returns: the open form, whose properties show what the daemon has.
+    ///   - applying: whether to replace the definition of an existing form.
+    ///   - presence: whether to receive who has the form open.
+    ///   - timeout: how long to wait; by default ``ConnectionOptions/answerSeconds``.
+    /// - Returns: the open form, whose properties show the daemon's values.
     public func open(
         _ form: some SharedForm, applying: Applying = .always, presence: Bool = false,
         timeout: Duration? = nil
@@ -93,12 +93,12 @@ public final class FormClient: Sendable {
         }
     }
 
-    /// Follows a form that is there, whoever declared it.
+    /// Follows an existing form, whoever declared it.
     ///
     /// - Parameters:
     ///   - values: the properties to be bound.
-    ///   - presence: whether to be told who has the form open.
-    ///   - timeout: how long to wait; by default as long as the options say.
+    ///   - presence: whether to receive who has the form open.
+    ///   - timeout: how long to wait; by default ``ConnectionOptions/answerSeconds``.
     public func follow(
         _ values: some SharedState, presence: Bool = false, timeout: Duration? = nil
     ) async throws(FormError) -> FormSession {
@@ -116,7 +116,7 @@ public final class FormClient: Sendable {
         start()
         let attachment = try await machine.answer(timeout: timeout) { call in
             begin(call.id) { result in
-                // Nobody waits for it any more: it is not left open.
+                // The caller has stopped waiting, so it is closed.
                 if !call.finish(result), case .success(let attachment) = result {
                     attachment.close()
                 }
@@ -127,7 +127,7 @@ public final class FormClient: Sendable {
 
     // MARK: Transactions
 
-    /// Sends everything that `edits` writes to the form as one revision: see
+    /// Sends everything that `edits` writes to the form as one transaction: see
     /// ``FormSession/transaction(requireCurrent:timeout:_:)``.
     @discardableResult
     public func transaction<Value>(
@@ -137,11 +137,11 @@ public final class FormClient: Sendable {
         try await session.transaction(requireCurrent: requireCurrent, timeout: timeout, edits)
     }
 
-    /// Waits until everything that was written is answered, without telling what was refused: that
-    /// comes as ``FormEvent/refused(fields:_:)``.
+    /// Waits until all edits are answered. It does not report refusals: each is a
+    /// ``FormEvent/refused(fields:_:)``.
     ///
-    /// - Parameter timeout: how long to wait; by default as long as the options say. What has no
-    ///   answer then is kept and sent as soon as the daemon takes it.
+    /// - Parameter timeout: how long to wait; by default ``ConnectionOptions/answerSeconds``. Edits
+    ///   without an answer are kept, and sent as soon as possible.
     public func flush(timeout: Duration? = nil) async throws(FormError) {
         start()
         try await machine.answer(timeout: timeout) { call in
@@ -151,11 +151,11 @@ public final class FormClient: Sendable {
         }
     }
 
-    /// Finds out what became of a request that was sent and not answered: it is sent again under
-    /// its key, and done if it was not.
+    /// Finds the outcome of a request that was sent and not answered: it is sent again with its
+    /// idempotency key, so it is applied once.
     ///
-    /// - Returns: the answer as JSON, as if it had come the first time.
-    /// - Throws: ``FormError/refused(_:)`` where the daemon has something against it.
+    /// - Returns: the answer as JSON.
+    /// - Throws: ``FormError/refused(_:)`` if the daemon refuses it.
     @discardableResult
     public func settle(
         _ request: UnansweredRequest, timeout: Duration? = nil
@@ -165,7 +165,7 @@ public final class FormClient: Sendable {
 
     // MARK: Asking
 
-    /// Takes back this program's user's last transaction: see ``FormSession/undo(scope:)``.
+    /// Undoes the last transaction of this program's user: see ``FormSession/undo(scope:)``.
     @discardableResult
     public func undo(
         _ session: FormSession, scope: UndoScope = .mine
@@ -173,7 +173,7 @@ public final class FormClient: Sendable {
         try await session.undo(scope: scope)
     }
 
-    /// Does again what an undo took back: see ``FormSession/redo(scope:)``.
+    /// Redoes what an undo reverted: see ``FormSession/redo(scope:)``.
     @discardableResult
     public func redo(
         _ session: FormSession, scope: UndoScope = .mine
@@ -188,7 +188,8 @@ public final class FormClient: Sendable {
         try await session.history(before: before, limit: limit)
     }
 
-    /// What a secure field holds, for those who may know; the reading is audited.
+    /// The content of a secure field. Only permitted users may read it, and each reading is
+    /// audited.
     public func reveal(_ secret: Binding<Secret>) async throws(FormError) -> String? {
         guard let attachment = secret.field.attachment, let id = secret.id else {
             throw .notOpen
@@ -197,7 +198,8 @@ public final class FormClient: Sendable {
         return answer["value"]?.stringValue
     }
 
-    /// Tells others which control is in this program's user's hand, and what they are about to set.
+    /// Shows to others which control has the focus of this program's user, and the value being
+    /// entered.
     public func showFocus<Value>(on binding: Binding<Value>, draft: Value? = nil) {
         guard let attachment = binding.field.attachment else { return }
         let update = PresenceUpdate(
@@ -205,16 +207,16 @@ public final class FormClient: Sendable {
         machine.ask(.presenceUpdate(update)) { _ in }
     }
 
-    /// Tells others that this program's user has no control of the form in their hand.
+    /// Shows to others that no control of the form has the focus of this program's user.
     public func clearFocus(in session: FormSession) {
         machine.ask(.presenceUpdate(PresenceUpdate(form: session.name, focus: nil))) { _ in }
     }
 
-    /// Asks anything of the protocol, and gives its result as JSON.
+    /// Sends any request of the protocol and returns its result as JSON.
     ///
     /// - Parameters:
-    ///   - request: what is asked.
-    ///   - timeout: how long to wait; by default as long as the options say.
+    ///   - request: the request.
+    ///   - timeout: how long to wait; by default ``ConnectionOptions/answerSeconds``.
     public func ask(_ request: Request, timeout: Duration? = nil) async throws(FormError) -> JSON {
         start()
         return try await machine.ask(request, timeout: timeout)
@@ -231,7 +233,7 @@ public final class FormClient: Sendable {
     }
 }
 
-/// Whose transactions an undo takes back.
+/// Whose transactions an undo reverts.
 public enum UndoScope: Hashable, Sendable {
     /// Those of this program's user.
     case mine
@@ -247,23 +249,6 @@ extension HistoryPage {
     init(answer: JSON) throws(FormError) {
         do throws(DecodeError) {
             self = try HistoryPage(decoding: answer)
-        } catch {
-            throw .incompatible(reason: "\(error)")
-        }
-    }
-}
-
-extension FormFeed {
-    /// Shows what an undo or a redo brought back.
-    ///
-    /// - Returns: fields that were left alone.
-    func take(_ answer: JSON) throws(FormError) -> [String] {
-        do throws(DecodeError) {
-            let result = try SetResult(decoding: answer)
-            state.withLock { state in
-                for field in result.fields { Self.take(field.id, field.state, into: &state) }
-            }
-            return result.skipped ?? []
         } catch {
             throw .incompatible(reason: "\(error)")
         }

@@ -1,36 +1,38 @@
-// Why something about a form did not happen: a closed list, each case with what a program needs.
+// The errors of the library.
 
 internal import PickerClient
 public import SyncCore
 
-/// Why a form could not be opened, or an edit was not done.
+/// Why a form could not be opened or an edit was not applied.
 public enum FormError: Error, Sendable {
-    /// The declaration breaks a rule of forms; each issue names its place.
+    /// The declaration is invalid; each issue names its place.
     case declaration(FormIssues)
-    /// The daemon said no: `kind` says why, `message` says it to a person.
+    /// The daemon refused the request: `kind` says why, `message` is for people.
     case refused(WireError)
-    /// The form on the daemon has no such field, or its value is none of the property's type.
+    /// The form on the daemon has no such field, or its value does not fit the type of the
+    /// property.
     case mismatch(form: String, field: String, shown: JSON?)
     /// No daemon can be reached.
     case unreachable(reason: String)
     /// The peer is not a daemon that this library understands.
     case incompatible(reason: String)
-    /// No answer came in time; the fate says what became of the request.
+    /// There was no answer in time; the fate says what is known of the request.
     case timedOut(RequestFate)
-    /// The task was cancelled before an answer came; the fate says what became of the request.
+    /// The task was cancelled before there was an answer; the fate says what is known of the
+    /// request.
     case cancelled(RequestFate)
     /// Another daemon, with another store, answers now. Edits were kept
     /// (``FormSession/keptEdits``); any other request was not sent to it.
     case otherReplica(RequestFate)
-    /// The session or the client was closed; whether an edit under way was done is unknown.
+    /// The session or the client was closed; it is unknown whether a pending edit was applied.
     case closed
     /// The property belongs to no open form.
     case notOpen
 }
 
 extension FormError: CustomStringConvertible {
-    /// One line for a person; several where a declaration has several issues. It may be printed on
-    /// a terminal: what the daemon says is escaped.
+    /// One line for people, or one for each issue of a declaration. It is safe to print on a
+    /// terminal: texts of the daemon are escaped.
     public var description: String {
         if case .declaration(let issues) = self { return issues.description }
         return line.cut(toBytes: Self.lineBytesMax).escapedForDisplay()
@@ -57,7 +59,7 @@ extension FormError: CustomStringConvertible {
 }
 
 extension RequestFate: CustomStringConvertible {
-    /// Half a line for a person.
+    /// A short text for people.
     public var description: String {
         switch self {
         case .notSent: "nothing was sent"
@@ -68,7 +70,7 @@ extension RequestFate: CustomStringConvertible {
 }
 
 extension FormError {
-    /// What a failure of the client below means for forms.
+    /// The error of a form for a failure of the blocking client.
     init(_ failure: ClientFailure) {
         switch failure {
         case .refused(let error): self = .refused(error)

@@ -1,33 +1,33 @@
-// What comes from the daemon, and who is told of it.
+// Events of the daemon, and how readers and listeners get them.
 
 internal import PickerClient
 internal import SyncCore
 internal import Synchronization
 
-/// A closure that is told of one field, from the declaration: `onChange`, a button's action.
+/// A closure of the declaration for one field: `onChange`, or a button's action.
 struct FieldListener: Sendable {
-    /// How a listener is told.
+    /// What a listener receives.
     enum Kind: Sendable {
-        /// Old and new; also across a gap, where revisions between are unknown.
+        /// The old and the new state, also after a gap in the revisions.
         case change(@Sendable (FieldState?, FieldState) -> Void)
-        /// Once a press; presses in a gap are nobody's any more.
+        /// One call for each press; presses in a gap are skipped.
         case press(@Sendable () -> Void)
-        /// Whether anybody has the control in their hand.
+        /// Whether the control has anybody's focus.
         case editing(@Sendable (Bool) -> Void)
     }
 
     var field: String
     var kind: Kind
-    /// Whether it is told of the value that is there at first.
+    /// Whether it also receives the initial value.
     var isInitial = false
-    /// The attachment that it belongs to; it ends with that.
+    /// The attachment that it belongs to.
     var owner: UInt64 = 0
-    /// What it is still to be told.
+    /// The calls that wait.
     let backlog = ListenerBacklog()
 }
 
 extension FormFeed {
-    /// A reader who is told from now on, until the attachment ends.
+    /// A reader that gets events from now on, until the attachment ends.
     func observe(for owner: UInt64) -> EventQueue {
         let queue = EventQueue { [weak self] queue in
             let id = ObjectIdentifier(queue)
@@ -55,37 +55,26 @@ extension FormFeed {
 
     // MARK: Subscription
 
-    /// The subscription began, or began with a snapshot because the log had no continuation.
+    /// A subscription began with a snapshot: the first one, or because the log could not be
+    /// resumed.
     func began(_ result: SubscribeResult) {
-        let fields = result.fields ?? []
         var isFirst = false
         var changes: [FieldChange] = []
         var listeners: [FieldListener] = []
-        var told: [String: FieldState] = [:]
+        var told = FormReplica()
         var opening: [@Sendable (FormError?) -> Void] = []
         let store = machine.presentStore
         var isOtherStore = false
         state.withLock { state in
             isFirst = !state.isOpen
-            isOtherStore = !isFirst && state.store != store
-            state.store = store
+            isOtherStore = !isFirst && state.replica.store != store
+            state.replica.store = store
             state.isAway = false
             told = state.told
-            (state.fields, state.told) = ([:], [:])
-            for field in fields {
-                let old = told[field.id]
-                if !isFirst, old?.value != field.state.value {
-                    changes.append(
-                        FieldChange(field: field.id, state: field.state, was: old?.value))
-                }
-                state.fields[field.id] = field.state
-                state.told[field.id] = field.state
-            }
-            state.context = result.context
+            changes = state.told.began(result)
+            state.replica.began(result)
             state.opened = result.context
-            state.revision = result.revision
-            state.log = result.log
-            // Tokens of another line of revisions say nothing here.
+            // Tokens of another log say nothing here.
             if !isFirst { state.seen = [:] }
             state.isOpen = true
             state.isOnline = true
@@ -100,14 +89,13 @@ extension FormFeed {
         }
         tell(.reconnected)
         if isOtherStore { tell(.replicaChanged(kept: machine.keptEdits(of: name))) }
-        guard !changes.isEmpty else { return }
         notify(listeners, of: changes, told: told, isContinuous: false)
-        tell(.changed(FormChange(revision: result.revision, fields: changes)))
+        tell(changes, revision: result.revision, coalescedFrom: nil)
     }
 
-    /// Tells those who asked for it what is there at first.
+    /// Gives the initial values to the listeners that want them.
     func tellInitial(_ listeners: [FieldListener]) {
-        let fields = state.withLock { $0.fields }
+        let fields = state.withLock { $0.replica }
         for listener in listeners where listener.isInitial {
             guard case .change(let action) = listener.kind, let field = fields[listener.field]
             else { continue }
@@ -124,61 +112,54 @@ extension FormFeed {
         if !wasOnline { tell(.reconnected) }
     }
 
-    /// The connection is gone.
+    /// The connection was lost.
     func disconnected() {
         let wasOnline = state.withLock { state in
             defer { state.isOnline = false }
-            state.peers = []
+            state.replica.disconnected()
             return state.isOnline && state.isOpen
         }
         if wasOnline { tell(.disconnected) }
     }
 
-    /// A revision that was not told yet.
+    /// A revision that is new.
     func changed(_ change: StateChanged) {
         take(change.changes, revision: change.revision, context: change.context)
-        guard !change.changes.isEmpty else { return }
+        tell(change.changes, revision: change.revision, coalescedFrom: change.coalescedFrom)
+    }
+
+    private func tell(_ changes: [FieldChange], revision: Revision, coalescedFrom: Revision?) {
+        if changes.isEmpty { return }
         tell(
             .changed(
-                FormChange(
-                    revision: change.revision, coalescedFrom: change.coalescedFrom,
-                    fields: change.changes)))
+                FormChange(revision: revision, coalescedFrom: coalescedFrom, fields: changes)))
     }
 
     /// A new definition with the values that it changed.
     func redefined(_ content: FormChanged.Definition, revision: Int64) {
         let ids = content.fieldIDs
         state.withLock { state in
-            state.fields = state.fields.filter { ids.contains($0.key) }
-            state.told = state.told.filter { ids.contains($0.key) }
+            state.replica.keep { ids.contains($0) }
+            state.told.keep { ids.contains($0) }
             state.seen = state.seen.filter { ids.contains($0.key) }
         }
         take(content.changes, revision: revision, context: content.context)
         tell(.redefined(content.definition))
-        guard !content.changes.isEmpty else { return }
-        tell(
-            .changed(
-                FormChange(
-                    revision: revision, coalescedFrom: content.coalescedFrom,
-                    fields: content.changes)))
+        tell(content.changes, revision: revision, coalescedFrom: content.coalescedFrom)
     }
 
     private func take(_ changes: [FieldChange], revision: Int64, context: String?) {
         let (listeners, told) = state.withLock { state in
             let told = state.told
-            state.revision = revision
-            if let context { state.context = context }
-            for change in changes {
-                Self.take(change.field, change.state, into: &state)
-                state.told[change.field] = change.state
-            }
+            state.replica.changed(changes, revision: revision, context: context)
+            state.told.changed(changes, revision: revision, context: context)
             return (state.listeners, told)
         }
         notify(listeners, of: changes, told: told, isContinuous: true)
     }
 
     private func notify(
-        _ listeners: [FieldListener], of changes: [FieldChange], told: [String: FieldState],
+        _ listeners: [FieldListener], of changes: [FieldChange], told: FormReplica,
         isContinuous: Bool
     ) {
         for change in changes {
@@ -220,30 +201,19 @@ extension FormFeed {
             ["form": name, "field": listener.field])
     }
 
-    /// People of one form that are told at most: about as many connections as a daemon has by
-    /// default.
-    private static let peersMax = 16_384
-
-    /// Who has the form open changed.
+    /// The people who have the form open changed.
     func presenceChanged(_ change: PresenceChanged) {
         var tellings: [(listener: FieldListener, isEdited: Bool)] = []
         let peers = state.withLock { state in
-            let before = state.peers
-            for peer in change.peers {
-                state.peers.removeAll { $0.connection == peer.connection }
-                guard !peer.isGone, state.peers.count < Self.peersMax else { continue }
-                state.peers.append(
-                    FormPeer(
-                        connection: peer.connection, user: peer.user, client: peer.client,
-                        tty: peer.tty, focus: peer.focus, draft: peer.draft))
-            }
+            let before = state.replica.peers
+            state.replica.presenceChanged(change)
             for listener in state.listeners {
                 guard case .editing = listener.kind else { continue }
                 let was = before.contains { $0.focus == listener.field }
-                let isEdited = state.peers.contains { $0.focus == listener.field }
+                let isEdited = state.replica.peers.contains { $0.focus == listener.field }
                 if was != isEdited { tellings.append((listener, isEdited)) }
             }
-            return state.peers
+            return state.replica.peers
         }
         for (listener, isEdited) in tellings {
             guard case .editing(let action) = listener.kind else { continue }
@@ -251,10 +221,10 @@ extension FormFeed {
             guard backlog.set(isEdited: isEdited) else { continue }
             machine.perform { if let isEdited = backlog.takeEditing() { action(isEdited) } }
         }
-        tell(.presence(peers))
+        tell(.presence(peers.map { FormPeer($0) }))
     }
 
-    /// Nothing comes any more; `nil` where the form was deleted.
+    /// The form is not followed any more; `nil` if it was deleted.
     func ended(_ error: FormError?) {
         let opening = state.withLock { state in
             defer { state.opening = [] }
@@ -267,7 +237,7 @@ extension FormFeed {
         tell(.ended(error))
     }
 
-    /// One of the attachments ended: its listeners and readers go with it.
+    /// One of the attachments ended: its listeners and readers end too.
     func left(_ attachment: UInt64) {
         let readers = state.withLock { state in
             state.attachments.remove(attachment)

@@ -1,48 +1,40 @@
-// One form that a client follows, whoever in the program has it open: what it shows, what is on its
-// way, who listens.
+// One form that a client follows: its values, the edits that are not answered, its listeners and
+// readers. All sessions of the form share it.
 //
-// Invariant:
-// - a field is taken only when it is newer (docs/PROTOCOL.md, What you can rely on);
-// - a write carries the token of the moment when this program last read that field; one that was
-//   never read goes over what is there;
-// - what was written shows until the daemon has answered; then what the daemon tells does;
-// - listeners are told of each revision once, in order, by notifications alone.
+// Invariants:
+// - an edit has the causal context of the time when this program last read the field; without one
+//   it overwrites the current value;
+// - a property shows what was written until the daemon has answered, and then the daemon's value;
+// - listeners get each revision once and in order, from notifications only.
 
+internal import PickerClient
 internal import SyncCore
 internal import Synchronization
 
-/// A form that a client follows; each time that the program opens it is a `FormAttachment`.
+/// A form that a client follows. Each time that the program opens it, there is one more
+/// `FormAttachment`.
 final class FormFeed: Sendable {
     let name: String
     let machine: FormMachine
 
     struct State {
-        var fields: [String: FieldState] = [:]
-        var context: String?
-        /// The token of the snapshot: what this program was shown when the form was opened.
+        var replica = FormReplica()
+        /// The form as the notifications describe it, without answers: what listeners know.
+        var told = FormReplica()
+        /// The causal context of the snapshot.
         var opened: String?
-        var revision: Int64 = 0
-        /// Each field as the notifications told it: what listeners have heard.
-        var told: [String: FieldState] = [:]
-        /// The token of the moment when this program read a field.
+        /// The causal context of the time when this program last read each field.
         var seen: [String: String] = [:]
-        /// What was written and is not answered, the newest last.
-        var drafts: [String: [(number: UInt64, value: JSON)]] = [:]
-        var lastDraft: UInt64 = 0
+        var lastDraft = 0
         var listeners: [FieldListener] = []
         var readers: [ObjectIdentifier: Reader] = [:]
         var readerOrder: [ObjectIdentifier] = []
-        var peers: [FormPeer] = []
         var isOpen = false
         var isOnline = true
-        /// The store that the form is followed in, and whether the daemon that answers now is
-        /// another one's, which has no such form.
-        var store: String?
+        /// Whether the daemon that answers now has another store, without this form.
         var isAway = false
-        /// Why the form is followed no longer.
+        /// Why the form is not followed any more; `nil` while it is.
         var end: FormError?
-        /// The line of revisions that `revision` belongs to.
-        var log: String?
         var hasPresence = false
         /// Numbers of the attachments that are not closed.
         var attachments: Set<UInt64> = []
@@ -63,25 +55,26 @@ final class FormFeed: Sendable {
 
     // MARK: Reading
 
-    /// What a field shows, which this program has seen from then on.
+    /// The state of a field. From then on this program counts as having seen it.
     func read(_ id: String) -> FieldState? {
         state.withLock { state in
-            guard let field = state.fields[id] else { return nil }
-            state.seen[id] = state.context
+            guard let field = state.replica[id] else { return nil }
+            state.seen[id] = state.replica.context
             return field
         }
     }
 
-    func draft(of id: String) -> JSON? { state.withLock { $0.drafts[id]?.last?.value } }
-
-    func hasDraft(of id: String) -> Bool { draft(of: id) != nil }
+    /// The value of a field with the edits that are not answered; `nil` without such an edit.
+    func draft(of id: String) -> JSON? {
+        state.withLock { $0.replica.isPending(id) ? $0.replica.value(of: id) : nil }
+    }
 
     // MARK: Writing
 
-    /// Edits of this program that go as one transaction.
+    /// Edits of this program that are sent as one transaction.
     final class Gathering: Sendable {
         let feed: FormFeed
-        let edits = Mutex<[(change: Change, draft: UInt64?)]>([])
+        let edits = Mutex<[(change: Change, draft: Int?)]>([])
 
         init(_ feed: FormFeed) {
             self.feed = feed
@@ -90,7 +83,7 @@ final class FormFeed: Sendable {
 
     @TaskLocal static var gathering: Gathering?
 
-    /// Sends an edit, or puts it to the others of the transaction under way.
+    /// Sends an edit, or adds it to the current transaction.
     func write(_ id: String, _ action: Change.Action) {
         let (change, draft) = prepared(id, action)
         if let gathering = Self.gathering, gathering.feed === self {
@@ -115,11 +108,10 @@ final class FormFeed: Sendable {
         }
     }
 
-    /// What a closure writes to this form, and what it returns. Where it throws, nothing shows of
-    /// what it wrote.
+    /// Collects the edits that a closure makes in this form. If it throws, they are undone.
     func gather<Value, Failure: Error>(
         _ edits: () throws(Failure) -> Value
-    ) throws(Failure) -> (value: Value, edits: [(change: Change, draft: UInt64?)]) {
+    ) throws(Failure) -> (value: Value, edits: [(change: Change, draft: Int?)]) {
         let gathering = Gathering(self)
         let result = Self.$gathering.withValue(gathering) {
             Result { () throws(Failure) in try edits() }
@@ -128,13 +120,14 @@ final class FormFeed: Sendable {
         switch result {
         case .success(let value): return (value, gathered)
         case .failure(let error):
-            discard(gathered.map { ($0.change.field, $0.draft) })
+            discard(gathered.compactMap(\.draft))
             throw error
         }
     }
 
-    /// The change with its context, and the draft that shows until it is answered.
-    private func prepared(_ id: String, _ action: Change.Action) -> (Change, UInt64?) {
+    /// The change with its causal context, and the number of the edit that is shown until the
+    /// answer.
+    private func prepared(_ id: String, _ action: Change.Action) -> (Change, Int?) {
         state.withLock { state in
             guard case .value(let value) = action else {
                 let isRelative =
@@ -144,46 +137,42 @@ final class FormFeed: Sendable {
                     }
                 return (Change(field: id, context: isRelative ? nil : state.seen[id], action), nil)
             }
-            let shown = state.drafts[id]?.last?.value ?? state.fields[id]?.value
+            let write = Self.write(value, over: state.replica.value(of: id))
             state.lastDraft += 1
-            let (whole, sent) = Self.turned(value, over: shown)
-            state.drafts[id, default: []].append((state.lastDraft, whole))
+            state.replica.write(write, to: id, number: state.lastDraft)
+            let sent = if case .setRows(let rows) = write { JSON.object(rows) } else { value }
             return (
                 Change(field: id, context: state.seen[id], .value(sent)), state.lastDraft
             )
         }
     }
 
-    /// Of several wheels only those go that were turned, so that others' turns stay.
-    private static func turned(_ value: JSON, over shown: JSON?) -> (whole: JSON, sent: JSON) {
+    /// The write of a value. Of wheels it has only those that were turned, so that what others turn
+    /// stays; all of them if none was.
+    private static func write(_ value: JSON, over shown: JSON?) -> StoredEdit {
         guard case .object(let new) = value, case .object(let old)? = shown else {
-            return (value, value)
+            return .set(value)
         }
-        var whole = old
-        var sent = JSONObject()
-        for (name, tag) in new.members {
-            whole[name] = tag
-            if old[name] != tag { sent[name] = tag }
-        }
-        return (.object(whole), sent.isEmpty ? value : .object(sent))
+        let turned = new.members.filter { old[$0.name] != $0.value }.map { ($0.name, $0.value) }
+        return .setRows(turned.isEmpty ? new : JSONObject(turned))
     }
 
     /// Sends edits as one transaction.
     func send(
-        _ edits: [(change: Change, draft: UInt64?)], requireCurrent: Bool, call: UInt64? = nil,
+        _ edits: [(change: Change, draft: Int?)], requireCurrent: Bool, call: UInt64? = nil,
         then done: @escaping @Sendable (FormError?) -> Void
     ) {
         guard !edits.isEmpty else { return done(nil) }
         var changes = edits.map(\.change)
         if requireCurrent {
-            // What was never read one by one was shown when the form was opened.
+            // A field that was never read counts as seen when the form was opened.
             let context = state.withLock { $0.opened }
             for index in changes.indices where changes[index].context == nil {
                 changes[index].context = context
             }
         }
         let edit = StateSet(form: name, changes: changes, requireCurrent: requireCurrent)
-        let drafts = edits.map { ($0.change.field, $0.draft) }
+        let drafts = edits.compactMap(\.draft)
         let answered: @Sendable (Result<JSON, FormError>) -> Void = { [weak self] result in
             self?.answered(edit.changes, drafts, result)
             done(result.failure)
@@ -195,39 +184,32 @@ final class FormFeed: Sendable {
         }
     }
 
-    private func discard(_ drafts: [(field: String, draft: UInt64?)]) {
-        state.withLock { state in
-            for (field, draft) in drafts {
-                guard let draft else { continue }
-                state.drafts[field]?.removeAll { $0.number == draft }
-                if state.drafts[field]?.isEmpty == true { state.drafts[field] = nil }
-            }
-        }
+    private func discard(_ drafts: [Int]) {
+        state.withLock { _ = $0.replica.answered(drafts) }
     }
 
     private func answered(
-        _ changes: [Change], _ drafts: [(field: String, draft: UInt64?)],
-        _ result: Result<JSON, FormError>
+        _ changes: [Change], _ drafts: [Int], _ result: Result<JSON, FormError>
     ) {
         discard(drafts)
-        // Nothing was left to send where later edits took this one back.
-        guard case .success(let json) = result, !json.isNull else { return }
+        // Without a result, later edits cancelled this one before it was sent.
+        guard case .success(let json) = result, let answer = try? take(json) else { return }
         state.withLock { state in
-            do throws(DecodeError) {
-                let result = try SetResult(decoding: json)
-                for field in result.fields { Self.take(field.id, field.state, into: &state) }
-                // The answer's token is what this program had seen and what it wrote itself.
-                for change in changes where state.seen[change.field] == change.context {
-                    state.seen[change.field] = result.context
-                }
-            } catch {
-                // The machine below has decoded it already: it is a SetResult.
+            // The answer's context includes what this program had seen, and its own edit.
+            for change in changes where state.seen[change.field] == change.context {
+                state.seen[change.field] = answer.context
             }
         }
     }
 
-    static func take(_ id: String, _ field: FieldState, into state: inout State) {
-        if let known = state.fields[id], known.revision >= field.revision { return }
-        state.fields[id] = field
+    /// Takes the fields of the answer to an edit, undo or redo.
+    func take(_ answer: JSON) throws(FormError) -> SetResult {
+        do throws(DecodeError) {
+            let result = try SetResult(decoding: answer)
+            state.withLock { $0.replica.take(result.fields) }
+            return result
+        } catch {
+            throw .incompatible(reason: "\(error)")
+        }
     }
 }

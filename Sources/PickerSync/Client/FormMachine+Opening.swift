@@ -1,5 +1,5 @@
-// How a declaration becomes an open form: apply the definition, follow the form, look whether every
-// property can show what is there, and only then hand over.
+// How a declaration becomes an open form: apply the definition, follow the form, check that every
+// property can show its value, and then open it.
 
 internal import PickerClient
 internal import SyncCore
@@ -7,10 +7,9 @@ internal import Synchronization
 
 /// What opening a form does with its definition.
 public enum Applying: Hashable, Sendable {
-    /// The daemon takes the declaration; values of an earlier one are kept where they fit.
+    /// The declaration replaces the definition of an existing form. Values that fit are kept.
     case always
-    /// The daemon takes it only where it has no form of that name: whoever comes first declares it
-    /// for all.
+    /// The declaration is used only if the daemon has no form of that name.
     case ifMissing
 }
 
@@ -19,10 +18,10 @@ extension FormMachine {
     ///
     /// - Parameters:
     ///   - form: the declaration, whose properties are bound.
-    ///   - applying: whether the daemon takes it where it has such a form.
-    ///   - presence: whether to be told who has the form open and what they have in their hands;
-    ///     a declaration with `onEditingChanged` is told in any case.
-    ///   - done: told once, when the properties show the form or with the reason why not.
+    ///   - applying: whether it replaces the definition of an existing form.
+    ///   - presence: whether to receive who has the form open and what they edit; a declaration
+    ///     with `onEditingChanged` receives it in any case.
+    ///   - done: called once, when the properties show the form, or with an error.
     public func open(
         _ form: some SharedForm, applying: Applying = .always, presence: Bool = false,
         then done: @escaping @Sendable (Result<FormSession, FormError>) -> Void
@@ -32,12 +31,12 @@ extension FormMachine {
         }
     }
 
-    /// Follows a form that is there, whoever declared it.
+    /// Follows an existing form, whoever declared it.
     ///
     /// - Parameters:
     ///   - values: the properties to be bound.
-    ///   - presence: whether to be told who has the form open.
-    ///   - done: told once, when the properties show the form or with the reason why not.
+    ///   - presence: whether to receive who has the form open.
+    ///   - done: called once, when the properties show the form, or with an error.
     public func follow(
         _ values: some SharedState, presence: Bool = false,
         then done: @escaping @Sendable (Result<FormSession, FormError>) -> Void
@@ -68,7 +67,7 @@ extension FormMachine {
         ask(.formApply(apply), call: call) { [self] result in
             switch result.failure {
             case nil: break
-            // Somebody declared it before us: it is theirs, and we follow.
+            // Somebody else has declared it before: follow that form.
             case .refused(let error)? where applying == .ifMissing && error.kind == .conflict: break
             case .some(let error): return done(.failure(error))
             }
@@ -107,7 +106,7 @@ extension FormMachine {
 }
 
 extension FormMachine {
-    /// A new attachment to a form, which is followed from now on if it was not.
+    /// A new attachment to a form. The first one subscribes to it.
     func attach(
         _ form: String, presence: Bool, declare: (@Sendable () throws(FormIssues) -> JSON)?
     ) -> FormAttachment {
@@ -118,13 +117,12 @@ extension FormMachine {
             let feed = known ?? FormFeed(name: form, machine: self)
             let since = feed.state.withLock { feed -> StateSubscribe.Since?? in
                 feed.attachments.insert(number)
-                // Presence is told to a subscription that asks for it: ours has to ask again.
+                // Only a subscription that asks for presence gets it, so subscribe again.
                 guard known == nil || presence && !feed.hasPresence || feed.isAway else {
                     return .none
                 }
                 feed.hasPresence = feed.hasPresence || presence
-                guard known != nil, let log = feed.log else { return .some(nil) }
-                return StateSubscribe.Since(log: log, revision: feed.revision)
+                return .some(feed.replica.position)
             }
             if known == nil { state.feeds.append(feed) }
             if let since {
@@ -137,7 +135,7 @@ extension FormMachine {
         return attachment
     }
 
-    /// An attachment ended; with the last one the form is followed no longer.
+    /// An attachment ended; the last one unsubscribes from the form.
     func detach(_ feed: FormFeed) {
         let wasLast = state.withLock { state in
             guard state.feeds.contains(where: { $0 === feed }),
@@ -154,7 +152,7 @@ extension FormMachine {
 }
 
 extension FormAttachment {
-    /// Takes the listeners of a declaration, and tells when the form is open.
+    /// Adds the listeners of a declaration, and calls `done` when the form is open.
     fileprivate func join(
         _ declaration: FormDeclaration?, then done: @escaping @Sendable (FormError?) -> Void
     ) {
@@ -176,9 +174,9 @@ extension FormAttachment {
         feed.tellInitial(listeners)
     }
 
-    /// Binds properties to this form, unless one of them cannot show what is there.
+    /// Binds properties to this form, unless one of them cannot show its value.
     fileprivate func bind(_ properties: [any FieldIdentity]) -> FormError? {
-        let fields = feed.state.withLock { $0.fields }
+        let fields = feed.state.withLock { $0.replica }
         for property in properties {
             guard let id = property.id else { continue }
             guard let field = fields[id] else {

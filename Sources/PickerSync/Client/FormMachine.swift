@@ -1,29 +1,28 @@
-// Forms without any I/O: what properties write goes out as requests, what the daemon tells comes in
-// as events. Whoever drives it brings the connection, the thread and the clock.
+// Forms without I/O: it makes requests of what properties write, and properties show what events
+// bring. The driver has the connection, the thread and the clock.
 //
 //     properties --write--> FormMachine --pump--> ClientMachine --bytes--> any transport
 //     properties <--read--- FormMachine <-events- ClientMachine <-bytes--- any transport
 //
-// ``FormClient`` drives it on a thread of its own for Swift concurrency, ``BlockingFormClient`` on
-// the caller's, and a program with a loop of its own — libuv, epoll, a plain poll(2) — in a few
-// lines: after `wake`, and after each event that was handed in, `pump` and write what the
-// ClientMachine has to send.
+// ``FormClient`` drives it on its own thread, ``BlockingFormClient`` on the caller's. A program
+// with its own loop (libuv, epoll, poll(2)) needs a few lines: after `wake`, and after each event,
+// call `pump` and write the output of the ClientMachine.
 
 internal import PickerClient
 public import SyncCore
 internal import Synchronization
 
-/// Who takes the requests of a ``FormMachine``: the machine of the protocol, or a client around it.
+/// Sends the requests of a ``FormMachine``: a client machine, or a client that contains one.
 public protocol RequestPort {
     /// Sends a request; its answer comes as an event under this ticket.
     mutating func submit(_ request: Request) -> Ticket
     /// Follows a form.
     mutating func subscribe(_ request: StateSubscribe)
-    /// Follows a form no longer.
+    /// Stops following a form.
     mutating func unsubscribe(form: String)
-    /// Nobody waits for a request any more: one that was not sent must not be.
+    /// Withdraws a request: if it was not sent, it never will be.
     ///
-    /// - Returns: what became of it; `nil` where its answer is on its way to the machine.
+    /// - Returns: its state; `nil` if its answer is already among the events.
     mutating func withdraw(_ ticket: Ticket) -> Withdrawal?
 }
 
@@ -31,14 +30,14 @@ extension ClientMachine: RequestPort {}
 
 extension BlockingClient: RequestPort {}
 
-/// The heart of the library: see the file's head. Safe to use from any thread; `pump` and
-/// `received` are called by one driver.
+/// The core of the library: see the head of this file. It is safe to use from any thread; only one
+/// driver may call `pump` and `received`.
 public final class FormMachine: Sendable {
-    /// A request that somebody waits for; `number` tells which of two was asked first.
+    /// A request that waits for its answer; later requests have greater numbers.
     struct Asked: Sendable {
         var number: UInt64
         var done: @Sendable (Result<JSON, FormError>) -> Void
-        /// The call that waits for it, where it may stop waiting.
+        /// The call that waits for it; it may give up.
         var call: UInt64?
     }
 
@@ -54,31 +53,28 @@ public final class FormMachine: Sendable {
         var feeds: [FormFeed] = []
         var lastAttachment: UInt64 = 0
         var calls = PendingCalls()
-        /// The store that answers now, and the one that answered before it.
-        var store: String?
-        var formerStore: String?
         /// Edits that were made for another store than the one that answers.
-        var kept: [KeptRequest] = []
+        var kept = KeptRequests()
         var connection = ConnectionState.connecting
         var connectionReaders: [UInt64: AsyncStream<ConnectionState>.Continuation] = [:]
         var lastReader: UInt64 = 0
         var end: FormError?
-        /// The first refusal of an assignment that nobody has asked for yet.
+        /// The first refusal of an assignment since `takeRefusal`.
         var refusal: FormError?
-        /// Numbers of the requests that were asked and not answered.
+        /// The numbers of the requests without an answer.
         var unanswered: Set<UInt64> = []
         var lastNumber: UInt64 = 0
-        /// Those who wait until everything that was asked before them is answered.
+        /// Flushes: each waits until all earlier requests are answered.
         var flushes: [Asked] = []
 
-        /// Forgets what waits; gives it in the order in which it was asked.
+        /// Removes all waiting requests, and returns them in order.
         mutating func drain() -> [Asked] {
             let unsent = outbox.compactMap {
                 if case .ask(_, let asked) = $0 { asked } else { nil }
             }
-            let kept = kept.flatMap(\.asked)
-            defer { (outbox, waiting, flushes, unanswered, self.kept) = ([], [:], [], [], []) }
-            return (waiting.values + unsent + kept + flushes).sorted { $0.number < $1.number }
+            let keepers = kept.take().flatMap(\.owner)
+            defer { (outbox, waiting, flushes, unanswered) = ([], [:], [], []) }
+            return (waiting.values + unsent + keepers + flushes).sorted { $0.number < $1.number }
         }
     }
 
@@ -93,15 +89,14 @@ public final class FormMachine: Sendable {
     /// A machine without a connection.
     ///
     /// - Parameters:
-    ///   - wake: called, on any thread, when there is something to `pump`.
-    ///   - perform: runs a closure of the declaration (`onChange`, a button's action), one after
-    ///     the other. By default at once, on the driver's thread.
-    ///   - isDrivenByCaller: whether whoever waits for an answer is also the one who drives; the
-    ///     asynchronous methods, which would then wait for ever, say so instead.
-    ///   - answerSeconds: how long a call that names no timeout waits for its answer; for ever
-    ///     where it is `nil`.
-    ///   - clock: monotonic nanoseconds, as deadlines are counted in.
-    ///   - log: told what no answer tells, such as a lost connection.
+    ///   - wake: called on any thread when `pump` has something to do.
+    ///   - perform: runs the closures of the declaration (`onChange`, a button's action), one after
+    ///     another. By default each runs at once on the driver's thread.
+    ///   - isDrivenByCaller: whether callers run the machine themselves while they wait. Then the
+    ///     asynchronous methods would wait for ever, so they trap.
+    ///   - answerSeconds: the default timeout of a call in seconds; `nil` for none.
+    ///   - clock: monotonic nanoseconds, for deadlines.
+    ///   - log: receives what no call reports, such as a lost connection.
     public init(
         wake: @escaping @Sendable () -> Void,
         perform: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() },
@@ -121,9 +116,9 @@ public final class FormMachine: Sendable {
 
     // MARK: Driving
 
-    /// Hands what was asked since to a port, and takes back what nobody waits for any more.
+    /// Sends the new requests, and withdraws those whose callers have given up.
     public func pump(into port: inout some RequestPort) {
-        // Under the lock a request and its ticket are one step; answers come through `received`.
+        // Under the lock, so that `received` finds the ticket of each request.
         let given = state.withLock { state in
             for outgoing in state.outbox {
                 switch outgoing {
@@ -139,7 +134,7 @@ public final class FormMachine: Sendable {
         if !given.isEmpty { finishFlushes() }
     }
 
-    /// Takes an event of the port.
+    /// Processes an event of the port.
     public func received(_ event: ClientEvent) {
         switch event {
         case .answered(let tickets, let outcome): answered(tickets, outcome)
@@ -154,7 +149,7 @@ public final class FormMachine: Sendable {
             case .deleted: leave(change.form, nil)
             }
         case .subscriptionRefused(let form, let error):
-            // Another store has no such form: ours is where its own store is.
+            // Another store does not have the form. It still exists in its own store.
             if let feed = feed(form), error.kind == .notFound, let store = feed.store,
                 store != presentStore
             {
@@ -177,10 +172,9 @@ public final class FormMachine: Sendable {
         }
     }
 
-    /// Ends it: everything that waits is told why, and so is every form.
+    /// Stops the machine: all calls and forms end with this error.
     ///
-    /// A machine and its open forms hold each other, so that whoever drives one calls this at the
-    /// end.
+    /// A machine and its open forms reference each other, so the driver must call this at the end.
     public func stop(_ error: FormError) {
         let isFirst = state.withLock { state in
             defer { state.end = state.end ?? error }
@@ -195,7 +189,7 @@ public final class FormMachine: Sendable {
         }
     }
 
-    /// Tells everybody who waits that there is no daemon; later requests try again.
+    /// There is no daemon: all calls and forms end with this error. Later requests connect again.
     func failed(_ error: FormError) {
         drain(error)
         become(.disconnected(error), .warning, "no daemon can be reached")
@@ -208,12 +202,6 @@ public final class FormMachine: Sendable {
         }
         for asked in waiting { asked.done(.failure(error)) }
         for feed in feeds { feed.ended(error) }
-    }
-
-    func checkThatAnotherThreadDrives() {
-        precondition(
-            !isDrivenByCaller,
-            "a BlockingFormClient's own methods wait for answers; await would hang")
     }
 
     /// An assignment was refused.
@@ -229,14 +217,14 @@ public final class FormMachine: Sendable {
         }
     }
 
-    /// Runs a closure of the declaration in its turn.
+    /// Runs a closure of the declaration after the ones before it.
     func perform(_ action: @escaping @Sendable () -> Void) {
         dispatch(action)
     }
 
     // MARK: Asking
 
-    /// Asks the daemon for something that is about no property.
+    /// Sends a request that does not concern a property.
     public func ask(_ request: Request, then done: @escaping @Sendable (RequestOutcome) -> Void) {
         ask(request, call: nil) { result in
             switch result {
@@ -254,19 +242,19 @@ public final class FormMachine: Sendable {
         ask(request, call: call) { _ in done }
     }
 
-    /// Waits until everything that was asked before is answered; `nil` where it was, whatever the
-    /// answers are.
+    /// Waits until all earlier requests are answered. The error is `nil` if they are, even if they
+    /// were refused.
     ///
-    /// An answer to a `ping` does not say so: a daemon on its way out answers it and leaves edits
-    /// that it has not begun to the next one.
+    /// The answer to a `ping` is not enough: a daemon that is stopping answers it, and leaves edits
+    /// that it has not started to the next daemon.
     public func flush(then done: @escaping @Sendable (FormError?) -> Void) {
         flush(call: nil, then: done)
     }
 
     func flush(call: UInt64?, then done: @escaping @Sendable (FormError?) -> Void) {
         let finished: @Sendable (Result<JSON, FormError>) -> Void = { done($0.failure) }
-        // Where nothing waits for an answer, no daemon has to be there. A caller that drives is
-        // told what others wrote in here, so it asks.
+        // If nothing waits for an answer, no connection is needed. A caller that drives also
+        // receives changes of others here, so it asks the daemon.
         let idle = state.withLock { state in
             !isDrivenByCaller && state.end == nil && state.unanswered.isEmpty
                 ? state.kept.flushed(.max) : nil
@@ -274,7 +262,7 @@ public final class FormMachine: Sendable {
         if let idle { return finished(idle) }
         ask(.ping, call: call, stage: PendingCalls.Stage.flush) { number in
             { [self] result in
-                let kept = state.withLock { state -> [KeptRequest]? in
+                let kept = state.withLock { state -> KeptRequests? in
                     guard state.unanswered.contains(where: { $0 < number }) else {
                         return state.kept
                     }
@@ -301,7 +289,7 @@ public final class FormMachine: Sendable {
             let asked = Asked(
                 number: state.lastNumber, done: done(state.lastNumber), call: call)
             if let end = state.end { return (asked, end) }
-            // Whoever waited for it stopped before it began.
+            // The caller gave up before the request was made.
             if let call, !state.calls.wait(for: stage(asked.number), call) {
                 return (asked, .cancelled(.notSent))
             }
@@ -331,7 +319,7 @@ public final class FormMachine: Sendable {
         finishFlushes()
     }
 
-    /// Tells those whose requests are all answered, or kept for another daemon.
+    /// Ends the flushes whose requests are all answered, or kept for another daemon.
     func finishFlushes() {
         let (flushed, kept) = state.withLock { state in
             let oldest = state.unanswered.min() ?? .max
@@ -358,7 +346,7 @@ public final class FormMachine: Sendable {
         feed?.ended(error)
     }
 
-    /// An edit by assignment that nobody took.
+    /// An assignment after the form was closed.
     func dropped(_ field: String, of form: String, _ error: FormError) {
         refused(error)
         log?(

@@ -1,21 +1,21 @@
-// What a program holds of a form that it opened.
+// A form that the program has opened.
 
 public import SyncCore
 internal import Synchronization
 
 /// An open form.
 ///
-/// Each call of ``FormClient/open(_:applying:presence:timeout:)`` gives a session of its own,
-/// also for a form that the program has open already: the form is followed until the last of them
-/// is closed. A session holds its ``FormClient``; the properties of the form do not, so keep one of
-/// the two. It stays open until ``close()`` or the end of its client.
+/// Each call of ``FormClient/open(_:applying:presence:timeout:)`` gives a session of its own, also
+/// for a form that the program has open already: the form is followed until the last of them is
+/// closed. A session keeps its ``FormClient`` alive; the properties of the form do not, so keep the
+/// session or the client. It stays open until ``close()`` or the end of its client.
 ///
 /// After that every method of the session and every edit that can be awaited throws
-/// ``FormError/closed``. Properties keep what they showed last; an assignment to one of them
-/// changes nothing and is reported to the client's log.
+/// ``FormError/closed``. Properties keep their last values; an assignment to one of them has no
+/// effect, and the client's log reports it.
 public final class FormSession: Sendable {
     let attachment: FormAttachment
-    /// Keeps the client while somebody holds the session.
+    /// Keeps the client alive.
     private let client: (any AnyObject & Sendable)?
 
     init(_ attachment: FormAttachment, client: (any AnyObject & Sendable)? = nil) {
@@ -28,21 +28,24 @@ public final class FormSession: Sendable {
     /// The form's name.
     public var name: String { feed.name }
 
-    /// The newest revision that was told.
-    public var revision: Int64 { feed.state.withLock { $0.revision } }
+    /// The newest revision that has arrived.
+    public var revision: Int64 { feed.state.withLock { $0.replica.revision ?? 0 } }
 
-    /// Whether the daemon is there; without it the form shows what it was last and takes edits.
+    /// Whether there is a connection to the daemon. Without one, the form shows its last values and
+    /// accepts edits.
     public var isOnline: Bool {
         attachment.end == nil && feed.state.withLock { $0.isOnline && $0.isOpen }
     }
 
-    /// Who has the form open, where presence was asked for.
-    public var peers: [FormPeer] { feed.state.withLock { $0.peers } }
+    /// The people who have the form open, if presence was requested.
+    public var peers: [FormPeer] {
+        feed.state.withLock { $0.replica.peers }.map { FormPeer($0) }
+    }
 
     /// The revisions of the form from now on.
     public var changes: FormChanges { FormChanges(attachment: attachment) }
 
-    /// Everything that the form tells from now on.
+    /// All events of the form from now on.
     public var events: FormEvents { FormEvents(attachment: attachment) }
 
     /// Ends this session. The form is followed until the last session of it is closed.
@@ -52,16 +55,16 @@ public final class FormSession: Sendable {
 
     // MARK: Edits
 
-    /// Sends everything that `edits` writes to the form as one revision: all of it is done, or
-    /// none.
+    /// Sends everything that `edits` writes to the form as one transaction: all edits are applied,
+    /// or none.
     ///
     /// - Parameters:
-    ///   - requireCurrent: refuse it where somebody changed one of the fields unseen by this
-    ///     program.
-    ///   - timeout: how long to wait for the answer; by default as long as the client's options
-    ///     say.
-    ///   - edits: writes to properties of the form; what it writes to others goes as always. Where
-    ///     it throws, nothing is sent and its error is thrown.
+    ///   - requireCurrent: refuse all edits if somebody has changed one of the fields and this
+    ///     program has not read the change.
+    ///   - timeout: how long to wait for the answer; by default
+    ///     ``ConnectionOptions/answerSeconds``.
+    ///   - edits: writes to properties of the form; its writes to other forms are sent as always.
+    ///     If it throws, nothing is sent and its error is thrown.
     /// - Returns: what `edits` returns.
     /// - Throws: the error of `edits`, or a ``FormError``.
     @discardableResult
@@ -78,19 +81,19 @@ public final class FormSession: Sendable {
         return value
     }
 
-    /// Takes back this program's user's last transaction.
+    /// Undoes the last transaction of this program's user.
     ///
     /// - Parameter scope: whose transactions count.
-    /// - Returns: fields that were left alone since somebody has changed them again.
+    /// - Returns: the fields that were not changed, because somebody has changed them since.
     @discardableResult
     public func undo(scope: UndoScope = .mine) async throws(FormError) -> [String] {
-        try feed.take(await ask(.stateUndo(scope.request(name))))
+        try feed.take(await ask(.stateUndo(scope.request(name)))).skipped ?? []
     }
 
-    /// Does again what ``undo(scope:)`` took back.
+    /// Redoes what ``undo(scope:)`` reverted.
     @discardableResult
     public func redo(scope: UndoScope = .mine) async throws(FormError) -> [String] {
-        try feed.take(await ask(.stateRedo(scope.request(name))))
+        try feed.take(await ask(.stateRedo(scope.request(name)))).skipped ?? []
     }
 
     // MARK: Questions
@@ -112,10 +115,8 @@ public final class FormSession: Sendable {
     /// The fields that were set by several people at once, each with the values that they set, in
     /// the order of their ids. Setting a field settles its conflict.
     public var conflicts: [FieldConflict] {
-        let fields = feed.state.withLock { $0.fields }
-        return fields.sorted { $0.key < $1.key }.compactMap { id, state in
-            state.conflict.isEmpty ? nil : FieldConflict(field: id, state: state)
-        }
+        feed.state.withLock { $0.replica.fields }.filter { !$0.state.conflict.isEmpty }
+            .map { FieldConflict(field: $0.id, state: $0.state) }
     }
 
     private func ask(_ request: Request) async throws(FormError) -> JSON {
@@ -128,9 +129,9 @@ public final class FormSession: Sendable {
 public struct FieldConflict: Sendable, Hashable {
     /// The id of the control.
     public let field: String
-    /// What it shows now, and the values that it shows instead of.
+    /// Its state: the value that it shows, and the other values.
     public let state: FieldState
 
-    /// The other values, each with who set it and when.
+    /// The other values, with their authors and times.
     public var siblings: [Sibling] { state.conflict }
 }

@@ -1,10 +1,10 @@
 internal import SyncCore
 internal import Synchronization
 
-/// What one listener is still to be told.
+/// The calls of one listener that wait.
 ///
-/// A closure that is slower than the daemon costs a bounded amount of memory: beyond
-/// `changesWaitingMax`, a change is folded into the last one that waits, as for a reader of events.
+/// The memory of a slow closure is bounded: beyond `changesWaitingMax`, a change is merged into the
+/// last one that waits, as for a reader of events.
 final class ListenerBacklog: Sendable {
     private struct State {
         var changes: [(old: FieldState?, new: FieldState)] = []
@@ -16,7 +16,7 @@ final class ListenerBacklog: Sendable {
 
     /// Adds a change.
     ///
-    /// - Returns: Whether the listener is to be called once more; otherwise it was folded.
+    /// - Returns: Whether the listener needs one more call; otherwise the change was merged.
     func add(_ old: FieldState?, _ new: FieldState) -> Bool {
         state.withLock { state in
             guard state.changes.count >= changesWaitingMax else {
@@ -35,7 +35,8 @@ final class ListenerBacklog: Sendable {
 
     /// Adds presses.
     ///
-    /// - Returns: How many of them the listener is to be told: all, as long as not too many wait.
+    /// - Returns: How many calls the listener needs: one for each press, as long as not too many
+    ///   wait.
     func add(presses: Int64) -> Int {
         state.withLock { state in
             let told = min(Int(clamping: presses), pressesWaitingMax - state.presses)
@@ -44,13 +45,13 @@ final class ListenerBacklog: Sendable {
         }
     }
 
-    /// A press is told now.
+    /// A call for a press begins.
     func takePress() { state.withLock { $0.presses -= 1 } }
 
-    /// Notes whether somebody has the control in their hand.
+    /// Notes whether the control has somebody's focus.
     ///
-    /// - Returns: Whether the listener is to be called once more; otherwise it is told the newest
-    ///   state with the call that waits.
+    /// - Returns: Whether the listener needs one more call; otherwise the call that waits gets the
+    ///   newest state.
     func set(isEdited: Bool) -> Bool {
         state.withLock { state in
             defer { state.isEdited = isEdited }
@@ -58,7 +59,7 @@ final class ListenerBacklog: Sendable {
         }
     }
 
-    /// The newest state that was not told.
+    /// The newest state that the listener does not know.
     func takeEditing() -> Bool? {
         state.withLock { state in
             defer { state.isEdited = nil }
@@ -67,5 +68,5 @@ final class ListenerBacklog: Sendable {
     }
 }
 
-/// How many presses wait for one closure at most: as many as one transaction may have.
+/// The most presses that wait for one closure: as many as one transaction may have.
 let pressesWaitingMax = Limits().changesMax

@@ -1,21 +1,21 @@
-// Calls that wait for an answer, and how one stops waiting: its task is cancelled, or its deadline
+// Calls that wait for an answer, and how they give up: the task is cancelled, or the deadline
 // passes.
 //
-// Invariant: a call ends once, by its answer or by giving up, whichever comes first; giving
-// up is decided where the requests are handed out, so that it is known whether one was sent.
+// Invariant: a call ends once, with its answer or by giving up, whichever comes first. `pump`
+// decides about giving up, because it knows whether the request was sent.
 
 internal import PickerClient
 internal import SyncCore
 internal import Synchronization
 
-/// What became of a request when a call ended without its answer.
+/// What is known of a request whose call ended without an answer.
 public enum RequestFate: Sendable {
-    /// It was not sent and never will be: nothing was done.
+    /// It was not sent and never will be: nothing has changed.
     case notSent
-    /// It was sent, and whether it was done is unknown. ``FormClient/settle(_:timeout:)`` finds
-    /// out. `nil` where it is not one request: opening a form, which may be opened again.
+    /// It was sent, and it is unknown whether it was executed. ``FormClient/settle(_:timeout:)``
+    /// finds out. `nil` for opening a form, which is more than one request; open it again.
     case unknown(UnansweredRequest?)
-    /// So many edits by assignment have no answer. The client keeps them and sends them as soon as
+    /// This number of assignments have no answer. The client keeps them and sends them as soon as
     /// it can, unless it is closed.
     case pending(edits: Int)
 }
@@ -24,12 +24,12 @@ public enum RequestFate: Sendable {
 public struct UnansweredRequest: Sendable {
     let request: Request
 
-    /// The key under which the daemon does it once, however often it is sent; `nil` for a question,
-    /// which changes nothing.
+    /// The idempotency key: the daemon applies the request once, even if it is sent several times.
+    /// `nil` for a request that changes nothing.
     public var idempotencyKey: String? { request.idempotencyKey }
 }
 
-/// The calls that wait, as the machine keeps them under its lock.
+/// The calls that wait; the machine's lock protects them.
 struct PendingCalls: Sendable {
     private struct Call: Sendable {
         var stage = Stage.begun
@@ -50,9 +50,9 @@ struct PendingCalls: Sendable {
     enum Stage: Sendable {
         case begun
         case request(UInt64)
-        /// Everything that was asked before that number.
+        /// All requests with smaller numbers.
         case flush(UInt64)
-        /// A form that is about to be open.
+        /// A form that is being opened.
         case opening
     }
 
@@ -71,7 +71,7 @@ struct PendingCalls: Sendable {
         return last
     }
 
-    /// A call waits for something from now on; `false` where it has ended.
+    /// Sets what a call waits for; `false` if it has ended.
     @discardableResult
     mutating func wait(for stage: Stage, _ id: UInt64) -> Bool {
         guard calls[id] != nil else { return false }
@@ -94,7 +94,7 @@ struct PendingCalls: Sendable {
         self.earliest = calls.values.compactMap(\.deadline).filter { $0 > now }.min()
     }
 
-    /// Takes the calls that give up, each with what it waits for.
+    /// Takes the calls that give up, with what they wait for.
     mutating func takeGivenUp() -> [(id: UInt64, reason: Reason, stage: Stage)] {
         defer { givenUp = [] }
         return givenUp.compactMap { id, reason in calls[id].map { (id, reason, $0.stage) } }
@@ -106,15 +106,15 @@ struct PendingCalls: Sendable {
 }
 
 extension FormMachine {
-    /// When `expire` has something to do next, in the clock's nanoseconds.
+    /// The next deadline for `expire`, in nanoseconds of the clock.
     public var nextDeadline: UInt64? { state.withLock { $0.calls.earliest } }
 
-    /// Ends the calls whose deadline has passed; the next `pump` tells them.
+    /// Marks the calls whose deadline has passed; the next `pump` ends them.
     public func expire(at now: UInt64) {
         state.withLock { $0.calls.expire(at: now) }
     }
 
-    /// Ends what gave up; what is returned tells each caller what became of its request.
+    /// Ends the calls that gave up; returns closures that give each caller its error.
     static func giveUp(
         _ state: inout State, withdraw: (Ticket) -> Withdrawal?
     ) -> [@Sendable () -> Void] {
@@ -129,7 +129,7 @@ extension FormMachine {
                 state.flushes.removeAll { $0.number == number }
                 fate = .pending(edits: state.unanswered.count { $0 < number })
             case .request(let number):
-                // Without a ticket or a withdrawal its answer is there, and about to be told.
+                // Without a ticket or a withdrawal there is an answer, which the next event brings.
                 guard let ticket = state.waiting.first(where: { $0.value.number == number })?.key,
                     let withdrawal = withdraw(ticket)
                 else { continue }
@@ -177,7 +177,7 @@ extension FormMachine {
     }
 }
 
-/// Where one answer is put, and waited for.
+/// A place for one answer, and who waits for it.
 private final class AnswerPlace<Success: Sendable>: Sendable {
     private enum State {
         case empty
@@ -215,7 +215,7 @@ final class PendingCall<Success: Sendable>: Sendable {
     private let machine: FormMachine
     private let state: Mutex<(id: UInt64, done: Done?)>
 
-    /// A call that `done` is told of, once.
+    /// A call that ends once, with `done`.
     init(_ machine: FormMachine, timeout: Duration?, then done: @escaping Done) {
         self.machine = machine
         state = Mutex((0, done))
@@ -229,9 +229,9 @@ final class PendingCall<Success: Sendable>: Sendable {
 
     var id: UInt64 { state.withLock { $0.id } }
 
-    /// Ends it with its answer.
+    /// Ends the call with its answer.
     ///
-    /// - Returns: `false` where it has ended before.
+    /// - Returns: `false` if it has ended before.
     @discardableResult
     func finish(_ result: Result<Success, FormError>) -> Bool {
         let (id, done) = state.withLock { state in
@@ -244,7 +244,7 @@ final class PendingCall<Success: Sendable>: Sendable {
         return true
     }
 
-    /// Ends it without one; the driver of the machine tells what became of its request.
+    /// Gives up; the driver of the machine finds out whether the request was sent.
     func giveUp(_ reason: PendingCalls.Reason) {
         let id = id
         machine.state.withLock { $0.calls.giveUp(id, reason) }

@@ -1,24 +1,24 @@
-// Presses of a button as a sequence that loses none.
+// The presses of a button as a sequence without gaps.
 
 public import SyncCore
 internal import Synchronization
 
 /// One press of a ``Button``.
 public struct Press: Sendable, Hashable {
-    /// How often the button had been pressed with this one: each press has the next number.
+    /// The number of presses up to this one.
     public let number: Int64
-    /// Who pressed it; `nil` where the history does not reach back to it or the daemon refuses it.
+    /// Who pressed it; `nil` if the history is too short or the daemon refuses to show it.
     public let by: WireAuthor?
-    /// When the daemon had it; `nil` where the history does not reach back to it or the daemon
-    /// refuses it.
+    /// When the daemon received it; `nil` if the history is too short or the daemon refuses to show
+    /// it.
     public let at: Timestamp?
 }
 
 extension Binding where Value == Presses {
-    /// Each press from now on, once and in order, whoever made it.
+    /// All presses from now on, once and in order, of all users.
     ///
-    /// None is lost: one that a slow reader or a lost connection left out is taken from the
-    /// history, which says who made it and when.
+    /// No press is lost: those that a slow reader or a lost connection missed are read from the
+    /// history.
     public var presses: ButtonPresses { ButtonPresses(self) }
 }
 
@@ -26,12 +26,12 @@ extension Binding where Value == Presses {
 public struct ButtonPresses: AsyncSequence, Sendable {
     /// A press.
     public typealias Element = Press
-    /// It ends, it does not fail.
+    /// It never throws.
     public typealias Failure = Never
 
     private let attachment: FormAttachment?
     private let field: String?
-    /// What had been counted when the sequence was made.
+    /// The number of presses when the sequence was created.
     private let seen: Int64
 
     init(_ binding: Binding<Presses>) {
@@ -40,7 +40,7 @@ public struct ButtonPresses: AsyncSequence, Sendable {
         seen = Self.count(attachment, field) ?? 0
     }
 
-    /// A reader who is told of each press since the sequence was made.
+    /// An iterator over the presses since the sequence was created.
     public func makeAsyncIterator() -> Iterator {
         Iterator(attachment, field, seen: seen)
     }
@@ -67,7 +67,7 @@ public struct ButtonPresses: AsyncSequence, Sendable {
             events = attachment.map { FormEvents(attachment: $0).makeAsyncIterator() }
         }
 
-        /// The next press; `nil` when the form or the client is gone.
+        /// The next press; `nil` if the form or the client is closed.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(Never) -> Press? {
@@ -102,19 +102,19 @@ public struct ButtonPresses: AsyncSequence, Sendable {
     }
 }
 
-/// Presses that a reader has not been given. Each is made when it is asked for, since their number
-/// is what the daemon says.
+/// Presses that a reader has not received. Each is created on demand, because the daemon decides
+/// how many there are.
 private struct MissedPresses {
-    /// Presses of one revision; those of one transaction share it.
+    /// The presses of one revision.
     struct Source {
-        /// The numbers of the presses before the first of them, and of the last of them.
+        /// The number before the first press, and the number of the last press.
         var before: Int64
         var last: Int64
         var by: WireAuthor?
         var at: Timestamp?
     }
 
-    /// The number of the press that was given last, and of the last one that is to be given.
+    /// The numbers of the last press that was returned, and of the last one to return.
     var given: Int64 = 0
     var last: Int64 = 0
     /// Newest first.
@@ -132,10 +132,10 @@ private struct MissedPresses {
 }
 
 extension FormAttachment {
-    /// Pages of the history that are asked for at most: more than a store keeps of a form.
+    /// The most pages of the history to read: more than a store keeps for a form.
     private static let historyPagesMax = 1_000
 
-    /// The presses behind one number and up to another, from the history, in order.
+    /// The presses after one number and up to another, from the history, in order.
     fileprivate func presses(
         of field: String?, after seen: Int64, upTo count: Int64
     ) async -> MissedPresses {
@@ -146,7 +146,7 @@ extension FormAttachment {
             let request = StateHistory(form: name, field: field, before: before, limit: 200)
             guard let page = await history(request) else { break }
             for entry in page.entries {
-                // Newest first, or it is not a history.
+                // A correct history has the newest entry first.
                 guard entry.revision < before ?? .max else { return missed }
                 before = entry.revision
                 for change in entry.changes where change.field == field {
@@ -166,8 +166,8 @@ extension FormAttachment {
         return missed
     }
 
-    /// A page of the history, however long the daemon is away; `nil` where it cannot be had, which
-    /// the log is told.
+    /// A page of the history. It waits for the daemon; if the daemon refuses, it logs that and
+    /// returns `nil`.
     private func history(_ request: StateHistory) async -> HistoryPage? {
         while !Task.isCancelled {
             do throws(FormError) {

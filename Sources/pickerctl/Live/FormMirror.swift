@@ -1,11 +1,8 @@
-// The client's copy of a form: the definition, the daemon's values, unanswered edits, and the other
-// people who have it open.
+// What the live form shows of a form: its definition, the values of the client's copy by the form's
+// rules, the connection, and the other people who have it open.
 //
-// Invariants: `fields` is the newest revision of each field from the daemon; the displayed values
-// are `fields` with the unanswered edits applied, so a key has an effect at once, online or
-// offline; `context` covers exactly the changes that were displayed; `readings` are the results of
-// the form's rules, computed again when one of their inputs changes. Memory is bounded by the
-// definition: fields that it does not have are not kept, and neither are more people than fit.
+// Invariants: `readings` are the results of the form's rules, computed again when one of their
+// inputs changes. Memory is bounded by the client's bounds for a form, and by `othersMax`.
 
 internal import PickerClient
 internal import SyncCore
@@ -25,30 +22,11 @@ struct FormMirror {
         case refused(String)
     }
 
-    /// An edit that the daemon has not answered.
-    struct Pending {
-        var edit: Int
-        var write: FieldEdit
-        /// Its notification came before its answer, so the daemon's value already includes it.
-        var hasLanded = false
-    }
-
     /// Somebody else who has the form open.
     struct Other: Equatable {
-        var connection: Int64
-        var user: String
-        var tty: String?
-        var peer: LivePeer
-        var focus: String?
-        var draft: JSON?
-    }
-
-    /// A field that changed, for flashes and announcements.
-    struct Observed {
-        var field: String
-        var by: WireAuthor?
-        var isMine: Bool
-        var was: JSON?
+        let wire: PresenceChanged.Peer
+        /// The name and the colour that they are shown with.
+        let peer: LivePeer
     }
 
     /// The result of the form's rules for a control.
@@ -65,73 +43,32 @@ struct FormMirror {
     private(set) var definition: FormDefinition
     /// Counts the changes of the definition.
     private(set) var definitions = 0
-    /// Only looked up by id, never iterated.
-    private(set) var fields: [String: FieldState] = [:]
-    private(set) var context: String?
-    private(set) var pending: [Pending] = []
+    private var replica: FormReplica
     private(set) var others: [Other] = []
     private(set) var link = Link.connecting
     private(set) var user: String?
-    /// The store of the daemon that answers: its replica without the epoch.
-    private(set) var replica: String?
-    private var connections: [Int64] = []
     /// By the number of the control.
     private var readings: [Reading] = []
 
-    /// A mirror with only a definition.
-    init(_ definition: FormDefinition) {
+    /// A definition with the values of a copy.
+    init(_ definition: FormDefinition, _ replica: FormReplica = FormReplica()) {
         self.definition = definition
+        self.replica = replica
         form = definition.name
         readAll()
-    }
-
-    /// A mirror with a definition and values.
-    init(_ definition: FormDefinition, _ snapshot: StateSnapshot) {
-        self.init(definition)
-        context = snapshot.context
-        take(snapshot.fields)
     }
 }
 
 // MARK: - What is shown
 
 extension FormMirror {
-    /// The stored value of a control, for `FormDefinition.shown`.
+    /// The stored value of a control with the pending edits applied, for `FormDefinition.shown`.
     func stored(_ index: Int) -> JSON {
-        let control = definition.controls[index]
-        var value = control.defaultValue
-        if let state = fields[control.id] {
-            value = state.isSecretSet.map { .bool($0) } ?? state.value
-        }
-        for edit in pending where edit.write.target == index && !edit.hasLanded {
-            value = applied(edit.write.edit, to: value, control: index)
-        }
-        return value
+        replica.value(of: definition.controls[index].id, in: definition) ?? .null
     }
 
-    private func applied(_ edit: StoredEdit, to value: JSON, control index: Int) -> JSON {
-        switch edit {
-        case .set(let new): return new
-        case .setRows(let rows):
-            var object = value.objectValue ?? JSONObject()
-            for (name, tag) in rows.members { object[name] = tag }
-            return .object(object)
-        case .increment(let difference, let result):
-            guard let base = value.numberValue else { return .number(result) }
-            let control = definition.controls[index]
-            if case .stepper(let stepper) = control.kind, stepper.wraps { return .number(result) }
-            return .number(definition.counterValue(index, base: base, increments: difference))
-        case .addTags(let tags, _):
-            let present = value.arrayValue ?? []
-            return .array(present + tags.filter { !present.contains($0) })
-        case .removeTags(let tags):
-            return .array((value.arrayValue ?? []).filter { !tags.contains($0) })
-        case .seal: return .bool(true)
-        case .press:
-            return .members(("presses", .integer((value["presses"]?.integerValue ?? 0) + 1)))
-        case .unset: return definition.controls[index].defaultValue
-        }
-    }
+    /// The causal context of what is shown.
+    var context: String? { replica.context }
 
     private func reading(_ index: Int) -> Reading {
         var sources: Set<Int> = []
@@ -153,8 +90,9 @@ extension FormMirror {
         readings = definition.controls.indices.map { reading($0) }
     }
 
-    /// Computes all readings again that depend on the stored values of these controls.
-    private mutating func read(changed: [Int]) {
+    /// Computes all readings again that depend on these fields.
+    private mutating func read(changed fields: [String]) {
+        let changed = fields.compactMap { index($0) }
         for index in readings.indices
         where changed.contains(where: { readings[index].sources.contains($0) }) {
             readings[index] = reading(index)
@@ -194,29 +132,27 @@ extension FormMirror {
     func index(_ field: String) -> Int? { definition.index(of: field) }
 
     /// The daemon's state of a field.
-    func state(_ field: String) -> FieldState? { fields[field] }
+    func state(_ field: String) -> FieldState? { replica[field] }
 
     /// Whether a field keeps concurrent values until somebody chooses.
-    func hasConflict(_ field: String) -> Bool { fields[field]?.conflict.isEmpty == false }
+    func hasConflict(_ field: String) -> Bool { replica[field]?.conflict.isEmpty == false }
 
     /// Whether a secret is set; `nil` if the control has none.
     func isSecretSet(_ index: Int) -> Bool? {
         guard case .secure = definition.controls[index].kind else { return nil }
-        return fields[definition.controls[index].id]?.isSecretSet
+        return replica[definition.controls[index].id]?.isSecretSet
     }
 
     /// Whether the author is this client.
-    func isMine(_ author: WireAuthor?) -> Bool {
-        author.map { connections.contains($0.connection) } ?? false
-    }
+    func isMine(_ author: WireAuthor?) -> Bool { replica.isMine(author) }
 
     /// The author as a peer with a name and a colour; `nil` for this client and for nobody.
     func peer(_ author: WireAuthor?) -> LivePeer? {
         guard let author, !isMine(author) else { return nil }
-        if let known = others.first(where: { $0.connection == author.connection }) {
+        if let known = others.first(where: { $0.wire.connection == author.connection }) {
             return known.peer
         }
-        let sameUser = others.first { $0.user == author.user }?.peer.number
+        let sameUser = others.first { $0.wire.user == author.user }?.peer.number
         return LivePeer(
             name: Self.name(author.user, author.tty, isCommon: author.user == user),
             number: sameUser ?? others.count)
@@ -228,12 +164,8 @@ extension FormMirror {
         return "\(user) \(tty)"
     }
 
-    /// Whether edits wait for the daemon.
-    var waitingEdits: Int {
-        var edits: [Int] = []
-        for edit in pending where edits.last != edit.edit { edits.append(edit.edit) }
-        return edits.count
-    }
+    /// The number of edits that wait for the daemon.
+    var waitingEdits: Int { Set(replica.pending.map(\.number)).count }
 }
 
 // MARK: - What happens
@@ -244,44 +176,28 @@ extension FormMirror {
     mutating func edit(_ number: Int, _ change: Change) throws(InvalidValue) {
         guard let index = index(change.field) else { return }
         let writes = try definition.edits(for: change.action, control: index, values: stored)
-        pending += writes.map { Pending(edit: number, write: $0) }
-        read(changed: writes.map(\.target))
+        let fields = writes.map { definition.controls[$0.target].id }
+        for (write, field) in zip(writes, fields) {
+            replica.write(write.edit, to: field, number: number)
+        }
+        read(changed: fields)
     }
 
     /// The daemon answered: its value replaces the local edit.
-    mutating func answered(_ edits: [Int]) {
-        let answered = pending.filter { edits.contains($0.edit) }
-        pending.removeAll { edits.contains($0.edit) }
-        read(changed: answered.map(\.write.target))
+    mutating func answered(_ edits: [Int]) { read(changed: replica.answered(edits)) }
+
+    /// Takes the fields of an answer.
+    mutating func take(_ fields: [NamedField]) {
+        replica.take(fields)
+        read(changed: fields.map(\.id))
     }
 
-    /// Applies fields that are newer than the known ones.
-    mutating func take(_ newer: [NamedField]) {
-        var changed: [Int] = []
-        for field in newer {
-            guard let index = index(field.id) else { continue }
-            if let known = fields[field.id], known.revision >= field.state.revision { continue }
-            fields[field.id] = field.state
-            changed.append(index)
-        }
-        read(changed: changed)
-    }
-
-    /// Connections of this client that are known as its own, the newest.
-    private static let ownConnectionsMax = 64
-
-    mutating func greeted(_ greeting: HelloResult) {
+    /// The daemon answered `hello`; returns whether it has another store than before.
+    mutating func greeted(_ greeting: HelloResult) -> Bool {
         if link != .deleted { link = .online }
-        if let replica, replica != greeting.store {
-            // Numbers of connections and contexts have a meaning in their own replica only.
-            connections = []
-            context = nil
-        }
-        replica = greeting.store
         user = greeting.you.user
-        // An edit is answered on the connection after it, at the latest.
-        connections = connections.suffix(Self.ownConnectionsMax - 1) + [greeting.you.connection]
-        others.removeAll { $0.connection == greeting.you.connection }
+        others.removeAll { $0.wire.connection == greeting.you.connection }
+        return replica.greeted(greeting)
     }
 
     mutating func lost(_ reason: String?) {
@@ -293,6 +209,7 @@ extension FormMirror {
         } else {
             link = .lost(reason)
         }
+        replica.disconnected()
         others = []
     }
 
@@ -300,69 +217,36 @@ extension FormMirror {
         link = error.kind == .notFound ? .deleted : .refused(error.message)
     }
 
-    /// A new snapshot; returns what differs from the displayed values.
-    mutating func began(_ result: SubscribeResult) -> [Observed] {
-        let before = fields
-        context = result.context
+    /// A new snapshot; returns what differs from the daemon's last values.
+    mutating func began(_ result: SubscribeResult) -> [FieldChange] {
         link = .online
-        fields = [:]
-        take(result.fields ?? [])
+        let changes = replica.began(result)
         readAll()
-        var observed: [Observed] = []
-        for field in result.fields ?? [] {
-            guard let old = before[field.id], old.value != field.state.value else { continue }
-            observed.append(
-                Observed(
-                    field: field.id, by: field.state.by, isMine: isMine(field.state.by),
-                    was: old.value))
-        }
-        return observed
+        return changes.filter { $0.was != nil && index($0.field) != nil }
     }
 
-    mutating func resumed() { link = .online }
+    mutating func resumed(_ result: SubscribeResult) {
+        link = .online
+        replica.resumed(result)
+    }
 
     /// A revision.
-    mutating func changed(_ changes: [FieldChange], context token: String?) -> [Observed] {
-        if let token { context = token }
-        var observed: [Observed] = []
-        for change in changes {
-            let mine = isMine(change.state.by)
-            take([NamedField(id: change.field, state: change.state)])
-            if mine { landed(change.field) }
-            observed.append(
-                Observed(
-                    field: change.field, by: change.state.by, isMine: mine, was: change.was))
-        }
-        return observed
-    }
-
-    private mutating func landed(_ field: String) {
-        guard let index = index(field) else { return }
-        let place = pending.firstIndex { $0.write.target == index && !$0.hasLanded }
-        if let place { pending[place].hasLanded = true }
-        read(changed: [index])
+    mutating func changed(_ changes: [FieldChange], revision: Revision, context: String?) {
+        replica.changed(changes, revision: revision, context: context)
+        read(changed: changes.map(\.field))
     }
 
     /// A new definition; unanswered edits of removed controls are dropped.
     mutating func define(_ definition: FormDefinition) {
-        let old = self.definition
-        pending = pending.compactMap { edit in
-            guard let target = definition.index(of: old.controls[edit.write.target].id) else {
-                return nil
-            }
-            var edit = edit
-            edit.write.target = target
-            return edit
-        }
         self.definition = definition
-        fields = fields.filter { definition.index(of: $0.key) != nil }
+        replica.keep { definition.index(of: $0) != nil }
         definitions += 1
         readAll()
     }
 
     mutating func deleted() {
         link = .deleted
-        pending = []
+        replica.deleted()
         others = []
         readAll()
     }
@@ -375,31 +259,21 @@ extension FormMirror {
 
     /// The presence of other people changed.
     mutating func presence(_ change: PresenceChanged) {
-        for peer in change.peers where !connections.contains(peer.connection) {
-            let place = others.firstIndex { $0.connection == peer.connection }
-            if peer.isGone {
-                if let place { others.remove(at: place) }
-                continue
-            }
-            if let place {
-                others[place].focus = peer.focus
-                others[place].draft = peer.draft
-                continue
-            }
-            if others.count >= Self.othersMax { continue }
+        replica.presenceChanged(change)
+        others = others.compactMap { other in
+            replica.peer(other.wire.connection).map { Other(wire: $0, peer: other.peer) }
+        }
+        for wire in change.peers where others.count < Self.othersMax {
+            if wire.isGone || replica.isMine(wire.connection) { continue }
+            if others.contains(where: { $0.wire.connection == wire.connection }) { continue }
             // The lowest free colour, so that a person who reconnects probably gets the same
             // colour.
             let number = (0...others.count).first { number in
                 !others.contains { $0.peer.number == number }
             }
-            let isCommon = peer.user == user || others.contains { $0.user == peer.user }
-            others.append(
-                Other(
-                    connection: peer.connection, user: peer.user, tty: peer.tty,
-                    peer: LivePeer(
-                        name: Self.name(peer.user, peer.tty, isCommon: isCommon),
-                        number: number ?? 0),
-                    focus: peer.focus, draft: peer.draft))
+            let isCommon = wire.user == user || others.contains { $0.wire.user == wire.user }
+            let name = Self.name(wire.user, wire.tty, isCommon: isCommon)
+            others.append(Other(wire: wire, peer: LivePeer(name: name, number: number ?? 0)))
         }
     }
 }

@@ -37,7 +37,7 @@ extension LineForm {
             model.settle(field, offered[number - 1], context: offeredContext, &commands)
             ask(after: index)
         case "kept":
-            guard let choice = KeptChoice(rawValue: argument), !model.kept.isEmpty else {
+            guard let choice = KeptChoice(rawValue: argument), !model.kept.edits.isEmpty else {
                 return sayKept()
             }
             model.decide(choice, &commands)

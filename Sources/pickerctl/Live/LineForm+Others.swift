@@ -8,10 +8,10 @@ extension LineForm {
     /// Prints changes by others as lines.
     mutating func handle(_ event: LiveEvent, at now: UInt64) -> [LiveCommand] {
         let link = model.mirror.link
-        let kept = model.kept.count
+        let kept = model.kept.edits.count
         let commands = model.handle(event, at: now)
         if model.mirror.link != link { sayLink(model.mirror.link, was: link) }
-        if model.kept.count > kept { sayKept() }
+        if model.kept.edits.count > kept { sayKept() }
         if case .client(.changed(let change)) = event { announce(change.changes) }
         if case .client(.formChanged) = event, isPerson { sayFormChanged() }
         if case .client(.presence) = event { announcePeople() }
@@ -73,17 +73,17 @@ extension LineForm {
     mutating func sayPeople() {
         if model.mirror.others.isEmpty { say("Only you.") }
         for other in model.mirror.others {
-            let place = other.focus.map { ", at \(model.title(of: $0))" } ?? ""
+            let place = other.wire.focus.map { ", at \(model.title(of: $0))" } ?? ""
             say("\(other.peer.name)\(place)")
         }
     }
 
     /// The edits that were made for another daemon, and what can be done with them.
     mutating func sayKept() {
-        guard !model.kept.isEmpty else { return say("No edits wait for another daemon.") }
-        let count = LiveModel.count(model.kept.count, "edit")
+        guard !model.kept.edits.isEmpty else { return say("No edits wait for another daemon.") }
+        let count = LiveModel.count(model.kept.edits.count, "edit")
         say("* Another daemon answers now; \(count) not sent.")
-        for field in model.kept.flatMap(\.fields) {
+        for field in model.kept.edits.flatMap(\.fields) {
             if let text = model.keptText(field) { say("  \(model.title(of: field)): \(text)") }
         }
         say("  :kept apply sets them here, :kept discard forgets them.")

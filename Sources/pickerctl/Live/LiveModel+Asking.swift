@@ -117,9 +117,9 @@ extension LiveModel {
     }
 
     /// Records an own revision.
-    mutating func noteOwn(_ revision: Revision, _ observed: [FormMirror.Observed]) {
-        let parts = observed.compactMap { change -> OwnEdit.Part? in
-            guard change.isMine, let index = mirror.index(change.field),
+    mutating func noteOwn(_ revision: Revision, _ changes: [FieldChange]) {
+        let parts = changes.compactMap { change -> OwnEdit.Part? in
+            guard mirror.isMine(change.state.by), let index = mirror.index(change.field),
                 let value = mirror.state(change.field)?.value
             else { return nil }
             if case .button = mirror.definition.controls[index].kind { return nil }

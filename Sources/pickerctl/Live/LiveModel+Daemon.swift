@@ -123,11 +123,10 @@ extension LiveModel {
             guard let result = try? FormResult(decoding: json) else { return }
             define(result.definition)
         case (.edit(let field, _), .result(let json)):
-            if let result = try? SetResult(decoding: json) { mirror.take(result.fields) }
+            _ = take(json)
             finishPick(field, &commands)
         case (.undo, .result(let json)), (.redo, .result(let json)):
-            guard let result = try? SetResult(decoding: json) else { return }
-            mirror.take(result.fields)
+            guard let result = take(json) else { return }
             sayTurned(isUndo: purpose == .undo, result)
         case (.edit(let field, let typed), .refused(let error)):
             refused(field, error)
@@ -142,11 +141,17 @@ extension LiveModel {
             keep(typed, of: field)
         case (.kept(let fields), .refused(let error)):
             for field in fields { refused(field, error) }
-        case (.kept, .result(let json)):
-            if let result = try? SetResult(decoding: json) { mirror.take(result.fields) }
+        case (.kept, .result(let json)): _ = take(json)
         case (_, .otherReplica(let request)): keep(request)
         case (.definition, .refused), (_, .superseded), (_, .lost): break
         }
+    }
+
+    /// Takes the fields of the answer to an edit, undo or redo.
+    private mutating func take(_ answer: JSON) -> SetResult? {
+        guard let result = try? SetResult(decoding: answer) else { return nil }
+        mirror.take(result.fields)
+        return result
     }
 
     private mutating func refused(_ field: String, _ error: WireError) {
@@ -200,12 +205,10 @@ extension LiveModel {
                 case .lost, .refused: true
                 case .connecting, .online, .deleted: false
                 }
-            let former = mirror.replica
-            mirror.greeted(greeting)
-            if let former, former != greeting.store { otherReplica(than: former) }
+            if mirror.greeted(greeting) { otherReplica() }
             told = nil
             if wasLost { say("the daemon is back") }
-            sendKept(&commands)
+            for kept in kept.greeted(by: greeting.store) { submit(kept.edit, &commands) }
         case .disconnected: mirror.lost(nil)
         case .goodbye(let goodbye): mirror.lost(goodbye.reason.text)
         case .incompatible(let error): mirror.refused(error)
@@ -219,13 +222,14 @@ extension LiveModel {
             told = nil
             // The definition may have changed since it was read.
             request(.formGet(form: mirror.form), .definition, &commands)
-        case .resumed:
-            mirror.resumed()
+        case .resumed(let result):
+            mirror.resumed(result)
             told = nil
         case .changed(let change):
-            let observed = mirror.changed(change.changes, context: change.context)
-            noteOwn(change.revision, observed)
-            flash(observed)
+            mirror.changed(
+                change.changes, revision: change.revision, context: change.context)
+            noteOwn(change.revision, change.changes)
+            flash(change.changes)
         case .formChanged(let change):
             if change.form == mirror.form { formChanged(change, &commands) }
         case .presence(let change): mirror.presence(change)
@@ -235,16 +239,16 @@ extension LiveModel {
         }
     }
 
-    private mutating func flash(_ observed: [FormMirror.Observed]) {
-        for change in observed {
+    private mutating func flash(_ changes: [FieldChange]) {
+        for change in changes {
             sayResolved(change.field)
-            if change.isMine {
+            if mirror.isMine(change.state.by) {
                 flashes[change.field] = nil
                 continue
             }
             if let activeEdit, activeEdit.field == change.field { continue }
             problems[change.field] = nil
-            guard let peer = mirror.peer(change.by) else { continue }
+            guard let peer = mirror.peer(change.state.by) else { continue }
             flashes[change.field] = Flash(peer: peer, since: now)
         }
     }
@@ -279,7 +283,9 @@ extension LiveModel {
         case .defined where mirror.link == .deleted: cameBack(&commands)
         case .defined(let content):
             define(content.definition)
-            flash(mirror.changed(content.changes, context: content.context))
+            mirror.changed(
+                content.changes, revision: change.revision, context: content.context)
+            flash(content.changes)
         }
     }
 

@@ -1,22 +1,8 @@
-// Edits that were made for another replica: a daemon with another store answers on the socket.
-//
-//   unanswered ──another replica answers──▶ kept ──its replica answers again──▶ sent there
-//                                            │ ──apply──▶ sent to the daemon that answers
-//                                            └ ──discard──▶ gone
-//
-// Invariants: no kept edit reaches another replica before its owner says so; sent to its own
-// replica it has its idempotency key, so it is applied once.
+// The question what to do with edits that were made for another store (see KeptEdits).
 
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
-
-/// An edit that was made for one replica.
-struct KeptEdit: Equatable {
-    var replica: String
-    var edit: StateSet
-
-    var fields: [String] { edit.changes.map(\.field) }
-}
 
 /// What the owner of kept edits can choose.
 enum KeptChoice: String, CaseIterable, Equatable {
@@ -26,8 +12,7 @@ enum KeptChoice: String, CaseIterable, Equatable {
 extension LiveModel {
     /// Another replica answered: what only had a meaning in the former one is forgotten. A value
     /// that is being edited is not set by itself any more.
-    mutating func otherReplica(than former: String) {
-        formerReplica = former
+    mutating func otherReplica() {
         ownEdits = OwnEdits()
         settled = [:]
         flashes = [:]
@@ -49,37 +34,26 @@ extension LiveModel {
     /// A request was not sent, because another replica answers.
     mutating func keep(_ request: Request) {
         switch request {
-        case .stateSet(let edit):
-            guard let formerReplica else { return }
-            kept.append(KeptEdit(replica: formerReplica, edit: edit))
+        case .stateSet(let edit): _ = kept.keep(edit, ())
         default: say("nothing was done: another daemon answers now", isError: true)
         }
     }
 
-    /// Sends the kept edits of the replica that answers now.
-    mutating func sendKept(_ commands: inout [LiveCommand]) {
-        let own = kept.filter { $0.replica == mirror.replica }
-        guard !own.isEmpty else { return }
-        kept.removeAll { $0.replica == mirror.replica }
-        for kept in own { submit(kept.edit, kept.fields, &commands) }
-    }
-
-    private mutating func submit(
-        _ edit: StateSet, _ fields: [String], _ commands: inout [LiveCommand]
-    ) {
+    /// Sends an edit that was kept.
+    mutating func submit(_ edit: StateSet, _ commands: inout [LiveCommand]) {
         let number = lastEdit + 1
         for change in edit.changes { try? mirror.edit(number, change) }
-        request(.stateSet(edit), .kept(fields), &commands)
+        request(.stateSet(edit), .kept(edit.changes.map(\.field)), &commands)
     }
 
     // MARK: The question
 
     /// The banner of kept edits.
     var keptBanner: String? {
-        guard !kept.isEmpty else { return nil }
+        guard !kept.edits.isEmpty else { return nil }
         let key = around.keys.name(of: .kept)
         return
-            "another daemon answers now; \(Self.count(kept.count, "edit")) not sent"
+            "another daemon answers now; \(Self.count(kept.edits.count, "edit")) not sent"
             + " · \(key) to choose"
     }
 
@@ -90,11 +64,11 @@ extension LiveModel {
 
     /// The values of kept edits of a field, in words.
     func keptText(_ field: String) -> String? {
-        guard !kept.isEmpty, let index = mirror.index(field) else { return nil }
+        guard !kept.edits.isEmpty, let index = mirror.index(field) else { return nil }
         if isSecret(field) {
-            return kept.contains { $0.fields.contains(field) } ? "a new secret" : nil
+            return kept.edits.contains { $0.fields.contains(field) } ? "a new secret" : nil
         }
-        let texts = kept.flatMap(\.edit.changes).filter { $0.field == field }.map { change in
+        let texts = kept.edits.flatMap(\.edit.changes).filter { $0.field == field }.map { change in
             switch change.action {
             case .value(let value): return mirror.text(value, of: index)
             case .increment(let amount): return amount.description
@@ -109,7 +83,7 @@ extension LiveModel {
     }
 
     mutating func askAboutKept() {
-        if kept.isEmpty { return say("no edits wait for another daemon") }
+        if kept.edits.isEmpty { return say("no edits wait for another daemon") }
         question = .kept(.keep)
     }
 
@@ -117,7 +91,7 @@ extension LiveModel {
         let marks = KeptChoice.allCases.map {
             $0 == choice ? "[\($0.rawValue)]" : " \($0.rawValue) "
         }
-        let what = Self.count(kept.count, "edit")
+        let what = Self.count(kept.edits.count, "edit")
         let meaning =
             switch choice {
             case .keep: "wait until the other daemon answers again"
@@ -145,11 +119,11 @@ extension LiveModel {
 
     /// Carries out the owner's choice.
     mutating func decide(_ choice: KeptChoice, _ commands: inout [LiveCommand]) {
-        let what = Self.count(kept.count, "edit")
+        let what = Self.count(kept.edits.count, "edit")
         switch choice {
         case .keep: say("\(what) kept for the other daemon")
         case .discard:
-            kept = []
+            _ = kept.take()
             say("\(what) discarded")
         case .apply: applyKept(&commands)
         }
@@ -160,23 +134,16 @@ extension LiveModel {
         guard mirror.link != .deleted else {
             return say("this daemon has no form \(mirror.form); the edits are kept", isError: true)
         }
-        let all = kept
-        kept = []
-        for old in all {
+        for old in kept.take() {
             let missing = old.fields.filter { mirror.index($0) == nil }
             guard missing.isEmpty else {
-                kept.append(old)
+                _ = kept.keep(old.edit, for: old.store, ())
                 say(
                     "this form has no \(missing.joined(separator: ", ")); the edit is kept",
                     isError: true)
                 continue
             }
-            var edit = old.edit
-            edit.idempotencyKey = nil
-            edit.context = nil
-            edit.requireCurrent = false
-            for index in edit.changes.indices { edit.changes[index].context = mirror.context }
-            submit(edit, old.fields, &commands)
+            submit(old.renewed(context: mirror.context), &commands)
         }
     }
 }

@@ -1,5 +1,6 @@
 // Keys go to the control being edited first, then they are commands.
 
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 
@@ -134,10 +135,10 @@ extension LiveModel {
             say(
                 "\(waiting) edits wait for the daemon; \(leaveKey) again leaves without them",
                 isError: true)
-        } else if !asksToLeave, !kept.isEmpty {
+        } else if !asksToLeave, !kept.edits.isEmpty {
             say(
-                "\(Self.count(kept.count, "edit")) not sent yet; \(leaveKey) again leaves without "
-                    + (kept.count == 1 ? "it" : "them"), isError: true)
+                "\(Self.count(kept.edits.count, "edit")) not sent yet; \(leaveKey) again leaves "
+                    + "without \(kept.edits.count == 1 ? "it" : "them")", isError: true)
         } else {
             return commands.append(.quit(.done))
         }

@@ -221,9 +221,7 @@ struct LiveModel {
     var cards: ConflictCards?
     var ownEdits = OwnEdits()
     /// Edits that were made for another replica than the one that answers.
-    var kept: [KeptEdit] = []
-    /// The replica that the client's edits were made for before the last greeting.
-    var formerReplica: String?
+    var kept = KeptEdits<Void>()
     /// The result of `pick`.
     var picked: JSON?
     /// Why `pick` ended without an answer.

@@ -20,8 +20,9 @@ extension LiveModel {
         }
         state.reason = reason(index)
         state.held = waiting(field)
-        if let other = mirror.others.first(where: { $0.focus == field && $0.draft != nil }),
-            let draft = other.draft
+        if let other = mirror.others.first(where: { $0.wire.focus == field && $0.wire.draft != nil }
+        ),
+            let draft = other.wire.draft
         {
             state.ghost = PeerValue(value: draft, text: valueText(draft, of: index), by: other.peer)
         }
@@ -34,7 +35,7 @@ extension LiveModel {
         }
         let ghost = state.ghost?.by
         state.peers = mirror.others.filter { other in
-            other.focus == field && other.peer != ghost && other.peer != state.flash
+            other.wire.focus == field && other.peer != ghost && other.peer != state.flash
         }.map(\.peer)
         return state
     }

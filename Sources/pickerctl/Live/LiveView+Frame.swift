@@ -1,5 +1,6 @@
 // The parts around the form: title, people, banners, hints and the pages of help.
 
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 
@@ -78,7 +79,7 @@ extension LiveModel {
         switch mirror.link {
         case .connecting, .online:
             guard let keptBanner else { return nil }
-            let brief = "\(Self.count(kept.count, "edit")) not sent"
+            let brief = "\(Self.count(kept.edits.count, "edit")) not sent"
             texts = [keptBanner, joined([brief, around.keys.name(of: .kept)])]
         case .lost(let reason):
             let waiting = mirror.waitingEdits
@@ -271,10 +272,10 @@ extension LiveModel {
             StyledText("Who is here", roles.heading)
             StyledText("  you" + (mirror.user.map { " (\($0))" } ?? ""), roles.text)
             for other in mirror.others {
-                let place = other.focus.map { "at \(title(of: $0))" } ?? ""
-                let tty = other.tty.map { " on \($0)" } ?? ""
+                let place = other.wire.focus.map { "at \(title(of: $0))" } ?? ""
+                let tty = other.wire.tty.map { " on \($0)" } ?? ""
                 StyledText(
-                    "\(environment.glyphs.dot) \(other.user)", roles.peer(other.peer.number)
+                    "\(environment.glyphs.dot) \(other.wire.user)", roles.peer(other.peer.number)
                 )
                 .appending("\(tty)  ", roles.dim).appending(place, roles.text).truncated()
             }

@@ -50,7 +50,7 @@ extension LiveModel {
         line(Picture(title))
         // In place of the rule, so that the form does not move.
         if let banner = banner(environment) {
-            line(kept.isEmpty ? AnyBlock(banner) : AnyBlock(Target(.command("kept"), banner)))
+            line(keptBanner == nil ? AnyBlock(banner) : AnyBlock(Target(.command("kept"), banner)))
         } else if isRoomy {
             line(Picture(drawn.drawing(of: .rule, columns: columns) { rule(environment) }))
         }

@@ -101,7 +101,7 @@ enum LiveStart {
     static func mirror(of form: String, _ session: Session) throws(Failure) -> FormMirror {
         let result = try session.definition(form)
         let definition = try parse(result.definition)
-        return FormMirror(definition, try session.snapshot(form))
+        return FormMirror(definition, FormReplica(try session.snapshot(form)))
     }
 
     static func parse(_ json: JSON) throws(Failure) -> FormDefinition {

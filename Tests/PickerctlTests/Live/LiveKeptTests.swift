@@ -18,7 +18,7 @@ private let form = """
 
 @Suite("what somebody did in a form is not lost")
 struct LiveKeptTests {
-    @Test("a pick of what stood before stands against another's change that waited")
+    @Test("picking the old value again is an edit if another user has changed it meanwhile")
     func pickOfTheSame() throws {
         var bench = try LiveBench(form)
         bench.focus("region")
@@ -176,6 +176,22 @@ struct LiveKeptTests {
         bench.press(.enter)
         #expect(bench.edits.map(\.action) == [.value(55)])
         #expect(bench.edits.map(\.context) == ["b.1:1"])
+    }
+
+    @Test("a value that a snapshot has before the definition of its control is shown with it")
+    func earlyValue() throws {
+        var bench = try LiveBench(form)
+        let size = FieldState(value: "large", revision: 20, isSet: true)
+        bench.feed(
+            .client(
+                .snapshot(
+                    SubscribeResult(
+                        form: "t", log: "l", revision: 20, context: "a.1:20", isResumed: false,
+                        fields: [NamedField(id: "size", state: size)]), previous: [])))
+        bench.feed(
+            try LiveBench.defined(
+                "form: t\nfields:\n  - {id: size, type: picker, options: [small, large]}\n"))
+        #expect(bench.value("size") == "large")
     }
 
     @Test("a title of any length leaves room for who is here", arguments: [80, 40])
