@@ -71,7 +71,7 @@ int connect_to_server(void);
 bool try_connect(int *socket);
 void send_all(int socket, const void *bytes, size_t count);
 void receive_exactly(int socket, void *bytes, size_t count);
-/* Reads until `text` has come; what stands behind it must not have come yet. */
+/* Reads until `text` has arrived; the bytes after it must not have arrived yet. */
 void receive_until(int socket, const char *text);
 /* Sends one request and waits for its answer. */
 void ask(int socket, const void *request, size_t count);

@@ -18,6 +18,7 @@ PHRASES = {
     r"\blet(?:s|ting)? go of\b": "release, close, forget",
     r"\banew\b": "again, new",
     r"\bdoings\b": "activity",
+    r"\bstands? here\b": "is in this file",
     r"\b(?:goes|go|went|going) on with\b": "continues with",
     r"(?<!there )\b(?:is|are|was|were) no (?!longer|more|different|better|worse)[a-z]": "is not a",
     r"\bwho(?:ever)? (?:\w+ ){1,12}is served at once\b": "name the client",

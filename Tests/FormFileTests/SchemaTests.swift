@@ -74,7 +74,7 @@ import Testing
             return definitions[String(name)]?["description"] != nil
         }
         func check(_ json: JSON, _ place: String, inside known: Set<String> = []) {
-            // What stands under `then` and the like narrows what was described around it.
+            // A schema under `then` and similar keys narrows the schema around it.
             var known = known
             let properties = json["properties"]?.objectValue?.members ?? []
             for (name, value) in properties where isDescribed(value) { known.insert(name) }
@@ -83,7 +83,7 @@ import Testing
                 let isShared = definitions["field"]?["properties"]?[name] != nil
                 #expect(known.contains(name) || isShared, "\(place).\(name)")
             }
-            // What stands under `if` is a question, not an attribute.
+            // A schema under `if` is a condition, not an attribute.
             for (name, value) in json.objectValue?.members ?? [] where name != "if" {
                 let isNarrowing = ["then", "else", "not", "allOf", "anyOf"].contains(name)
                 check(value, "\(place).\(name)", inside: isNarrowing ? known : [])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FormFile
 
-/// What a text stands for, without its places.
+/// The value of a text, without its places.
 func value(_ text: String, _ limits: YAMLDocument.Limits = .init()) throws -> JSON {
     try YAMLDocument.parse(Array(text.utf8), name: "t.yaml", limits: limits).json
 }
@@ -64,7 +64,7 @@ private func decimal(_ significand: Int128, _ exponent: Int) -> JSON {
     }
 
     @Test(
-        "whatever stands in quotes or in a block is a string",
+        "a scalar in quotes or in a block is a string",
         arguments: [
             "\"1\"": "1", "'true'": "true", "\"\"": "", "''": "", "\"~\"": "~", "|-\n  12": "12",
             ">-\n  null": "null", "\"\\u00e9\\x07\"": "é\u{7}", "'it''s'": "it's",
@@ -120,7 +120,7 @@ private func decimal(_ significand: Int128, _ exponent: Int) -> JSON {
 }
 
 @Suite("YAML's anchors and merges") struct AnchorTests {
-    @Test("an alias stands for what its anchor named last")
+    @Test("an alias has the last value of its anchor")
     func aliases() throws {
         #expect(
             try value("a: &x [1, 2]\nb: *x\nc: &x 3\nd: *x")
@@ -146,7 +146,7 @@ private func decimal(_ significand: Int128, _ exponent: Int) -> JSON {
         #expect(tree["g"] == ["<<": 1])
     }
 
-    @Test("merging what is not a mapping is refused where it stands")
+    @Test("merging a value that is not a mapping is refused at its place")
     func unmergeable() {
         #expect(
             issues("a: {<<: 1}") == [

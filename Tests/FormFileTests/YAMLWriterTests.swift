@@ -114,7 +114,7 @@ struct RandomJSON {
         #expect(isReadBack(json))
     }
 
-    @Test("a long list stands one element a line")
+    @Test("a long list has one element on each line")
     func long() {
         let json: JSON = .object(
             JSONObject([("list", .array((0..<30).map { .string("element\($0)") }))]))

@@ -65,7 +65,7 @@ private func lists(_ page: String, _ flag: String) -> Bool {
 
 @Suite("the manual")
 struct ManualTests {
-    @Test("every command has its page, and every option stands on it")
+    @Test("every command has a page with all its options")
     func commands() throws {
         let root = try help("pickerctl")
         let commands = (root.subcommands ?? []).filter { $0.commandName != "help" }
@@ -87,7 +87,7 @@ struct ManualTests {
         }
     }
 
-    @Test("every option of the daemon stands on its page, with its key and its variable")
+    @Test("every option of the daemon is on its page, with its key and its variable")
     func daemon() throws {
         let (page, file) = try (source("pickersyncd.1"), source("pickersyncd.yaml.5"))
         for flag in try help("pickersyncd").flags {

@@ -16,7 +16,7 @@ private func compilerSays(of source: String, _ name: String) throws -> (status: 
     return (outcome.status, outcome.out)
 }
 
-/// What the compiler says of a snippet that stands behind a few declarations.
+/// The compiler's output for a snippet after a few declarations.
 private func compilerSays(_ snippet: String, _ name: String) throws -> (status: Int32, said: String)
 {
     let source = """

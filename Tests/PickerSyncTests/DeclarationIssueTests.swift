@@ -84,7 +84,7 @@ struct DeclarationIssueTests {
             }
         }
         let told = issues(Nested())
-        #expect(told.contains { $0.message.contains("form stands in a form") })
+        #expect(told.contains { $0.message.contains("form is inside another form") })
         #expect(told.contains { $0.pathText == "fields[0].default" })
         #expect(told.allSatisfy { !$0.path.isEmpty })
     }

@@ -98,7 +98,7 @@ struct InMemoryTests {
         let session = try await client.open(desk)
         try await desk.$scoops.set(7)
         daemon.kill()
-        // The time stands still: a call that waited for the daemon would never end.
+        // The clock does not move: a call that waited for the daemon would never end.
         try await client.flush()
         try await client.shutdown(flushingFor: .seconds(5))
         #expect(!session.isOnline && desk.scoops == 7)

@@ -110,7 +110,7 @@ struct FirstUseTests {
         #expect(outcome.err.split(separator: "\n").count == 1)
     }
 
-    @Test("a form stands by position wherever one is meant, alone, with a slash, or as an option")
+    @Test("a form may be a positional argument, alone or with a slash, or an option")
     func forms() throws {
         for several in [false, true] {
             if several { try bench.apply(Bench.iceCream) }

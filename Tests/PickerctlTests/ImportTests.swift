@@ -79,7 +79,7 @@ struct ImportTests {
         for note in [
             "notify_home: icon is left out: a form has no such thing",
             "packages: !include_dir_named is not followed; give that file to import",
-            "secret: initial is left out: a secret does not stand in a form file",
+            "secret: initial is left out: a form file does not contain secrets",
         ] {
             #expect(notes.contains(note), "\(notes)")
         }

@@ -108,7 +108,7 @@ private let outline = FormOutline(controls)
         #expect(assignment.form == nil)
     }
 
-    @Test("a form stands in front, a component behind")
+    @Test("the form is before the field, a component after it")
     func names() throws {
         let assignment = try #require(Assignment("income/source.name=salary"))
         #expect(assignment.form == "income")

@@ -136,7 +136,7 @@ struct WatchCommandTests {
         #expect(outcome.err.contains("was deleted"))
     }
 
-    @Test("what stands for one revision alone is seen by wait and by --until")
+    @Test("wait and --until see a value that existed for only one revision")
     func passing() throws {
         let running = [
             try bench.launch(["wait", "scoops=4"]),

@@ -133,7 +133,7 @@ private func change(
 }
 
 @Suite struct CommandLineTests {
-    @Test("common options may stand in front of the command")
+    @Test("common options may precede the command")
     func hoisted() {
         #expect(
             PickerctlCommand.hoisted(["--form", "f", "-q", "set", "a=1"])

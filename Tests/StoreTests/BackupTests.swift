@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Copies of a store, and stores of earlier times")
+@Suite("Backups, and stores of earlier schemas")
 struct BackupTests {
     private func filled(_ scratch: Scratch) throws -> Store {
         let store = try scratch.open().store
@@ -13,7 +13,7 @@ struct BackupTests {
         return store
     }
 
-    /// The whole of a copy, in pieces of this many bytes.
+    /// Reads a whole backup in pieces of this many bytes.
     private func read(_ store: Store, piece: Int) throws -> [UInt8] {
         guard case .backup(let number, let bytes) = store.answer(.backup) else {
             throw CocoaError(.fileReadUnknown)
@@ -29,7 +29,7 @@ struct BackupTests {
         return got
     }
 
-    @Test("a copy read in pieces is the store of one moment, and leaves no file behind")
+    @Test("a backup that is read in pieces is the store at one moment, and leaves no file behind")
     func pieces() throws {
         let scratch = try Scratch()
         let store = try filled(scratch)
@@ -41,7 +41,7 @@ struct BackupTests {
             return
         }
         try store.edit(51)
-        // What was committed since is not in it; another copy ends it.
+        // Later commits are not in it. Another backup ends it.
         let query = StoreQuery.backupPiece(number, offset: 0, bytesMax: 100)
         guard case .backupPiece(_?) = store.answer(query) else {
             Issue.record("the copy is gone")
@@ -61,7 +61,7 @@ struct BackupTests {
         try opened.store.close()
     }
 
-    @Test("a restore takes the backup's rows, keeps what was there, and never writes a dot again")
+    @Test("a restore takes the backup's rows, preserves the old files, and issues no dot twice")
     func restore() throws {
         let scratch = try Scratch()
         let store = try filled(scratch)
@@ -90,7 +90,7 @@ struct BackupTests {
         #expect(try scratch.bytes(backup).count > 0)
     }
 
-    @Test("what is not a sound store of ours is not restored, and what was there stays")
+    @Test("a file that is not a valid store is not restored, and the old store stays")
     func refusedRestore() throws {
         let scratch = try Scratch()
         let store = try filled(scratch)
@@ -119,7 +119,7 @@ struct BackupTests {
         try opened.store.close()
     }
 
-    @Test("a store that the first schema wrote is brought to the present one with all its rows")
+    @Test("a store of the first schema is migrated with all its rows")
     func upgrade() throws {
         let scratch = try Scratch()
         let bytes = try fixture(1)
@@ -149,7 +149,7 @@ struct BackupTests {
             try Data(contentsOf: folder.appending(path: "Fixtures/schema-\(schema).db")))
     }
 
-    @Test("history that the second schema wrote is read, taken back, added to and pruned")
+    @Test("history of the second schema is read, undone, extended and pruned")
     func upgradeOfHistory() throws {
         let scratch = try Scratch()
         try scratch.write(scratch.database, fixture(2))
@@ -204,7 +204,7 @@ struct BackupTests {
         try store.close()
     }
 
-    @Test("an examination changes nothing, after a clean stop and after a kill")
+    @Test("a check changes nothing, after a clean stop and after a kill")
     func examination() throws {
         let scratch = try Scratch()
         let none = try Store.examine(directory: scratch.path)
@@ -226,7 +226,7 @@ struct BackupTests {
         #expect(try Store.examine(directory: scratch.path)?.wasClosed == true)
     }
 
-    @Test("a disk without room for the state is found out before anything is written")
+    @Test("a disk without space for the state is noticed before anything is written")
     func noRoom() throws {
         let scratch = try Scratch()
         let files = try StoreFiles(preparing: scratch.path)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Store
 
-@Suite("When the disk does not do what it should")
+@Suite("When the disk fails")
 struct FailureTests {
-    /// A store of two revisions whose file system can fail.
+    /// A store with two revisions on a file system that can fail.
     private func faulty(_ scratch: Scratch) throws -> Store {
         let store = try scratch.open { $0.vfs = FaultyFileSystem.register() }.store
         try store.put(.putForm(.sample()))
@@ -20,7 +20,7 @@ struct FailureTests {
         try POSIX.resolve(scratch.path)
     }
 
-    @Test("a full store refuses a batch, keeps what it had, and works once there is room")
+    @Test("a full store refuses a batch, keeps its rows, and works again when there is space")
     func full() throws {
         let scratch = try Scratch()
         let store = try scratch.open { $0.pagesMax = 60 }.store
@@ -45,7 +45,7 @@ struct FailureTests {
         try store.close()
     }
 
-    @Test("a file system without room while a batch is written refuses it whole")
+    @Test("if the file system is full while a batch is written, the whole batch is refused")
     func noSpaceInLog() throws {
         let scratch = try Scratch()
         let store = try faulty(scratch)
@@ -62,7 +62,7 @@ struct FailureTests {
         #expect(try scratch.open().store.revisions() == [1, 2, 3])
     }
 
-    @Test("a file that cannot be written says so, and is read all the same")
+    @Test("a file that cannot be written is reported, and can still be read")
     func readOnly() throws {
         let scratch = try Scratch()
         let store = try faulty(scratch)
@@ -106,7 +106,7 @@ struct FailureTests {
             Issue.record("the answer of a key is lost")
             return
         }
-        // The edit whose fate was unknown left no key that would answer for it.
+        // The edit with an unknown outcome left no idempotency key.
         #expect(store.answer(.key(uid: 1000, key: "key-1-3")) == .key(nil))
         try store.edit(3)
         try store.close(clean: false)
@@ -137,14 +137,14 @@ struct FailureTests {
     }
 
     @Test(
-        "what a kill leaves of the write-ahead log is a prefix of whole batches",
+        "after a kill the write-ahead log is a prefix of whole batches",
         arguments: 0..<40)
     func tornLog(cut: Int) throws {
         let scratch = try Scratch()
         let store = try scratch.open().store
         try store.put(.putForm(.sample()))
         for revision in 1...6 as ClosedRange<UInt64> { try store.edit(revision) }
-        // The store is still open: this is what a power cut would leave.
+        // The store is still open, so the files are as after a power cut.
         let other = try Scratch()
         try scratch.copy("pickersync.db", to: other)
         let log = try scratch.bytes(scratch.wal)
@@ -165,7 +165,7 @@ struct FailureTests {
         try store.close()
     }
 
-    @Test("a line for a person has the thing, the reason and the next step")
+    @Test("a message has the subject, the reason and the next step")
     func words() {
         let errors: [StoreError] = [
             .locked(file: "/s/lock", pid: 7), .locked(file: "/s/lock", pid: nil),
@@ -186,7 +186,7 @@ struct FailureTests {
         #expect(errors[2].exitStatus == 73)
     }
 
-    @Test("two threads at once are found out")
+    @Test("use by two threads at once is detected")
     func twoAtOnce() async {
         await #expect(processExitsWith: .failure) {
             let scratch = try Scratch()

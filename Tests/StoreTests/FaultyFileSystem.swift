@@ -1,24 +1,24 @@
 /// An SQLite file system (sqlite3_vfs) whose writes and syncs fail when a test says so.
 ///
-/// It passes everything on to the default one. Files of directories without a plan are untouched,
+/// It forwards everything to the default one. Files in directories without a plan are not affected,
 /// so that tests may run side by side.
 
 import CSQLite
 import Glibc
 import Synchronization
 
-/// What is to fail for the files of one directory.
+/// The failures for the files of one directory.
 struct FaultPlan {
     var directory: String
-    /// The end of the names that it is about: `-wal`, or empty for all.
+    /// The suffix of the affected names: `-wal`, or empty for all.
     var suffix = ""
-    /// So many syncs succeed; `nil`: all.
+    /// The number of syncs that succeed; `nil`: all.
     var syncs: Int?
     /// SQLITE_IOERR_FSYNC, whose macro Swift does not import.
     var syncCode = SQLITE_IOERR | (4 << 8)
-    /// What errno says of a sync that fails.
+    /// The errno of a sync that fails.
     var syncErrno = EIO
-    /// So many writes succeed; `nil`: all.
+    /// The number of writes that succeed; `nil`: all.
     var writes: Int?
     var writeCode = SQLITE_FULL
 }
@@ -28,22 +28,22 @@ enum FaultyFileSystem {
 
     private struct State {
         var plans: [FaultPlan] = []
-        /// Names of open files and the methods that they had, by address.
+        /// Names of open files and their original methods, by address.
         var files: [UInt: (name: String, methods: UInt)] = [:]
-        /// Our methods for each of theirs.
+        /// Our methods for each original.
         var patched: [UInt: UInt] = [:]
         var registered = false
     }
 
     private static let state = Mutex(State())
 
-    /// Registers the file system, once; gives its name.
+    /// Registers the file system once; returns its name.
     static func register() -> String {
         state.withLock { state in
             guard !state.registered, let base = sqlite3_vfs_find(nil) else { return }
             let ours = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
             ours.initialize(to: base.pointee)
-            // Lives as long as the process, as SQLite wants of a registered one.
+            // SQLite requires it until the process ends.
             ours.pointee.zName = UnsafePointer(strdupForever(name))
             ours.pointee.xOpen = { vfs, name, file, flags, out in
                 FaultyFileSystem.open(vfs, name, file, flags, out)
@@ -53,7 +53,7 @@ enum FaultyFileSystem {
         return name
     }
 
-    /// Lets calls fail from now on; replaces an earlier plan of the directory.
+    /// Calls fail from now on; replaces an earlier plan of the directory.
     static func plan(_ plan: FaultPlan) {
         state.withLock { state in
             state.plans.removeAll { $0.directory == plan.directory }
@@ -61,7 +61,7 @@ enum FaultyFileSystem {
         }
     }
 
-    /// All is well again.
+    /// Calls succeed again.
     static func heal(_ directory: String) {
         state.withLock { $0.plans.removeAll { $0.directory == directory } }
     }
@@ -109,7 +109,7 @@ enum FaultyFileSystem {
         }
     }
 
-    /// The code that a call is to fail with; counts it where it is to succeed.
+    /// The code with which a call fails; counts the call if it succeeds.
     private static func fault(
         _ file: UnsafeMutablePointer<sqlite3_file>?,
         _ count: WritableKeyPath<FaultPlan, Int?>, _ code: KeyPath<FaultPlan, Int32>

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Store
 
-@Suite("What stands in the state directory")
+@Suite("The files of the state directory")
 struct FileTests {
     /// A clean store of twenty revisions.
     private func filled() throws -> Scratch {
@@ -27,7 +27,7 @@ struct FileTests {
         try #require(throws: StoreError.self) { try scratch.open() }
     }
 
-    @Test("directory and files are the daemon's alone, whatever the umask")
+    @Test("only the daemon's user can access directory and files, whatever the umask")
     func modes() throws {
         let scratch = try Scratch()
         let inner = scratch.path + "/state"
@@ -46,7 +46,7 @@ struct FileTests {
         #expect(try mode(inner + "/pickersync.db") == 0o600)
     }
 
-    @Test("a second daemon is told who has the store, and comes in once it is free")
+    @Test("a second daemon is told who uses the store, and opens it when it is free")
     func locked() throws {
         let scratch = try Scratch()
         let store = try scratch.open().store
@@ -61,7 +61,7 @@ struct FileTests {
         try scratch.open().store.close()
     }
 
-    @Test("without its lock file, SQLite's own lock still keeps a second daemon out")
+    @Test("without its lock file, SQLite's own lock still refuses a second daemon")
     func lockRemoved() throws {
         let scratch = try Scratch()
         let store = try scratch.open().store
@@ -102,7 +102,7 @@ struct FileTests {
         try opened.store.close()
     }
 
-    @Test("what others may write is refused", arguments: ["", "/pickersync.db", "/lock"])
+    @Test("files that others may write are refused", arguments: ["", "/pickersync.db", "/lock"])
     func writableByOthers(name: String) throws {
         let scratch = try filled()
         try FileManager.default.setAttributes(
@@ -113,7 +113,7 @@ struct FileTests {
         }
     }
 
-    @Test("what another user owns is refused", .enabled(if: geteuid() == 0))
+    @Test("files of another user are refused", .enabled(if: geteuid() == 0))
     func foreignOwner() throws {
         let scratch = try filled()
         try FileManager.default.setAttributes(
@@ -124,7 +124,7 @@ struct FileTests {
         }
     }
 
-    @Test("a directory that cannot be is an error that names it")
+    @Test("a directory that cannot be created is an error that names it")
     func noDirectory() throws {
         let scratch = try Scratch()
         try scratch.write(scratch.path + "/file", [1])
@@ -137,11 +137,11 @@ struct FileTests {
     }
 
     @Test(
-        "a damaged file is refused, left as it is, and preserved once",
+        "a damaged file is refused and not changed, and preserved once",
         arguments: ["empty", "cut", "header", "middle", "text"])
     func damaged(how: String) throws {
         let scratch = try filled()
-        // So that the whole file is looked through.
+        // So that the whole file is checked.
         try scratch.open().store.close(clean: false)
         let store = try scratch.open().store
         try store.maintainAll()
@@ -176,7 +176,7 @@ struct FileTests {
         }
     }
 
-    @Test("damage that a clean stop hides is found when the rows are read")
+    @Test("damage after a clean stop is found when the rows are read")
     func damagedLater() throws {
         let scratch = try filled()
         var bytes = try scratch.bytes(scratch.database)
@@ -211,7 +211,7 @@ struct FileTests {
             try opened.store.edit(1_000)
             try opened.store.close()
         } catch is StoreError {
-            // Every finding is one of the closed domain.
+            // Every finding is one of the enumeration.
         }
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Store
 
-@Suite("A step of one form that fails")
+@Suite("A failure of one form in a batch")
 struct FormFailureTests {
     private func steps(_ revision: UInt64, form: FormKey) -> [StoreOperation] {
         [
@@ -20,14 +20,14 @@ struct FormFailureTests {
         try store.commit(Batch(number: 1, operations: operations))
     }
 
-    @Test("leaves out that form whole, and its keys; the others are durable in the same file")
+    @Test("excludes the whole form and its keys; the others are durable in the same file")
     func leftOut() throws {
         let scratch = try Scratch()
         let store = try scratch.open().store
         try store.put(.putForm(.sample(1)), .putForm(.sample(2)), .putForm(.sample(3)))
         try store.edit(1, form: 2)
         let replica = store.replica
-        // A revision that is there already; a form that is not.
+        // A revision that exists already; a form that does not exist.
         let failures = try commit(
             steps(1, form: 1)
                 + [.putField(FieldRow(form: 2, field: "other", state: [7]))]
@@ -46,7 +46,7 @@ struct FormFailureTests {
         #expect(image.clock == [9])
     }
 
-    @Test("after it the store takes the next batch, and the next start goes on in its logs")
+    @Test("after it the store accepts the next batch, and the next start continues its logs")
     func goesOn() throws {
         let scratch = try Scratch()
         let (store, opening) = try scratch.open()
@@ -60,7 +60,7 @@ struct FormFailureTests {
         #expect(try next.store.revisions() == [1])
     }
 
-    @Test("of edits that were told early makes the next start begin new logs")
+    @Test("of edits that were answered before they were durable causes new logs at the next start")
     func toldEarly() throws {
         let scratch = try Scratch()
         let (store, opening) = try scratch.open { $0.everyEditDurable = false }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Store
 
-/// What the store keeps of each user beyond the newest revisions of a form.
-@Suite("History that another's flood does not push out")
+/// The revisions of each user that the store keeps beyond the newest of a form.
+@Suite("History that a flood of another user does not displace")
 struct KeptHistoryTests {
     private let scratch = try? Scratch()
 
@@ -55,12 +55,12 @@ struct KeptHistoryTests {
         range.reversed()
     }
 
-    @Test("of each user the newest stay, and nothing of whoever is known to have many")
+    @Test("the newest revisions of each user are kept, except of a user who is known to have many")
     func newest() throws {
         let store = try flooded()
         try prune(store, through: 40, Self.kept(2))
         #expect(try history(store) == Self.descending(41...50) + [40, 39, 3, 2])
-        // What comes behind takes the place of what it is newer than.
+        // A newer revision replaces an older one.
         try prune(store, through: 45, Self.kept(2))
         #expect(try history(store) == Self.descending(46...50) + [45, 44, 3, 2])
         try prune(store, through: 48, Self.kept(1, busy: 2))
@@ -70,7 +70,7 @@ struct KeptHistoryTests {
         try store.close()
     }
 
-    @Test("who watches from an older revision never gets what is kept beyond the newest")
+    @Test("a watcher from an older revision never gets revisions that are kept beyond the newest")
     func watchers() throws {
         let store = try flooded()
         try prune(store, through: 40, Self.kept(2))
@@ -86,9 +86,9 @@ struct KeptHistoryTests {
         try store.close()
     }
 
-    @Test("bytes bound what is kept: of a user, and of all the newest of each first")
+    @Test("kept history is bounded in bytes, for each user and in all, newest first")
     func bytes() throws {
-        // Each row takes 100 bytes and a record of 11.
+        // Each row has 100 bytes and a record of 11.
         let store = try flooded()
         try prune(store, through: 40, Self.kept(9, bytesPerUser: 250))
         #expect(try history(store).dropFirst(10) == [40, 39, 3, 2])
@@ -99,11 +99,11 @@ struct KeptHistoryTests {
         try store.close()
     }
 
-    @Test("what another took back goes with it, before, with and after it")
+    @Test("a revision that another one undid is removed with it, before, with and after it")
     func takenBack() throws {
         let store = try flooded { revision in
             switch revision {
-            // 1 by a neighbour that goes with it, 2 by one that goes later, 3 not at all.
+            // 1 is undone by a neighbour that is removed with it, 2 by a later one, 3 not at all.
             case 20: .sample(20, uid: 2, undoes: 1)
             case 45: .sample(45, uid: 2, undoes: 2)
             default: nil
@@ -116,7 +116,7 @@ struct KeptHistoryTests {
         try store.close()
     }
 
-    @Test("a journal has the newest of each user first, and nothing that another user took back")
+    @Test("a journal has the newest of each user first, and nothing that another user undid")
     func journal() throws {
         let store = try flooded { revision in
             switch revision {
@@ -130,7 +130,7 @@ struct KeptHistoryTests {
         for (revision, uid, undoes) in chain {
             try store.put(.appendRevision(.sample(revision, uid: uid, undoes: undoes)))
         }
-        // 3 was taken back by 51, and that by another's 52: 52 alone stands for them.
+        // 51 undid 3, and 52 of another user undid 51, so only 52 remains.
         #expect(try journal(store, 5) == [52, 1, 50, 49, 48])
         try store.put(.appendRevision(.sample(53, uid: 1, undoes: 52)))
         #expect(try journal(store, 5) == [53, 50, 49, 1, 48])
@@ -143,7 +143,7 @@ struct KeptHistoryTests {
         try store.close()
     }
 
-    @Test("a journal has what another took back in part, and before all what took it")
+    @Test("a journal has a revision that another one undid in part, and the other one first")
     func journalOfParts() throws {
         let store = try flooded { revision in
             switch revision {
@@ -155,19 +155,19 @@ struct KeptHistoryTests {
             }
         }
         #expect(try journal(store, 5) == [50, 48, 49, 3, 47])
-        // 48, which took a part of 2, is one of them itself.
+        // 48, which undid a part of 2, is one of them itself.
         #expect(try journal(store, 9) == [50, 48, 49, 3, 47, 2, 46, 1, 45])
         #expect(try journal(store, 500).count == 50)
-        // Beside fewer of its own it comes for the sake of the other.
+        // With fewer of its own it is included because of the other.
         try store.readable().execute("UPDATE revision SET uid = 3 WHERE revision IN (42, 43)")
         #expect(try journal(store, 6) == [46, 44, 50, 48, 43, 49, 42, 3])
-        // Beyond the newest of all nobody could say which part.
+        // Beyond the newest of all, the part would not be known.
         try prune(store, through: 49, Self.kept(9))
         #expect(try history(store).contains(42) == false)
         try store.close()
     }
 
-    @Test("what is kept outlives a restart and a rebuilt store, and goes with age and form")
+    @Test("kept history survives a restart and a rebuild, and is removed by age and with its form")
     func lives() throws {
         var store = try flooded()
         try store.put(.appendRevision(.sample(1, form: 2, uid: 1)))
@@ -190,7 +190,7 @@ struct KeptHistoryTests {
         try store.close()
     }
 
-    @Test("rows of an earlier schema are nobody's, and go as they went then")
+    @Test("rows of an earlier schema have no user, and are removed as in that schema")
     func nobody() throws {
         let store = try flooded { $0 <= 20 ? .sample($0) : nil }
         try prune(store, through: 40, Self.kept(2))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Store
 
-@Suite("Who writes dots after a start")
+@Suite("The replica after a start")
 struct OpeningTests {
-    @Test("the same replica goes on after a clean stop and after a kill")
+    @Test("the same replica continues after a clean stop and after a kill")
     func same() throws {
         let scratch = try Scratch()
         let first = try scratch.open()
@@ -28,13 +28,13 @@ struct OpeningTests {
         try third.store.close()
     }
 
-    @Test("a kill takes a new epoch and new logs where edits were told before they were durable")
+    @Test("a kill begins a new epoch and new logs if edits were answered before they were durable")
     func lostEdits() throws {
         let scratch = try Scratch()
         let first = try scratch.open { $0.everyEditDurable = false }
         try first.store.put(.putForm(.sample()))
         try first.store.close(clean: false)
-        // Whatever the next run is told, it is the last one that counts.
+        // The durability of the last run counts, not that of the next one.
         let second = try scratch.open()
         #expect(second.opening.replicaChange == .editsLost)
         #expect(second.opening.replica == first.opening.replica.nextEpoch)
@@ -84,7 +84,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a backup that is put back in place, inode and all, never writes a dot again",
+        "a backup that is written over the file, with the same inode, never issues a dot twice",
         arguments: [false, true])
     func restored(killed: Bool) throws {
         let scratch = try Scratch()
@@ -103,7 +103,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("a copy of the file of a running daemon, put back after its clean stop, is a restore")
+    @Test("a copy of a running daemon's file that is put back after a clean stop is a restore")
     func restoredFromRunning() throws {
         let scratch = try Scratch()
         try scratch.open().store.close(clean: false)
@@ -117,7 +117,7 @@ struct OpeningTests {
         #expect(try scratch.open().opening.replicaChange == .restored)
     }
 
-    @Test("a backup made while the store was in use opens as a new replica, with everything in it")
+    @Test("a backup of a store in use opens as a new replica, with all rows")
     func backup() throws {
         let scratch = try Scratch()
         let other = try Scratch()
@@ -135,7 +135,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a lock file that says nothing costs a new replica, never a used dot")
+    @Test("an unreadable lock file causes a new replica, never a dot that was used")
     func lockLost() throws {
         for content in ["", "12\n", "1\n2\n", "1\nx\nopen\n", "1\n1\nbent\n", "\n\n\n\n"] {
             let scratch = try Scratch()
@@ -166,7 +166,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("the last epoch is followed by a new id")
+    @Test("after the last epoch the replica gets a new id")
     func epochsEnd() {
         let last = ReplicaID(id: 5, epoch: .max)
         let next = Meta.nextEpoch(of: last)

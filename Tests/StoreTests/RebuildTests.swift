@@ -16,7 +16,7 @@ struct RebuildTests {
         return store
     }
 
-    @Test("the image is the state, and its history and keys are carried over")
+    @Test("the image is the state, and history and keys are copied")
     func carries() throws {
         let scratch = try Scratch()
         let store = try filled(scratch)
@@ -31,7 +31,7 @@ struct RebuildTests {
         #expect(try scratch.open().store.revisions() == Array(1...31))
     }
 
-    @Test("where a commit found no room the state is written over what is there")
+    @Test("after a commit without space the state is written over the same file")
     func inPlace() throws {
         let scratch = try Scratch()
         let store = try scratch.open { $0.vfs = FaultyFileSystem.register() }.store
@@ -47,7 +47,7 @@ struct RebuildTests {
         var image = known
         image.revisions = []
         image.forms[0].log = "another"
-        // There is no room yet: all is as it was.
+        // There is no space yet: nothing has changed.
         let failed = ".failed-20261121T000000.000Z"
         for suffix in [failed, failed + "-wal"] { try scratch.write(store.path + suffix, [1]) }
         #expect(throws: StoreError.full(file: store.path)) { try store.rebuild(image) }
@@ -68,7 +68,7 @@ struct RebuildTests {
         try again.store.close()
     }
 
-    @Test("nothing that the image does not know comes back", arguments: [false, true])
+    @Test("rows that the image does not have do not come back", arguments: [false, true])
     func onlyKnown(inPlace: Bool) throws {
         let scratch = try Scratch()
         let store = try filled(scratch)
@@ -91,7 +91,7 @@ struct RebuildTests {
         try store.close()
     }
 
-    @Test("revisions that the image brings are taken from it", arguments: [false, true])
+    @Test("revisions of the image replace those of the file", arguments: [false, true])
     func ownRevisions(inPlace: Bool) throws {
         let scratch = try Scratch()
         let store = try filled(scratch)
@@ -115,7 +115,7 @@ struct RebuildTests {
         image.revisions = []
         image.clock = [99]
         try store.close(clean: false)
-        // A second store of the same content stands for the file that was declared.
+        // A second store with the same content is the declared file.
         let built = try Scratch()
         let other = try built.open().store
         _ = try other.rebuild(image)
@@ -139,7 +139,7 @@ struct RebuildTests {
         try opened.store.close()
     }
 
-    @Test("failed files are kept in a bounded number")
+    @Test("the number of failed files that are kept is bounded")
     func bounded() throws {
         let scratch = try Scratch()
         let store = try filled(scratch)
@@ -153,7 +153,7 @@ struct RebuildTests {
         try store.close()
     }
 
-    @Test("a rebuild that finds no room leaves the store as it was, and is tried again")
+    @Test("a rebuild without space does not change the store, and is tried again")
     func noRoom() throws {
         let scratch = try Scratch()
         let store = try scratch.open { $0.vfs = FaultyFileSystem.register() }.store

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-@Suite("What is committed is read back")
+@Suite("Committed rows are read again")
 struct RoundTripTests {
     @Test("a new store is empty")
     func empty() throws {
@@ -44,7 +44,7 @@ struct RoundTripTests {
         try store.close()
     }
 
-    @Test("a form is replaced, moved and deleted with all that belongs to it, and nothing else")
+    @Test("a form is replaced, moved and deleted with all its rows, and no others")
     func formLife() throws {
         let scratch = try Scratch()
         let store = try scratch.open().store
@@ -109,7 +109,7 @@ struct RoundTripTests {
         try store.close()
     }
 
-    @Test("random batches read back like a model, over restarts")
+    @Test("random batches read the same as a model, across restarts")
     func model() throws {
         let seed = UInt64(environment("PICKERSYNC_SEED") ?? "") ?? 20_261_121
         var random = SplitMix64(seed: seed)
@@ -186,7 +186,7 @@ struct RoundTripTests {
         try store.close()
     }
 
-    @Test("queries keep their bounds: rows, bytes, order, at least one row")
+    @Test("queries respect their bounds: rows, bytes, order, at least one row")
     func queries() throws {
         let scratch = try Scratch()
         let store = try scratch.open().store

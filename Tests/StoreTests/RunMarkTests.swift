@@ -4,18 +4,18 @@ import Testing
 
 @testable import Store
 
-/// A kill leaves each of the two marks of a run written or not; a test makes such a state by putting
-/// back what a file held before.
-@Suite("The marks of a run, cut at each place")
+/// After a kill, each of the two marks of a run is written or not. A test creates such a state from
+/// the previous content of a file.
+@Suite("The marks of a run, with a kill at each point")
 struct RunMarkTests {
     private let later: (inout StoreOptions) -> Void = { $0.settlesLater = true }
 
-    /// What the lock file says of the last run.
+    /// The record of the last run in the lock file.
     private func mark(_ scratch: Scratch) throws -> [UInt8] {
         Array(try scratch.bytes(scratch.path + "/lock").drop { $0 != 0x0a })
     }
 
-    /// Kills a run that wrote its mark into the database and not into the lock file.
+    /// Kills a run that has written its mark to the database but not to the lock file.
     private func killBeforeTheLockFile(_ scratch: Scratch) throws -> Opening {
         let lock = try scratch.bytes(scratch.path + "/lock")
         let run = try scratch.open()
@@ -64,7 +64,7 @@ struct RunMarkTests {
     @Test("a new store that is killed before its lock file is not a restore", arguments: 1...3)
     func newStore(kills: Int) throws {
         let scratch = try Scratch()
-        // Killed before it had a name.
+        // Killed before it had an id.
         try scratch.open(later).store.close(clean: false)
         let lock = try scratch.bytes(scratch.path + "/lock")
         let first = try scratch.open()
@@ -90,12 +90,12 @@ struct RunMarkTests {
             #expect(run.opening.replicaChange == .restored)
             #expect(replicas.insert(run.opening.replica).inserted)
             try run.store.close(clean: false)
-            // As if the kill had come before the database was written.
+            // As if it was killed before the database was written.
             try? FileManager.default.removeItem(atPath: scratch.wal)
         }
     }
 
-    @Test("a lost lock file costs one new replica, also when that run is killed before its end")
+    @Test("a lost lock file causes one new replica, also if that run is killed")
     func lostLockFile() throws {
         let scratch = try Scratch()
         try scratch.open().store.close()
@@ -128,7 +128,7 @@ struct RunMarkTests {
         #expect(try scratch.open().opening.replicaChange == .restored)
     }
 
-    @Test("a shorter record leaves nothing of a longer one behind")
+    @Test("a shorter record overwrites a longer one completely")
     func shorterRecord() throws {
         let scratch = try Scratch()
         try scratch.open().store.close()
@@ -144,7 +144,7 @@ struct RunMarkTests {
     }
 
     /// Each combination of the table in `LockFile`.
-    @Test("what each combination of lock file and database means")
+    @Test("each combination of lock file and database has its meaning")
     func table() throws {
         let scratch = try Scratch()
         let store = try scratch.open().store

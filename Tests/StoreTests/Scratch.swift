@@ -6,7 +6,7 @@ import TestKit
 
 @testable import Store
 
-/// A directory that goes away with the test.
+/// A directory that is removed with the test.
 final class Scratch {
     private let folder: TemporaryFolder
 
@@ -26,7 +26,7 @@ final class Scratch {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
     }
 
-    /// Overwrites a file in place: its inode stays.
+    /// Overwrites a file with the same inode.
     func overwrite(_ file: String, with bytes: [UInt8]) throws {
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
         defer { try? handle.close() }
@@ -82,7 +82,7 @@ extension KeyRow {
 }
 
 extension Store {
-    /// Commits the given steps as one batch, of which no form may fail.
+    /// Commits the given steps as one batch; no form may fail.
     func put(_ operations: StoreOperation...) throws(StoreError) { try put(operations) }
 
     func put(_ operations: [StoreOperation]) throws(StoreError) {
@@ -91,7 +91,7 @@ extension Store {
         }
     }
 
-    /// Commits what one edit of a form does.
+    /// Commits the steps of one edit of a form.
     func edit(_ revision: UInt64, form: FormKey = 1, bytes: Int = 100) throws(StoreError) {
         try put(
             .putHead(form: form, revision: revision, context: [UInt8(revision & 0xff)]),
@@ -101,7 +101,7 @@ extension Store {
             .putClock([UInt8(revision & 0xff)]))
     }
 
-    /// Everything, history and keys included.
+    /// All rows, with history and keys.
     func all() throws(StoreError) -> StoreImage {
         var image = try loadImage { _ in .min }
         for form in image.forms {

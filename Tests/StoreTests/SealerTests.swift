@@ -8,7 +8,7 @@ import Testing
 struct SealerTests {
     private let place = Array("form/field/3f9a.1:7".utf8)
 
-    @Test("what is sealed opens again, at every length, and never twice the same")
+    @Test("a sealed value of any length can be opened, and no two are the same")
     func roundTrip() throws {
         let scratch = try Scratch()
         let sealer = try Sealer.load(directory: scratch.path, credentials: nil)
@@ -42,7 +42,7 @@ struct SealerTests {
         #expect(sealer.open(sealed, associated: []) == nil)
     }
 
-    @Test("a digest stays the same under one key and tells nothing under another")
+    @Test("a digest is the same with one key, and another with another key")
     func digests() throws {
         let scratch = try Scratch()
         let other = try Scratch()
@@ -56,7 +56,7 @@ struct SealerTests {
         #expect(Sealer.unkeyed(request) != known)
     }
 
-    @Test("another key does not open it, and the same file does")
+    @Test("another key does not open it, and the same key file does")
     func keys() throws {
         let scratch = try Scratch()
         let other = try Scratch()
@@ -72,7 +72,7 @@ struct SealerTests {
         #expect(try scratch.names() == ["key"])
     }
 
-    @Test("a credential goes before the file, raw or in digits")
+    @Test("a credential has precedence over the file, raw or in digits")
     func credential() throws {
         let scratch = try Scratch()
         let credentials = try Scratch()
@@ -89,7 +89,7 @@ struct SealerTests {
         #expect(try scratch.names().isEmpty)
     }
 
-    @Test("credentials of other things leave the key to the file")
+    @Test("with credentials of other names the key is read from the file")
     func otherCredentials() throws {
         let scratch = try Scratch()
         _ = try Sealer.load(directory: scratch.path, credentials: scratch.path + "/none")
@@ -155,7 +155,7 @@ struct SealerTests {
         }
     }
 
-    @Test("a half-written key of a crash is not a key, and is made again")
+    @Test("a key file that a crash left half-written is created again")
     func halfWritten() throws {
         let scratch = try Scratch()
         try scratch.write(scratch.path + "/key.new", [1, 2, 3])
@@ -164,7 +164,7 @@ struct SealerTests {
         #expect(try scratch.bytes(scratch.path + "/key").count == 32)
     }
 
-    @Test("a secret that was sealed stands in no file of the store")
+    @Test("a sealed secret is in no file of the store")
     func canary() throws {
         let scratch = try Scratch()
         let canary = Array("canary-5f0e6b7a-do-not-leak".utf8)
@@ -189,7 +189,7 @@ struct SealerTests {
         #expect(sealer.open(state, associated: place) == canary)
         try store.close()
         #expect(try leaks().isEmpty)
-        // The search finds what is there.
+        // The search works.
         try scratch.write(scratch.path + "/leak", [0, 0] + canary + [0])
         #expect(try leaks() == ["leak"])
     }

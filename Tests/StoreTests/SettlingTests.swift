@@ -4,12 +4,12 @@ import Testing
 
 @testable import Store
 
-/// What opening leaves to the first write (`StoreOptions.settlesLater`).
+/// What opening delays until the first write (`StoreOptions.settlesLater`).
 @Suite("Settling")
 struct SettlingTests {
     private func later(_ options: inout StoreOptions) { options.settlesLater = true }
 
-    @Test("a new store has its name with the first commit, and what was committed is found again")
+    @Test("a new store gets its id with the first commit, and the commit is found again")
     func newStore() throws {
         let scratch = try Scratch()
         let first = try scratch.open(later)
@@ -27,7 +27,7 @@ struct SettlingTests {
         try second.store.close()
     }
 
-    @Test("upkeep settles what nobody wrote to")
+    @Test("upkeep settles a store without writes")
     func upkeep() throws {
         let scratch = try Scratch()
         let store = try scratch.open(later).store
@@ -38,7 +38,7 @@ struct SettlingTests {
         #expect(opening.condition == .clean && opening.replicaChange == nil)
     }
 
-    @Test("a daemon killed before it wrote has not touched the store: it was closed cleanly")
+    @Test("a daemon that is killed before its first write does not change the store")
     func killedBeforeTheFirstWrite() throws {
         let scratch = try Scratch()
         let first = try scratch.open()
@@ -62,7 +62,7 @@ struct SettlingTests {
         try fourth.store.close()
     }
 
-    @Test("a copied store is another replica at once, whenever it settles")
+    @Test("a copied store is another replica at once, before it settles")
     func copied() throws {
         let (one, two) = (try Scratch(), try Scratch())
         let first = try one.open()
@@ -72,7 +72,7 @@ struct SettlingTests {
         let copy = try two.open(later)
         #expect(copy.opening.replicaChange == .copied)
         try copy.store.close(clean: false)
-        // The new replica was written before anybody could hear of it.
+        // The new replica was durable before anybody could see it.
         let again = try two.open(later)
         #expect(again.opening.replica == copy.opening.replica)
         try again.store.close()
@@ -93,7 +93,7 @@ struct SettlingTests {
         try store.close()
     }
 
-    @Test("a new store that cannot take its name refuses the commit, and is rebuilt")
+    @Test("a new store that cannot write its id refuses the commit, and is rebuilt")
     func cannotSettle() throws {
         let scratch = try Scratch()
         let store = try scratch.open(later).store

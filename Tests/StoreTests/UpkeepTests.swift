@@ -12,7 +12,7 @@ struct UpkeepTests {
             directory: scratch.path, options: StoreOptions(), schema: Schema(steps: steps))
     }
 
-    @Test("an older file takes the steps that it lacks, once, and keeps its rows and its replica")
+    @Test("an older file is migrated once, and keeps its rows and its replica")
     func migrates() throws {
         let scratch = try Scratch()
         let first = try scratch.open()
@@ -33,7 +33,7 @@ struct UpkeepTests {
         }
     }
 
-    @Test("a step that fails leaves the file at the version before it")
+    @Test("a migration that fails leaves the file at the version before it")
     func failingStep() throws {
         let scratch = try Scratch()
         try scratch.open().store.close()
@@ -48,7 +48,7 @@ struct UpkeepTests {
         try opened.store.close()
     }
 
-    @Test("a newer file is refused with both versions, and left as it is")
+    @Test("a newer file is refused with both versions, and not changed")
     func newer() throws {
         let scratch = try Scratch()
         try open(scratch, Schema.current.steps + ["SELECT 1"]).store.close()
@@ -77,12 +77,12 @@ struct UpkeepTests {
         try store.close()
     }
 
-    @Test("pruning takes the oldest revisions, by number and by age, and leaves no gap")
+    @Test("pruning removes the oldest revisions, by number and by age, without gaps")
     func prunesRevisions() throws {
         let scratch = try Scratch()
         let store = try scratch.open().store
         try store.put(.putForm(.sample(1)), .putForm(.sample(2)))
-        // A clock that went back: 5 is older than 4.
+        // The clock was set back: 5 is older than 4.
         for (number, at) in [(1, 10), (2, 20), (3, 30), (4, 60), (5, 40), (6, 70)] {
             try store.put(
                 .appendRevision(.sample(UInt64(number), form: 1, at: Int64(at))),
@@ -101,7 +101,7 @@ struct UpkeepTests {
         try store.close()
     }
 
-    @Test("pruning takes every key of before that moment")
+    @Test("pruning removes all keys that are older than the given time")
     func prunesKeys() throws {
         let scratch = try Scratch()
         let store = try scratch.open().store
@@ -141,7 +141,7 @@ struct UpkeepTests {
         try store.close()
     }
 
-    @Test("the write-ahead log is bounded even where nobody maintains the store")
+    @Test("the write-ahead log is bounded even without upkeep")
     func unmaintained() throws {
         let scratch = try Scratch()
         let store = try scratch.open { $0.checkpointPages = 10 }.store
@@ -151,7 +151,7 @@ struct UpkeepTests {
         try store.close()
     }
 
-    @Test("pages of deleted rows go back to the file system, a few at a time")
+    @Test("pages of deleted rows are returned to the file system, a few at a time")
     func shrinks() throws {
         let scratch = try Scratch()
         let store = try scratch.open().store

@@ -14,7 +14,7 @@ struct SnippetTests {
         ports = try Snippet.ports()
     }
 
-    @Test("each snippet stands here once, with a mark")
+    @Test("each snippet is in this folder once, with a mark")
     func complete() {
         #expect(originals.count == 93)
         #expect(ports.map(\.number).sorted() == originals.keys.sorted())

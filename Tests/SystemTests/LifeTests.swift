@@ -227,7 +227,7 @@ struct LifeTests {
         #expect(limits.contains(/Max core file size\s+0\s+0/))
     }
 
-    @Test("a check changes nothing and says what stands against a start")
+    @Test("a check changes nothing and reports what prevents a start")
     func check() throws {
         let folder = try TemporaryFolder()
         let good = try DaemonProcess(folder, more: ["--check"])

@@ -206,7 +206,7 @@ import Testing
         #expect(try date("2026-01-01").turned(.day, by: Int.max) != nil)
     }
 
-    @Test("what is turned beyond a bound stands at it")
+    @Test("a value that is turned beyond a bound is the bound")
     func bounds() throws {
         let turned = try date("2021-06-15").turned(
             .year, by: 5, min: date("2021-01-01"), max: date("2021-12-31"))

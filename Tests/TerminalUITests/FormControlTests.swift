@@ -67,7 +67,7 @@ import Testing
         #expect(configuration.selectedIndex == 0)
     }
 
-    @Test("a stepper at its end goes no further; ticks stand at the steps")
+    @Test("a stepper stops at its bound; ticks are at the steps")
     func ends() throws {
         let form = try form()
         let stepper = try #require(try view(form, "count") as? StepperView)

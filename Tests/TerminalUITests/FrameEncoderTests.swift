@@ -104,7 +104,7 @@ import Testing
         #expect(encoded { $0.write("V", at: Point(x: 11, y: 2)) } == "\u{1B}[7DV")
     }
 
-    @Test("what stands between two changes is written again where that is shorter than a move")
+    @Test("cells between two changes are written again if that is shorter than a move")
     func rewriting() {
         let bytes = encoded {
             $0.write("V", at: Point(x: 11, y: 2))

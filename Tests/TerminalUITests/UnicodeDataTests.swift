@@ -176,7 +176,7 @@ struct UnicodeDataTests {
         #expect(count > 500)
     }
 
-    @Test("whatever stands on a line takes the columns that were measured")
+    @Test("every text takes the columns that were measured")
     func lines() throws {
         for fields in try UnicodeData.fields("emoji/emoji-test.txt") {
             let text = "a\(try UnicodeData.text(fields[0]))b"

@@ -8,7 +8,7 @@
  *   - leave out every sync, as a daemon without durability would;
  *   - record every call, and every byte that leaves by a socket, in the order in which it happened;
  *   - shift the wall clock.
- * What is to happen stands in a file that the test shares (TORTURE_CONTROL): `struct control`,
+ * The plan is in a file that the test shares (TORTURE_CONTROL): `struct control`,
  * which Torture/Kit/FaultShim.swift has too. All numbers are little-endian 64-bit.
  */
 #define _GNU_SOURCE

@@ -1,15 +1,15 @@
-// The button: pressing it is an event that everybody sees.
+// The button: everybody sees that it is pressed.
 
 public import SyncCore
 
-/// What a button is for: `.destructive` destroys something, `.cancel` leaves everything as it was.
+/// The purpose of a button: `.destructive` destroys something, `.cancel` changes nothing.
 public typealias ButtonRole = ButtonAttributes.Role
 
-/// A control that initiates an action: whoever presses it, in whichever terminal, the action runs
-/// in the program that declared it.
+/// A control that initiates an action. Any user can press it in any terminal; the action runs in
+/// the program that declared it.
 ///
-/// The action runs once a press, in order, while the program follows the form; presses during a gap
-/// that the daemon's log cannot fill are not made good.
+/// The action runs once for each press, in order, while the program follows the form. It does not
+/// run for presses that are not in the daemon's log any more.
 public struct Button: PrimitiveView {
     private let parts: LabelParts
     private let role: ButtonRole?
@@ -30,10 +30,10 @@ public struct Button: PrimitiveView {
     /// A button labelled by a string.
     ///
     /// - Parameters:
-    ///   - title: what it says.
-    ///   - role: what it is for.
-    ///   - presses: a property that counts the presses, and presses it.
-    ///   - action: what this program does once a press.
+    ///   - title: the label.
+    ///   - role: the purpose.
+    ///   - presses: the property that counts the presses.
+    ///   - action: called once for each press.
     public init(
         _ title: String, role: ButtonRole? = nil, presses: Binding<Presses>? = nil,
         action: @escaping @Sendable () -> Void = {}
@@ -41,7 +41,7 @@ public struct Button: PrimitiveView {
         self.init(LabelParts(title), role, presses, action)
     }
 
-    /// A button labelled by a string and a character of its own.
+    /// A button labelled by a string and a character.
     public init(
         _ title: String, image: Symbol, role: ButtonRole? = nil,
         presses: Binding<Presses>? = nil, action: @escaping @Sendable () -> Void = {}
@@ -49,7 +49,7 @@ public struct Button: PrimitiveView {
         self.init(LabelParts(title, image), role, presses, action)
     }
 
-    /// A button labelled by a string and the character nearest to a picture of SwiftUI's.
+    /// A button labelled by a string and the character that is most similar to a symbol of SwiftUI.
     public init(
         _ title: String, systemImage: String, role: ButtonRole? = nil,
         presses: Binding<Presses>? = nil, action: @escaping @Sendable () -> Void = {}

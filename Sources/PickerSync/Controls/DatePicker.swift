@@ -2,7 +2,7 @@
 
 internal import SyncCore
 
-/// A control for selecting a date: what of one, the selection's type says (``DateSelection``).
+/// A control for selecting a date. The type of the selection says which parts (``DateSelection``).
 public struct DatePicker<Value: DateSelection>: PrimitiveView {
     /// The parts of a date.
     public typealias Components = DatePickerComponents
@@ -97,7 +97,7 @@ public struct DatePicker<Value: DateSelection>: PrimitiveView {
         self.init(selection, nil, range.upperBound, displayedComponents, LabelParts(label()))
     }
 
-    /// The picker with minutes in steps of some that divide 60.
+    /// The picker with minutes in steps; the step divides 60.
     public func minuteInterval(_ minutes: Int) -> Self {
         var copy = self
         copy.minuteInterval = minutes

@@ -5,7 +5,7 @@ public import TerminalUI
 
 /// A container of controls that people fill in together.
 ///
-/// Controls that stand in no ``Section`` are shown as one without a title.
+/// Controls outside of a ``Section`` are shown as a section without a title.
 public struct Form<Content: View>: PrimitiveView {
     private let title: String?
     private let subtitle: String?
@@ -16,9 +16,9 @@ public struct Form<Content: View>: PrimitiveView {
     /// A form.
     ///
     /// - Parameters:
-    ///   - title: what is shown above it; its name where there is none.
+    ///   - title: shown above it; by default its name.
     ///   - subtitle: a line below the title.
-    ///   - help: what help shows.
+    ///   - help: the help text.
     ///   - content: the sections and controls.
     public init(
         _ title: String? = nil, subtitle: String? = nil, help: String? = nil,
@@ -30,11 +30,10 @@ public struct Form<Content: View>: PrimitiveView {
         self.content = content()
     }
 
-    /// Who may do something with the form: principals such as `anyone`, `owner`, `user:mary`,
-    /// `group:ops`.
+    /// The principals with a permission for the form: `anyone`, `owner`, `user:mary`, `group:ops`.
     ///
-    /// By default everybody who can connect reads, writes and presses; secrets are revealed to, and
-    /// the definition is changed by, the form's owner alone.
+    /// By default everybody who can connect may read, write and press. Only the owner of the form
+    /// may reveal secrets and change the definition.
     public func access(_ action: FormAccessAction, _ principals: String...) -> Self {
         var copy = self
         copy.access.removeAll { $0.0 == action.rawValue }
@@ -52,7 +51,7 @@ public struct Form<Content: View>: PrimitiveView {
     }
 }
 
-/// What may be allowed to some and not to others.
+/// A permission.
 public enum FormAccessAction: String, Hashable, Sendable {
     /// Seeing the form.
     case read
@@ -95,8 +94,8 @@ extension Section where Content: View {
     /// A section with a title.
     ///
     /// - Parameters:
-    ///   - title: what stands above it.
-    ///   - isExpanded: whether its controls are shown at first.
+    ///   - title: the title above it.
+    ///   - isExpanded: whether its controls are visible at first.
     ///   - content: the controls.
     public init(
         _ title: String, isExpanded: Bool = true, @ViewBuilder content: () -> Content
@@ -129,9 +128,9 @@ extension Section where Content: View {
     /// A section with a view above, one text.
     ///
     /// - Parameters:
-    ///   - isExpanded: whether its controls are shown at first.
+    ///   - isExpanded: whether its controls are visible at first.
     ///   - content: the controls.
-    ///   - header: what stands above it.
+    ///   - header: the title above it.
     public init(
         isExpanded: Bool = true, @ViewBuilder content: () -> Content,
         @ViewBuilder header: () -> some View

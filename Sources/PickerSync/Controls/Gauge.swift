@@ -1,8 +1,8 @@
-// Controls that show: gauges and texts.
+// Controls that only show values: gauges and texts.
 
 internal import SyncCore
 
-/// A view that shows a value within a range: people read it, programs set it.
+/// A view that shows a value within a range. Programs set it, people only read it.
 public struct Gauge<Value: NumberValue>: PrimitiveView {
     private let value: Binding<Value>
     private let bounds: ClosedRange<Value>?
@@ -37,7 +37,7 @@ public struct Gauge<Value: NumberValue>: PrimitiveView {
         self.init(value, bounds, LabelParts(label()))
     }
 
-    /// A gauge that shows its value in words of its own.
+    /// A gauge with its own text for the value.
     public init(
         value: Binding<Value>, in bounds: ClosedRange<Value>? = nil,
         @ViewBuilder label: () -> some View, @ViewBuilder currentValueLabel: () -> some View
@@ -45,7 +45,7 @@ public struct Gauge<Value: NumberValue>: PrimitiveView {
         self.init(value, bounds, LabelParts(label()), LabelParts(currentValueLabel()))
     }
 
-    /// A gauge that shows its value and its ends in words of its own.
+    /// A gauge with its own texts for the value and the ends.
     public init(
         value: Binding<Value>, in bounds: ClosedRange<Value>? = nil,
         @ViewBuilder label: () -> some View, @ViewBuilder currentValueLabel: () -> some View,

@@ -10,7 +10,7 @@ extension Picker {
         self.init(LabelParts(title), [selection], false, content(), nil)
     }
 
-    /// A picker over a property, labelled by a string with a character of its own as its picture.
+    /// A picker over a property, labelled by a string with a character as its symbol.
     public init(
         _ title: String, image: Symbol, selection: Binding<SelectionValue>,
         @PickerContentBuilder<SelectionValue.Tag> content: () -> PickerOptions<SelectionValue.Tag>
@@ -18,8 +18,8 @@ extension Picker {
         self.init(LabelParts(title, image), [selection], false, content(), nil)
     }
 
-    /// A picker over a property, labelled by a string with the character nearest to a picture of
-    /// SwiftUI's.
+    /// A picker over a property, labelled by a string with the character that is most similar to a
+    /// symbol of SwiftUI.
     public init(
         _ title: String, systemImage: String, selection: Binding<SelectionValue>,
         @PickerContentBuilder<SelectionValue.Tag> content: () -> PickerOptions<SelectionValue.Tag>
@@ -37,7 +37,7 @@ extension Picker {
         self.init(LabelParts(label()), [selection], false, content(), nil)
     }
 
-    /// A picker over a property, labelled by a string, which shows its value in words of its own.
+    /// A picker over a property, labelled by a string, with its own text for the value.
     public init(
         _ title: String, selection: Binding<SelectionValue>,
         @PickerContentBuilder<SelectionValue.Tag> content: () -> PickerOptions<SelectionValue.Tag>,
@@ -46,8 +46,8 @@ extension Picker {
         self.init(LabelParts(title), [selection], false, content(), LabelParts(currentValueLabel()))
     }
 
-    /// A picker over a property, labelled by a string with a character of its own as its picture,
-    /// which shows its value in words of its own.
+    /// A picker over a property, labelled by a string with a character as its symbol, with its own
+    /// text for the value.
     public init(
         _ title: String, image: Symbol, selection: Binding<SelectionValue>,
         @PickerContentBuilder<SelectionValue.Tag> content: () -> PickerOptions<SelectionValue.Tag>,
@@ -58,8 +58,8 @@ extension Picker {
         )
     }
 
-    /// A picker over a property, labelled by a string with the character nearest to a picture of
-    /// SwiftUI's, which shows its value in words of its own.
+    /// A picker over a property, labelled by a string with the character that is most similar to a
+    /// symbol of SwiftUI, with its own text for the value.
     public init(
         _ title: String, systemImage: String, selection: Binding<SelectionValue>,
         @PickerContentBuilder<SelectionValue.Tag> content: () -> PickerOptions<SelectionValue.Tag>,
@@ -70,8 +70,8 @@ extension Picker {
             LabelParts(currentValueLabel()))
     }
 
-    /// A picker over a property with a label of views, the second text its subtitle, which shows
-    /// its value in words of its own.
+    /// A picker over a property with a label of views, the second text its subtitle, with its own
+    /// text for the value.
     public init(
         selection: Binding<SelectionValue>,
         @PickerContentBuilder<SelectionValue.Tag> content: () -> PickerOptions<SelectionValue.Tag>,

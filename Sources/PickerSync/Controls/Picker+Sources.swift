@@ -1,5 +1,5 @@
-// The initializers of a picker over several properties: it shows their value where they agree,
-// mixed where they differ, and sets all of them in one revision.
+// The initializers of a picker over several properties: it shows their common value, or mixed if
+// they differ, and sets all of them in one revision.
 
 extension Picker {
     /// A picker over several properties, labelled by a string.
@@ -11,8 +11,7 @@ extension Picker {
         self.init(LabelParts(title), sources.map { $0[keyPath: selection] }, true, content(), nil)
     }
 
-    /// A picker over several properties, labelled by a string with a character of its own as its
-    /// picture.
+    /// A picker over several properties, labelled by a string with a character as its symbol.
     public init<Sources: RandomAccessCollection>(
         _ title: String, image: Symbol, sources: Sources,
         selection: KeyPath<Sources.Element, Binding<SelectionValue>>,
@@ -22,8 +21,8 @@ extension Picker {
             LabelParts(title, image), sources.map { $0[keyPath: selection] }, true, content(), nil)
     }
 
-    /// A picker over several properties, labelled by a string with the character nearest to a
-    /// picture of SwiftUI's.
+    /// A picker over several properties, labelled by a string with the character that is most
+    /// similar to a symbol of SwiftUI.
     public init<Sources: RandomAccessCollection>(
         _ title: String, systemImage: String, sources: Sources,
         selection: KeyPath<Sources.Element, Binding<SelectionValue>>,
@@ -44,8 +43,7 @@ extension Picker {
         self.init(LabelParts(label()), sources.map { $0[keyPath: selection] }, true, content(), nil)
     }
 
-    /// A picker over several properties, labelled by a string, which shows its value in words of
-    /// its own.
+    /// A picker over several properties, labelled by a string, with its own text for the value.
     public init<Sources: RandomAccessCollection>(
         _ title: String, sources: Sources,
         selection: KeyPath<Sources.Element, Binding<SelectionValue>>,
@@ -57,8 +55,8 @@ extension Picker {
             LabelParts(currentValueLabel()))
     }
 
-    /// A picker over several properties, labelled by a string with a character of its own as its
-    /// picture, which shows its value in words of its own.
+    /// A picker over several properties, labelled by a string with a character as its symbol, with
+    /// its own text for the value.
     public init<Sources: RandomAccessCollection>(
         _ title: String, image: Symbol, sources: Sources,
         selection: KeyPath<Sources.Element, Binding<SelectionValue>>,
@@ -70,8 +68,8 @@ extension Picker {
             LabelParts(currentValueLabel()))
     }
 
-    /// A picker over several properties, labelled by a string with the character nearest to a
-    /// picture of SwiftUI's, which shows its value in words of its own.
+    /// A picker over several properties, labelled by a string with the character that is most
+    /// similar to a symbol of SwiftUI, with its own text for the value.
     public init<Sources: RandomAccessCollection>(
         _ title: String, systemImage: String, sources: Sources,
         selection: KeyPath<Sources.Element, Binding<SelectionValue>>,
@@ -84,8 +82,8 @@ extension Picker {
         )
     }
 
-    /// A picker over several properties with a label of views, the second text its subtitle,
-    /// which shows its value in words of its own.
+    /// A picker over several properties with a label of views, the second text its subtitle, with
+    /// its own text for the value.
     public init<Sources: RandomAccessCollection>(
         sources: Sources,
         selection: KeyPath<Sources.Element, Binding<SelectionValue>>,

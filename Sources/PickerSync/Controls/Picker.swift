@@ -2,8 +2,7 @@
 
 internal import SyncCore
 
-/// A control for selecting from a set of mutually exclusive values; any number of them where the
-/// selection is a set.
+/// A control for selecting one of several values, or any number of them if the selection is a set.
 ///
 ///     Picker("Flavor", selection: $flavor) {
 ///         Text("Chocolate").tag(Flavor.chocolate)
@@ -15,7 +14,7 @@ internal import SyncCore
 public struct Picker<SelectionValue: PickerSelection>: PrimitiveView {
     private let parts: LabelParts
     private let bindings: [Binding<SelectionValue>]
-    /// Whether it shows several properties as one, even where the collection has one element.
+    /// Whether it has a collection of properties, even with one element.
     private let isCollection: Bool
     private let options: PickerOptions<SelectionValue.Tag>
     private let currentValueLabel: LabelParts?

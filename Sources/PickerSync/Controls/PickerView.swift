@@ -4,16 +4,16 @@
 internal import SyncCore
 internal import Synchronization
 
-/// Says how many components and rows a ``PickerView`` has, as `UIPickerViewDataSource` does.
+/// The numbers of components and rows of a ``PickerView``, as `UIPickerViewDataSource`.
 public protocol PickerViewDataSource: AnyObject, Sendable {
-    /// How many components stand side by side.
+    /// The number of components.
     func numberOfComponents(in pickerView: PickerView) -> Int
 
-    /// How many rows a component has now, counted from the top; at least one.
+    /// The number of rows of a component, at least one.
     func pickerView(_ pickerView: PickerView, numberOfRowsInComponent component: Int) -> Int
 }
 
-/// Says what the rows of a ``PickerView`` are and takes selections, as `UIPickerViewDelegate` does.
+/// The content of the rows of a ``PickerView``, and its selections, as `UIPickerViewDelegate`.
 public protocol PickerViewDelegate: AnyObject, Sendable {
     /// What a row shows; `nil` for nothing, where ``pickerView(_:tagForRow:forComponent:)`` names
     /// it.
@@ -21,22 +21,22 @@ public protocol PickerViewDelegate: AnyObject, Sendable {
         _ pickerView: PickerView, titleForRow row: Int, forComponent component: Int
     ) -> String?
 
-    /// What a row is called in the form, whatever it shows; by default its title, else its number.
+    /// The tag of a row; by default its title, or its number without one.
     func pickerView(
         _ pickerView: PickerView, tagForRow row: Int, forComponent component: Int
     ) -> String
 
-    /// What a component is called in the form; by default `component0` and so on.
+    /// The id of a component; by default `component0` and so on.
     func pickerView(_ pickerView: PickerView, idForComponent component: Int) -> String
 
-    /// The width of a component in columns; `nil` for what its rows take.
+    /// The width of a component in columns; `nil` for the width of its rows.
     func pickerView(_ pickerView: PickerView, widthForComponent component: Int) -> Int?
 
     /// The height of a component's rows. Each row is one line of a terminal: another height changes
     /// nothing, and the log of the client that opens the form says so.
     func pickerView(_ pickerView: PickerView, rowHeightForComponent component: Int) -> Double
 
-    /// Somebody, in whichever terminal, selected a row.
+    /// Somebody selected a row, in any terminal.
     func pickerView(_ pickerView: PickerView, didSelectRow row: Int, inComponent component: Int)
 }
 
@@ -69,11 +69,11 @@ extension PickerViewDelegate {
     ) {}
 }
 
-/// Wheels whose rows come from a data source, for who knows UIPickerView or has rows that are known
-/// only at run time.
+/// Wheels whose rows come from a data source: for developers who know UIPickerView, and for rows
+/// that are known only at run time.
 ///
-/// The data source is asked when the form is opened and at each reload; what it said then is what
-/// everybody picks from until the next.
+/// The data source is asked when the form is opened and at each reload. Until the next reload
+/// everybody picks from those rows.
 public final class PickerView: PrimitiveView, Sendable {
     private struct State {
         weak var dataSource: (any PickerViewDataSource)?
@@ -93,8 +93,8 @@ public final class PickerView: PrimitiveView, Sendable {
     /// A picker view; like UIPickerView it does not keep its data source and delegate alive.
     ///
     /// - Parameters:
-    ///   - title: what stands beside it.
-    ///   - id: what the control is called in the form.
+    ///   - title: the label beside it.
+    ///   - id: the id of the control.
     ///   - tag: a number by which a data source of several picker views tells them apart.
     ///   - dataSource: says how many components and rows there are.
     ///   - delegate: says what the rows are and takes selections.
@@ -124,8 +124,7 @@ public final class PickerView: PrimitiveView, Sendable {
         return components[component].tags.firstIndex(of: tag) ?? -1
     }
 
-    /// Selects a row for everybody; the delegate is not told of its own selection in UIKit, and
-    /// here as little.
+    /// Selects a row for everybody. As in UIKit, the delegate is not called for it.
     public func selectRow(_ row: Int, inComponent component: Int) {
         let (components, attachment) = state.withLock { ($0.components, $0.attachment) }
         let part = components[component]
@@ -134,7 +133,7 @@ public final class PickerView: PrimitiveView, Sendable {
 
     /// Asks the data source for everything again and gives it to all clients.
     ///
-    /// - Throws: ``FormError`` where the new definition breaks a rule or is refused.
+    /// - Throws: ``FormError`` if the new definition is invalid or refused.
     public func reloadAllComponents() async throws(FormError) {
         let attachment = state.withLock { $0.attachment }
         guard let attachment else { throw .notOpen }

@@ -4,8 +4,8 @@ internal import SyncCore
 
 /// A control for selecting a value from a bounded linear range of values.
 ///
-/// Bounds and step say with how many digits the value is kept and shown: a step of 0.1 counts in
-/// tenths, exactly.
+/// Bounds and step define the number of digits of the value: with a step of 0.1 the values are
+/// exact tenths.
 public struct Slider<Value: NumberValue>: PrimitiveView {
     private let value: Binding<Value>
     private let bounds: ClosedRange<Value>
@@ -37,7 +37,7 @@ public struct Slider<Value: NumberValue>: PrimitiveView {
     ///   - value: the property.
     ///   - bounds: the least and the greatest value.
     ///   - step: the distance of one value from the next.
-    ///   - onEditingChanged: told whether anybody has it in their hand.
+    ///   - onEditingChanged: called with whether anybody is editing it.
     public init(
         value: Binding<Value>, in bounds: ClosedRange<Value>, step: Value? = nil,
         onEditingChanged: (@Sendable (Bool) -> Void)? = nil

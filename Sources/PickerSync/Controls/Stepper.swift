@@ -1,12 +1,12 @@
-// The stepper: up and down by a step, of a number or of whatever two actions make of it.
+// The stepper: one step up or down, of a number or with two actions.
 
 internal import SyncCore
 
 /// A control that performs increment and decrement actions.
 ///
-/// Two people's increments add up, whoever saw what; a set by number drops those that it had seen.
+/// Concurrent increments add up. Setting a number replaces the increments that its author had seen.
 public struct Stepper<Value: NumberValue>: PrimitiveView {
-    /// `nil` where two actions are what it is for.
+    /// `nil` where two actions are the purpose.
     private let value: Binding<Value>?
     private let bounds: ClosedRange<Value>?
     private let step: Value?
@@ -31,10 +31,10 @@ public struct Stepper<Value: NumberValue>: PrimitiveView {
     /// A stepper labelled by a string, by ones unless a step is given.
     ///
     /// - Parameters:
-    ///   - title: what stands beside it.
+    ///   - title: the label beside it.
     ///   - value: the property.
-    ///   - step: how much one action adds or takes.
-    ///   - onEditingChanged: told whether anybody has it in their hand.
+    ///   - step: the amount of one step.
+    ///   - onEditingChanged: called with whether anybody is editing it.
     public init(
         _ title: String, value: Binding<Value>, step: Value? = nil,
         onEditingChanged: (@Sendable (Bool) -> Void)? = nil
@@ -85,8 +85,7 @@ public struct Stepper<Value: NumberValue>: PrimitiveView {
         shown = format.phrase
     }
 
-    /// The stepper that goes on at the other end of its range, as SwiftUI's page on Stepper wraps
-    /// by hand.
+    /// The stepper that wraps from one end of its range to the other.
     public func wraps(_ isWrapping: Bool = true) -> Self {
         var copy = self
         copy.isWrapping = isWrapping
@@ -133,16 +132,16 @@ extension Stepper where Value == Int {
     ///         $color.previous(wraps: true)
     ///     }
     ///
-    /// The actions run in the program that declared the stepper, whoever steps it wherever, once a
-    /// step and in order; of one change, such as a number that somebody types, at most a hundred
-    /// times. In the form it is a control that counts, so that steps taken at once add up. Values
-    /// that the label names are shown between the buttons, else that count is.
+    /// The actions run in the program that declared the stepper, once for each step of any user and
+    /// in order; for one change, such as a typed number, at most a hundred times. In the form it is
+    /// a counter, so concurrent steps add up. Between the buttons are the values that the label
+    /// names, or the counter.
     ///
     /// - Parameters:
-    ///   - label: what stands beside it, a second text its subtitle.
-    ///   - onIncrement: what a step up does; where it is `nil` nobody steps up from where it began.
-    ///   - onDecrement: what a step down does; where it is `nil` nobody steps down from there.
-    ///   - onEditingChanged: told whether anybody has it in their hand.
+    ///   - label: the label beside it; a second text is its subtitle.
+    ///   - onIncrement: called for a step up; `nil` if the stepper only goes down.
+    ///   - onDecrement: called for a step down; `nil` if the stepper only goes up.
+    ///   - onEditingChanged: called with whether anybody is editing it.
     public init(
         @ViewBuilder label: () -> some View, onIncrement: (@Sendable () -> Void)?,
         onDecrement: (@Sendable () -> Void)?, onEditingChanged: (@Sendable (Bool) -> Void)? = nil
@@ -166,7 +165,7 @@ extension Stepper where Value == Int {
 
 /// What a stepper without a number does.
 private struct StepperActions: Sendable {
-    /// The most steps of one change that are taken one by one; nobody steps further by hand.
+    /// The most steps of one change for which the actions run.
     static let stepsMax = 100
 
     let onIncrement: (@Sendable () -> Void)?

@@ -29,9 +29,9 @@ public struct TextField: PrimitiveView {
     /// A text field labelled by a string.
     ///
     /// - Parameters:
-    ///   - title: what stands beside it.
+    ///   - title: the label beside it.
     ///   - text: the property.
-    ///   - prompt: what stands there while it is empty.
+    ///   - prompt: shown while it is empty.
     ///   - axis: `.vertical` for a text of several lines.
     public init(
         _ title: String, text: Binding<String>, prompt: Text? = nil, axis: Axis = .horizontal
@@ -47,7 +47,7 @@ public struct TextField: PrimitiveView {
         self.init(LabelParts(label()), text, prompt, axis)
     }
 
-    /// The field with a text of so many characters, as people count them, at most.
+    /// The field with the maximum length of the text, in grapheme clusters.
     public func maxLength(_ characters: Int) -> Self {
         var copy = self
         copy.lengthMax = characters
@@ -72,8 +72,7 @@ public struct TextField: PrimitiveView {
     }
 }
 
-/// A control into which people securely enter private text: everybody sees whether one is there,
-/// nobody what.
+/// A control for private text: everybody sees whether it is set, nobody sees the text.
 public struct SecureField: PrimitiveView {
     private let parts: LabelParts
     private let text: Binding<Secret>
@@ -98,7 +97,7 @@ public struct SecureField: PrimitiveView {
         self.init(LabelParts(label()), text, prompt)
     }
 
-    /// The field with a text of so many characters, as people count them, at most.
+    /// The field with the maximum length of the text, in grapheme clusters.
     public func maxLength(_ characters: Int) -> Self {
         var copy = self
         copy.lengthMax = characters

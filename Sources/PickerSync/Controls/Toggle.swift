@@ -19,12 +19,12 @@ public struct Toggle: PrimitiveView {
         self.init(LabelParts(title), [isOn], isCollection: false)
     }
 
-    /// A toggle labelled by a string and a character of its own.
+    /// A toggle labelled by a string and a character.
     public init(_ title: String, image: Symbol, isOn: Binding<Bool>) {
         self.init(LabelParts(title, image), [isOn], isCollection: false)
     }
 
-    /// A toggle labelled by a string and the character nearest to a picture of SwiftUI's.
+    /// A toggle labelled by a string and the character that is most similar to a symbol of SwiftUI.
     public init(_ title: String, systemImage: String, isOn: Binding<Bool>) {
         self.init(
             LabelParts(title, Symbol(systemName: systemImage)), [isOn], isCollection: false)

@@ -1,4 +1,4 @@
-// Several wheels side by side over one struct, as UIPickerView's components stand side by side.
+// Several wheels side by side for one struct, as the components of UIPickerView.
 
 internal import SyncCore
 
@@ -76,8 +76,8 @@ public struct Wheel<Value: WheelSelection, Tag: PickerTag> {
             options: { rows.json(&$0) })
     }
 
-    /// The wheel with other rows while another one stands at a tag, as reloading a component of
-    /// UIPickerView gives it others. The rows' labels are those that the wheel has for them.
+    /// The wheel with other rows while another wheel has a tag selected. The labels of the rows are
+    /// those of this wheel.
     public func rows<Other: PickerTag>(
         _ rows: [Tag], when other: WritableKeyPath<Value, Other>, is tag: Other
     ) -> Self {

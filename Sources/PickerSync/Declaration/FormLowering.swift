@@ -1,14 +1,14 @@
-// From views to a definition, once, in the order in which the views stand.
+// Converts views to a definition, once, in the order of the views.
 //
 // Ids: a control has the id of the property that it is bound to; a second control over the same
-// property, and one over none, has the id that `.id` gives it or one made of its label. What is
-// made here is then judged by the rules of forms, which tell every breach with its place.
+// property, and one over none, has the id that `.id` gives it or one made of its label. Then the
+// rules of forms check the definition and report each issue with its place.
 
 internal import SyncCore
 internal import Synchronization
 internal import TerminalUI
 
-/// A control on its way into the definition.
+/// A control that is being converted.
 struct ControlDraft {
     let type: ControlType
     var label = LabelParts()
@@ -35,7 +35,7 @@ struct ControlDraft {
 /// The definition as far as it is made.
 struct FormLowering {
     private struct Part {
-        /// `nil` for controls that stand in no section.
+        /// `nil` for controls outside of a section.
         var members: [(String, JSON)]?
         var fields: [JSON] = []
     }
@@ -52,7 +52,7 @@ struct FormLowering {
     private(set) var listeners: [FieldListener] = []
     /// The styles of each control, for a program that shows the form itself.
     private(set) var styles: [String: [@Sendable (inout StyleEnvironment) -> Void]] = [:]
-    /// What a terminal does not show, each once.
+    /// What a terminal does not show, without duplicates.
     private(set) var notes: [String] = []
     var attachments: [@Sendable (FormAttachment) -> Void] = []
 
@@ -65,7 +65,7 @@ struct FormLowering {
         issues.append(FormIssue(path: place, message: message, expected: expected))
     }
 
-    /// Where the next control will stand: its section and its number there.
+    /// The section of the next control, and its number there.
     private var place: [PathStep] {
         guard let part = parts.last else { return [.key("fields"), .index(0)] }
         let isNew = !isInSection && part.members != nil
@@ -113,7 +113,7 @@ struct FormLowering {
 
     mutating func addForm(_ members: [(String, JSON)], _ body: (inout FormLowering) -> Void) {
         if isInForm {
-            issue("a form stands in a form", expected: "one form")
+            issue("a form is inside another form", expected: "one form")
             return body(&self)
         }
         isInForm = true
@@ -121,11 +121,13 @@ struct FormLowering {
         body(&self)
     }
 
-    /// Whether what comes next stands in a section.
+    /// Whether the next view is inside a section.
     var standsInSection: Bool { isInSection }
 
     mutating func addSection(_ members: [(String, JSON)], _ body: (inout FormLowering) -> Void) {
-        if isInSection { issue("a section stands in a section", expected: "sections side by side") }
+        if isInSection {
+            issue("a section is inside another section", expected: "sections side by side")
+        }
         parts.append(Part(members: members))
         isInSection = true
         body(&self)
@@ -270,12 +272,12 @@ struct FormLowering {
 
     // MARK: The end
 
-    /// The definition, judged by the rules of forms. What is wrong with the declaration and what
-    /// is wrong with the form that it makes are told together.
+    /// The definition, checked by the rules of forms. Issues of the declaration and of the form are
+    /// reported together.
     func finished() throws(FormIssues) -> JSON {
         let json = definition
         do throws(FormIssues) {
-            // The daemon compiles patterns; here any will do.
+            // The daemon compiles patterns; here every pattern is accepted.
             _ = try FormDefinition.parse(json, limits: FormLimits()) { _ in
                 .success(PatternMatcher { _ in true })
             }

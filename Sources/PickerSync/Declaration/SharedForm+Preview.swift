@@ -1,4 +1,4 @@
-// A declaration as text: what a terminal shows of it before anybody has set a value.
+// A declaration as text, as a terminal shows it with its defaults.
 
 internal import SyncCore
 public import TerminalUI
@@ -15,7 +15,7 @@ extension SharedForm {
     ///   - columns: the width of the terminal, of which at most 1,000 are used.
     ///   - styles: the terminal's colours, marks and styles, which the text then has as control
     ///     sequences; `nil` for plain text in the built-in styles.
-    /// - Throws: everything that breaks a rule of forms, each with its place.
+    /// - Throws: all issues, each with its place.
     public func preview(
         columns: Int = 80, styles: StyleEnvironment? = nil
     ) throws(FormIssues) -> String {

@@ -1,4 +1,4 @@
-// What a program declares: shared values, and the form that people fill them in with.
+// The declaration of a program: shared values, and the form for them.
 
 internal import SyncCore
 internal import TerminalUI
@@ -72,18 +72,18 @@ extension SharedState {
 /// Open it with ``FormClient/open(_:applying:presence:timeout:)`` or
 /// ``BlockingFormClient/open(_:applying:presence:)``.
 public protocol SharedForm: SharedState {
-    /// What the body is made of.
+    /// The type of the body.
     associatedtype Body: View
 
-    /// The form's controls. It is asked for once, when the form is opened, and for each reload of a
+    /// The form's controls. It is evaluated when the form is opened, and for each reload of a
     /// ``PickerView`` in it.
     @ViewBuilder var body: Body { get }
 }
 
 extension SharedForm {
-    /// The definition that this declaration is, as JSON that a form file may hold.
+    /// The definition of this declaration, as the JSON of a form file.
     ///
-    /// - Throws: everything that breaks a rule of forms, each with its place.
+    /// - Throws: all issues, each with its place.
     public func definition() throws(FormIssues) -> JSON {
         try FormDeclaration(self).json
     }
@@ -95,7 +95,7 @@ struct FormDeclaration: Sendable {
     let json: JSON
     let properties: [any FieldIdentity]
     let listeners: [FieldListener]
-    /// What of the declaration a terminal does not show.
+    /// The parts of the declaration that a terminal does not show.
     let notes: [String]
     let styles: [String: [@Sendable (inout StyleEnvironment) -> Void]]
     let attachments: [@Sendable (FormAttachment) -> Void]

@@ -48,14 +48,14 @@ public struct ModifiedView<Content: View>: PrimitiveView {
     }
 }
 
-/// What a label says: its texts, of which the second is the subtitle, and its picture.
+/// The content of a label: its texts (the second is the subtitle) and its symbol.
 struct LabelParts {
     var texts: [Phrase] = []
     var symbol: Symbol?
     var color: Color?
     var isBold = false
     var isDisabled = false
-    /// Views that say nothing where a label is expected.
+    /// Views without a text in a label.
     var strangers: [String] = []
 
     init() {}
@@ -81,7 +81,7 @@ struct LabelParts {
     func members(_ form: inout FormLowering) -> [(String, JSON)] {
         var members: [(String, JSON)] = []
         for stranger in strangers {
-            form.issue("\(stranger) stands in a label", expected: "texts, labels and images")
+            form.issue("\(stranger) is inside a label", expected: "texts, labels and images")
         }
         if texts.count > 2 {
             form.issue("a label has \(texts.count) texts", expected: "a title and a subtitle")

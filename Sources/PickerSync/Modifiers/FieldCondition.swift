@@ -1,8 +1,8 @@
-// When a control is enabled, or seen: conditions on what the form's controls show.
+// When a control is enabled or visible: conditions on the values of the form.
 
 internal import SyncCore
 
-/// A condition on the values of a form, which every terminal watches and the daemon enforces.
+/// A condition on the values of a form. Every terminal evaluates it, and the daemon enforces it.
 ///
 ///     Slider("Traffic", value: $traffic, in: 0...100)
 ///         .disabled($maintenance == true)
@@ -15,7 +15,7 @@ public struct FieldCondition: Sendable {
         self.json = json
     }
 
-    /// Nothing that is required is missing in the form.
+    /// All required values of the form are set.
     public static var complete: FieldCondition { FieldCondition("complete") }
 
     /// All of them hold.
@@ -24,7 +24,7 @@ public struct FieldCondition: Sendable {
             ? conditions[0] : FieldCondition(["all": .array(conditions.map(\.json))])
     }
 
-    /// One of them holds at least.
+    /// At least one of them holds.
     public static func any(_ conditions: [FieldCondition]) -> FieldCondition {
         FieldCondition(["any": .array(conditions.map(\.json))])
     }
@@ -39,7 +39,7 @@ public struct FieldCondition: Sendable {
         all([left, right])
     }
 
-    /// One of them holds at least.
+    /// At least one of them holds.
     public static func || (left: FieldCondition, right: FieldCondition) -> FieldCondition {
         any([left, right])
     }

@@ -159,12 +159,12 @@ extension View {
     /// A title of a page; a form has its own.
     public func navigationTitle(_ title: String) -> UnshownModifier<Self> { unshown() }
 
-    /// Controls that stand in a menu of the view's own: here they stand below it.
+    /// Controls in a menu of the view: here they are below it.
     public func contextMenu(@ViewBuilder menuItems: () -> some View) -> some View {
         ViewList(views: [self, menuItems()])
     }
 
-    /// Runs an action when somebody, in whichever terminal, has entered a text in a field inside.
+    /// Runs an action when somebody has entered a text in a field inside, in any terminal.
     public func onSubmit(_ action: @escaping @Sendable () -> Void) -> ModifiedView<Self> {
         ModifiedView(content: self, modify: { $0.submit = action })
     }

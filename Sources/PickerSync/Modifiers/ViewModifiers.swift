@@ -1,10 +1,10 @@
-// What all controls have in common, as modifiers: each reaches every control inside the view.
+// Modifiers for all controls: each applies to every control inside the view.
 
 internal import SyncCore
 
-/// Which of several concurrent edits stands (docs: conflicts).
+/// Which of several concurrent edits wins.
 public enum ConflictPolicy: String, Hashable, Sendable {
-    /// The newest; the others go to the history, and both sides are told.
+    /// The newest; the others are in the history, and both authors are notified.
     case latest
     /// The newest, until somebody who saw all of them chooses.
     case ask
@@ -26,27 +26,27 @@ extension View {
         ModifiedView(content: self, modify: { $0.id = id })
     }
 
-    /// The id that the control had before: its value comes along.
+    /// The previous id of the control, so that it keeps its value.
     public func formerly(_ id: String) -> ModifiedView<Self> { setting("was", .string(id)) }
 
-    /// Controls that nobody may set; options that nobody may pick.
+    /// Disables controls or options.
     public func disabled(_ isDisabled: Bool) -> ModifiedView<Self> {
         ModifiedView(
             content: self, modify: { $0.isDisabled = $0.isDisabled || isDisabled },
             modifyLabel: { $0.isDisabled = $0.isDisabled || isDisabled })
     }
 
-    /// Controls that nobody may set while a condition holds.
+    /// Disables controls while a condition holds.
     public func disabled(_ condition: FieldCondition) -> ModifiedView<Self> {
         ModifiedView(content: self, modify: { $0.enabledWhen.append(!condition) })
     }
 
-    /// Controls that may be set only while a condition holds.
+    /// Disables controls unless a condition holds.
     public func enabled(when condition: FieldCondition) -> ModifiedView<Self> {
         ModifiedView(content: self, modify: { $0.enabledWhen.append(condition) })
     }
 
-    /// Controls that are shown only while a condition holds; their values stay.
+    /// Hides controls unless a condition holds; their values are kept.
     public func visible(when condition: FieldCondition) -> ModifiedView<Self> {
         ModifiedView(content: self, modify: { $0.visibleWhen.append(condition) })
     }
@@ -59,12 +59,12 @@ extension View {
         setting("required", .bool(isRequired))
     }
 
-    /// Controls that people read and programs set.
+    /// Makes controls read-only for people; programs can set them.
     public func readOnly(_ isReadOnly: Bool = true) -> ModifiedView<Self> {
         setting("readOnly", .bool(isReadOnly))
     }
 
-    /// Controls that only an admin of the form may set.
+    /// Makes controls writable only for an admin of the form.
     public func locked(_ isLocked: Bool = true) -> ModifiedView<Self> {
         setting("locked", .bool(isLocked))
     }
@@ -72,7 +72,7 @@ extension View {
     /// What help shows for the control.
     public func help(_ text: String) -> ModifiedView<Self> { setting("help", .string(text)) }
 
-    /// Which of several concurrent edits stands.
+    /// Which of several concurrent edits wins.
     public func onConflict(_ policy: ConflictPolicy) -> ModifiedView<Self> {
         setting("onConflict", .string(policy.rawValue))
     }
@@ -82,12 +82,12 @@ extension View {
         ModifiedView(content: self, modify: { _ in }, modifyLabel: { $0.color = color })
     }
 
-    /// Runs an action when a property changed, whoever changed it, with what it was and is.
+    /// Runs an action when anybody has changed a property, with the old and the new value.
     ///
     /// - Parameters:
     ///   - binding: the property.
-    ///   - initial: whether it runs for the value that is there when the form is opened as well.
-    ///   - action: what is done, with the value that was and the one that is.
+    ///   - initial: whether it also runs for the value at the time when the form is opened.
+    ///   - action: called with the old and the new value.
     public func onChange<Value>(
         of binding: Binding<Value>, initial: Bool = false,
         _ action: @escaping @Sendable (_ oldValue: Value, _ newValue: Value) -> Void
@@ -103,7 +103,7 @@ extension View {
         }
     }
 
-    /// Runs an action when a property changed, whoever changed it.
+    /// Runs an action when anybody has changed a property.
     public func onChange<Value>(
         of binding: Binding<Value>, initial: Bool = false, _ action: @escaping @Sendable () -> Void
     ) -> some View {

@@ -1,4 +1,4 @@
-// What a DatePicker selects. A date has no zone here; the type says what of it is asked for.
+// The selection of a DatePicker. A date has no time zone; the type says which parts it has.
 
 public import SyncCore
 
@@ -12,14 +12,14 @@ public import SyncCore
 /// | `YearMonth` | a month |
 /// | `Duration` | a countdown of whole seconds, below a day |
 ///
-/// `Optional` of one may be empty. Foundation's `Date` is a moment, which none of these is: say in
-/// which zone it is meant and make one of these of its components.
+/// An `Optional` may be empty. Foundation's `Date` is a point in time. To select one, choose a time
+/// zone and convert its components to one of these types.
 public protocol DateSelection: SharedValue {
     /// The type of the bounds.
     associatedtype Moment: DateMoment
 }
 
-/// A ``DateSelection`` that is there.
+/// A ``DateSelection`` that is not optional.
 public protocol DateMoment: DateSelection, Comparable where Moment == Self {
     /// What people pick, as SwiftUI names it; empty for a month and a countdown.
     static var displayedComponents: DatePickerComponents { get }

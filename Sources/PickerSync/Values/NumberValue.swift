@@ -4,11 +4,10 @@ public import SyncCore
 
 /// A number that a slider, a stepper or a gauge can hold.
 public protocol NumberValue: SharedValue, Comparable {
-    /// The number that a decimal stands for; `nil` where the type does not hold it.
+    /// The number for a decimal; `nil` if the type cannot represent it.
     init?(decimal: DecimalNumber)
 
-    /// The decimal value; `nil` for infinities, what is not a number and what 15 digits do not
-    /// hold.
+    /// The decimal value; `nil` for infinities, NaN and numbers that need more than 15 digits.
     var decimal: DecimalNumber? { get }
 }
 

@@ -1,11 +1,11 @@
-// Tags are typed: an enum goes in, an enum comes out.
+// Tags of options are typed, usually an enum.
 
 public import SyncCore
 
-/// A type whose values tell the options of a picker apart.
+/// A type whose values identify the options of a picker.
 ///
-/// An enum needs to say no more than that it is one: with a raw value of a string or a whole number
-/// that is the tag, otherwise the case's name is.
+/// An enum only needs to declare the conformance. Its raw value is the tag if that is a string or
+/// an integer, otherwise the name of the case.
 ///
 ///     enum Flavor: String, CaseIterable, Identifiable, PickerTag {
 ///         case chocolate, vanilla, strawberry

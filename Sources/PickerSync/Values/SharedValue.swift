@@ -1,21 +1,21 @@
-// What a shared property may be of, and how it travels: to JSON and back, each way in one place.
+// The types of shared properties, and their conversion to JSON and back.
 
 public import SyncCore
 
 /// A type that a control's value can have.
 ///
-/// Conforming types are values of one control each: a `Bool` is a toggle's, a number a slider's, a
-/// ``PickerTag`` a picker's. `Optional` of one stands for a control that may be empty.
+/// Each conforming type is for one kind of control: `Bool` for a toggle, a number for a slider, a
+/// ``PickerTag`` for a picker. An `Optional` is for a control that may be empty.
 ///
 /// - Invariant: decoding what was encoded gives an equal value.
 public protocol SharedValue: Equatable, Sendable {
-    /// The value that JSON stands for; `nil` where it stands for none.
+    /// The value for a JSON value; `nil` if there is none.
     init?(fieldValue: JSON)
 
     /// The value as the daemon keeps it (docs/PROTOCOL.md, Reading).
     var fieldValue: JSON { get }
 
-    /// The value that a field shows; `nil` where it shows none of this type.
+    /// The value of a field; `nil` if it does not fit this type.
     ///
     /// By default ``init(fieldValue:)`` of what is shown; a ``Secret`` shows only whether it is
     /// set.
@@ -66,13 +66,13 @@ extension Optional: SharedValue where Wrapped: SharedValue {
     public var fieldValue: JSON { self?.fieldValue ?? .null }
 }
 
-/// What people put into a ``SecureField``: written, never read back.
+/// The content of a ``SecureField``: it can be written and not read.
 ///
-/// The daemon seals it and tells everybody only whether one is there. Whoever may reveal it asks
-/// for it by name: ``FormClient/reveal(_:)``.
+/// The daemon encrypts it and shows only whether it is set. A permitted user reads it with
+/// ``FormClient/reveal(_:)``.
 public struct Secret: SharedValue, ExpressibleByStringLiteral {
     private let text: String?
-    /// Whether a secret is there.
+    /// Whether a secret is set.
     public let isSet: Bool
 
     /// A secret to be written.
@@ -86,7 +86,7 @@ public struct Secret: SharedValue, ExpressibleByStringLiteral {
         self.init(value)
     }
 
-    /// A secret is never told: there is none in JSON that was read.
+    /// JSON from the daemon never contains a secret.
     public init?(fieldValue: JSON) {
         guard fieldValue.isNull else { return nil }
         text = nil
@@ -99,7 +99,7 @@ public struct Secret: SharedValue, ExpressibleByStringLiteral {
         isSet = field.isSecretSet ?? false
     }
 
-    /// What is to be written; `null` for one that was read.
+    /// The secret to write; `null` for one that was read.
     public var fieldValue: JSON { text.map { .string($0) } ?? .null }
 }
 

@@ -1,4 +1,4 @@
-// What several wheels side by side select: a struct with one tag a wheel.
+// The selection of several wheels: a struct with one tag for each wheel.
 
 public import SyncCore
 
@@ -10,10 +10,10 @@ public import SyncCore
 ///         static var wheels: [WheelKey<Self>] { [.init("name", \.name), .init("tax", \.tax)] }
 ///     }
 ///
-/// An edit of one wheel names that wheel alone, so that two people may turn two wheels at once and
-/// both stay.
+/// An edit of one wheel contains only that wheel, so two people can turn two wheels at the same
+/// time.
 public protocol WheelSelection: SharedValue {
-    /// A selection to be filled from what the daemon tells.
+    /// A selection to fill with the daemon's value.
     init()
 
     /// The wheels from left to right, by id and property.

@@ -64,7 +64,7 @@ extension View {
     }
 }
 
-/// The options of one picker, with the groups that they stand in.
+/// The options of one picker, with their groups.
 public struct PickerOptions<Tag: PickerTag> {
     /// An option, or a titled group of them.
     enum Entry {

@@ -97,7 +97,7 @@ public struct Divider: PrimitiveView {
 
 /// Controls under a title that are shown when somebody asks for them.
 ///
-/// A form shows them as a section; where it stands in a section already, among the others.
+/// A form shows them as a section; inside a section they are controls of that section.
 private func lowerTitled(
     _ title: LabelParts, isExpanded: Bool, _ content: some View, into form: inout FormLowering,
     _ environment: ViewEnvironment

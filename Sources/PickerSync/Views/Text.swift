@@ -148,14 +148,14 @@ public struct Label: PrimitiveView, Sendable {
     let title: Phrase
     let symbol: Symbol
 
-    /// A label with the character nearest to a picture of SwiftUI's.
+    /// A label with the character that is most similar to a symbol of SwiftUI.
     public init(_ title: Phrase, systemImage: String) {
         self.title = title
         symbol = Symbol(systemName: systemImage)
     }
 
-    /// A label of a string that was made elsewhere, with the character nearest to a picture of
-    /// SwiftUI's.
+    /// A label of a string that was made elsewhere, with the character that is most similar to a
+    /// symbol of SwiftUI.
     @_disfavoredOverload
     public init<S: StringProtocol>(_ title: S, systemImage: String) {
         self.init(Phrase(verbatim: String(title)), systemImage: systemImage)

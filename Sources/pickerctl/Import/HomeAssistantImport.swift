@@ -175,7 +175,7 @@ enum HomeAssistantHelper: String, CaseIterable {
         guard !isSecret else {
             if pattern != nil { notes.append("min and pattern are left out of a secret") }
             if settings["initial"] != nil {
-                notes.append("initial is left out: a secret does not stand in a form file")
+                notes.append("initial is left out: a form file does not contain secrets")
             }
             return
         }

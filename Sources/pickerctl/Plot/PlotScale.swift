@@ -1,4 +1,4 @@
-// Where an axis has its ticks, and what stands at them.
+// Where an axis has its ticks, and their labels.
 
 internal import SyncCore
 

@@ -159,7 +159,7 @@ struct LiveAccidentTests {
         #expect(bench.edits.map(\.action) == [.press])
     }
 
-    @Test("what was refused stays typed, and a ghost stands beside the value")
+    @Test("a refused text stays typed, and the draft of another is beside the value")
     func kept() throws {
         var bench = try LiveBench(form, columns: 100)
         bench.bobIs(at: "name", draft: "bobby")

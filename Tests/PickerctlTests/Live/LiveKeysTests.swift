@@ -93,7 +93,7 @@ struct LiveKeysTests {
         #expect(bench.model.activeEdit == nil)
     }
 
-    @Test("a menu lies over the form, which stands still; a click elsewhere closes it and no more")
+    @Test("a menu covers the form, which does not scroll; a click outside only closes it")
     func floating() throws {
         var bench = try LiveBench(form)
         let before = bench.screen().split(separator: "\n", omittingEmptySubsequences: false)

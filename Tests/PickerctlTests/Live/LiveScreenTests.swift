@@ -115,6 +115,18 @@ struct LiveScreenTests {
 
     private static let busyLooks: [Look] = [.truecolor, .sixteen, .ascii]
 
+    /// The deploy form after what somebody did in one control.
+    private func check(
+        _ name: String, at field: String, _ act: (inout LiveBench) throws -> Void
+    ) throws {
+        try check(name, Self.busyLooks) { columns, lines in
+            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+            bench.focus(field)
+            try act(&bench)
+            return bench
+        }
+    }
+
     /// People, a draft of one of them, and a conflict.
     private func busy(_ columns: Int, _ lines: Int) throws -> LiveBench {
         var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
@@ -146,70 +158,43 @@ struct LiveScreenTests {
 
     @Test("an open menu, with what filters it")
     func menu() throws {
-        try check("menu", Self.busyLooks) { columns, lines in
-            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
-            bench.focus("region")
+        try check("menu", at: "region") { bench in
             bench.press(.enter)
             bench.type("ame")
-            return bench
         }
     }
 
     @Test("a text that was refused, and a slider that is not set yet")
     func refused() throws {
-        try check("refused", Self.busyLooks) { columns, lines in
-            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
-            bench.focus("version")
+        try check("refused", at: "version") { bench in
             bench.press(.enter)
             bench.type("x")
             bench.press(.enter)
-            return bench
         }
-        try check("settling", Self.busyLooks) { columns, lines in
-            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
-            bench.focus("traffic")
-            bench.press(.right, .right, .right)
-            return bench
-        }
+        try check("settling", at: "traffic") { $0.press(.right, .right, .right) }
     }
 
     @Test("a button that asks, a question about a reset, and edits for another daemon")
     func questions() throws {
-        try check("confirm", Self.busyLooks) { columns, lines in
-            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
-            bench.focus("rollback")
-            bench.press(.enter)
-            return bench
-        }
-        try check("reset", Self.busyLooks) { columns, lines in
-            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+        try check("confirm", at: "rollback") { $0.press(.enter) }
+        try check("reset", at: "region") { bench in
             bench.changed("region", "us-east-1")
-            bench.focus("region")
             bench.press(.backspace)
-            return bench
         }
-        try check("another-daemon", Self.busyLooks) { columns, lines in
-            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+        try check("another-daemon", at: "replicas") { bench in
             bench.disconnect()
-            bench.focus("replicas")
             bench.type("7")
             bench.press(.enter)
             let (number, request) = try #require(bench.sent.first)
             bench.connect(replica: "b")
             bench.feed(.answered([number], .otherReplica(request)))
             bench.type("K")
-            return bench
         }
     }
 
     @Test("the keys of the focused control, and all keys")
     func help() throws {
-        try check("keys", Self.busyLooks) { columns, lines in
-            var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
-            bench.focus("traffic")
-            bench.type("?")
-            return bench
-        }
+        try check("keys", at: "traffic") { $0.type("?") }
         try check("help", [.truecolor]) { columns, lines in
             var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
             bench.type(columns > 40 ? "??" : "?")

@@ -117,7 +117,7 @@ struct LiveSharedTests {
         bench.answer(.superseded)
     }
 
-    @Test("what the daemon refuses goes back, and the reason stands beside the control")
+    @Test("a refused edit is reverted, and the reason is shown beside the control")
     func refused() throws {
         var bench = try LiveBench(form)
         bench.press(.right, .enter)

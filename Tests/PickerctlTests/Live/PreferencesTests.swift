@@ -20,7 +20,7 @@ struct PreferencesTests {
         }
     }
 
-    @Test("the example of the documentation holds as it stands")
+    @Test("the example of the documentation works unchanged")
     func example() throws {
         let text = try document
         let begin = try #require(text.range(of: "```yaml\n"))

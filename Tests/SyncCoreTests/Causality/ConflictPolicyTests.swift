@@ -23,7 +23,7 @@ struct ConflictPolicyTests {
 
     private func values(_ siblings: [Register.Sibling]) -> [JSON?] { siblings.map(\.payload.value) }
 
-    @Test("latest: the newest stands, the loser goes to its notification, then the next write")
+    @Test("latest: the newest wins, the loser is in its notification, the next write drops it")
     func latest() {
         let policy = ConflictPolicy.latest
         let two = register(policy, [("v1", []), ("v2", [])])
@@ -48,7 +48,7 @@ struct ConflictPolicyTests {
         #expect(values(many.register.siblings) == [98, 99])
     }
 
-    @Test("ask: the newest stands, the others are listed until a writer has seen them")
+    @Test("ask: the newest is shown, the others are listed until a writer has seen them")
     func ask() {
         let policy = ConflictPolicy.ask
         let three = register(policy, [("v1", []), ("v2", []), ("v3", [])]).register
@@ -81,7 +81,7 @@ struct ConflictPolicyTests {
         #expect(Register().isCurrent(for: .context(CausalContext())))
     }
 
-    @Test("a toggle's policy stands by its state, in whatever order the siblings came")
+    @Test("a toggle's policy prefers its state, in any order of the siblings")
     func toggles() {
         for values: [JSON] in [
             [true, false], [false, true], [true, false, true], [false, false],
@@ -99,7 +99,7 @@ struct ConflictPolicyTests {
         #expect(values(released.siblings) == [false])
     }
 
-    @Test("a reset is a write: it stands and loses like any other")
+    @Test("a reset is a write: it wins and loses like any other")
     func reset() {
         let later = register(.latest, [("v1", []), (nil, [])]).register
         let standing = ConflictPolicy.latest.standing(later.siblings)

@@ -60,7 +60,7 @@ struct FormAccessTests {
         #expect(Principal(text) == nil)
     }
 
-    @Test("a control's rule stands in place of the form's")
+    @Test("a control's rule replaces the form's")
     func controls() throws {
         let form = try form(
             fields: #"""

@@ -72,7 +72,7 @@ struct WheelsTests {
         #expect(try values(left).admit(["state": "tx"]) == ["city": "austin", "state": "tx"])
     }
 
-    @Test("components that a store does not have yet stand at their first rows")
+    @Test("components that a store does not have yet show their first rows")
     func incomplete() throws {
         #expect(
             try values(["country": "us", "gone": "x"]).shown("x")

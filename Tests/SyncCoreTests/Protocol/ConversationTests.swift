@@ -192,7 +192,7 @@ struct ServerMessageTests {
         #expect(throws: DecodeError.self) { try decode(text) }
     }
 
-    @Test("an error's kind is its name, else what its code stands for")
+    @Test("an error's kind is its name, otherwise the meaning of its code")
     func kinds() throws {
         for kind in ErrorKind.allCases {
             let error = try WireError(

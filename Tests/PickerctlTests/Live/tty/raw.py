@@ -2,7 +2,7 @@
 
     python3 raw.py FOLDER-OF-THE-PROGRAMS [STORY…]
 
-Between `pickerctl` and the daemon stands a proxy that puts naughty strings in the place of words of
+Between `pickerctl` and the daemon is a proxy that puts naughty strings in the place of words of
 the form, of the user's name and of what errors say, so that a client is held to it whatever daemon
 it speaks with. What is written to the terminal has our own control sequences taken out, and nothing
 harmful may be left.
@@ -117,7 +117,7 @@ def with_proxy(story):
             form.apply(FORM)
             user = json.loads(form.must("status", "-o", "json")).get("user") or "root"
             proxy = Proxy(form, [("TTT", TEXT), ("VVV", WORST), ('"user":"' + user, '"user":"x')])
-            # The name stands in JSON's own quotes.
+            # The name is in JSON's quotes.
             proxy.words[-1] = (f'"user":"{user}"'.encode(),
                                b'"user":' + json.dumps(WORST).encode())
             form.must("set", "free=VVV", "note=VVV")
