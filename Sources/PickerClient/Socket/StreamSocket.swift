@@ -27,8 +27,8 @@ public enum ConnectError: Error, Hashable, Sendable {
     case unsafeFolder(UnsafeFolder)
     /// Whoever listens is not whose daemon it would be: nothing was sent.
     case stranger(path: String, uid: UInt32)
-    /// ssh, or the relay on the other machine, ended before it was connected with a daemon: its exit
-    /// status and the last line of its standard error.
+    /// ssh, or the relay on the other machine, ended before it was connected with a daemon: its
+    /// exit status and the last line of its standard error.
     case remote(host: String, status: Int32, lastLine: String?)
     /// Anything else, by its errno.
     case failed(path: String, errno: Int32)

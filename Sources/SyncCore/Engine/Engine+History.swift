@@ -16,7 +16,9 @@ extension Engine {
     }
 
     /// Searches revisions that are published but not in the store yet (`durability` below
-    /// `commit`), also while the store cannot write. Returns whether some are left for another turn.
+    /// `commit`), also while the store cannot write.
+    ///
+    /// - Returns: whether some are left for another turn.
     private func searchUnsaved(
         _ search: inout HistorySearch, after: UInt64, _ account: Account
     ) -> Bool {

@@ -84,7 +84,7 @@ extension StoryModel {
     mutating func check(
         _ text: String, _ expected: StoryWrites, _ serial: Int, isShown: Bool
     ) throws {
-        guard let token = StoryToken(text) else { throw StoryDifference("\(text) is no token") }
+        guard let token = StoryToken(text) else { throw StoryDifference("\(text) is not a token") }
         try epochs.learn(token)
         guard let form = forms.first(where: { $0.serial == serial }) else { return }
         let named = epochs.writes(of: token, form)
