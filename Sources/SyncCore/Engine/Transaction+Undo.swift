@@ -181,12 +181,15 @@ extension Transaction {
         return (was ?? initial).subtracting(to ?? initial).flatMap { difference($0, control) }
     }
 
-    /// An increment by an amount within the limits; `nil` if it has no effect.
+    /// An increment by an amount within the limits; `nil` if it has no effect. It starts from the
+    /// sum and not from the shown number: a new definition may have moved a bound below the sum.
     private func difference(_ amount: DecimalNumber, _ control: Int) -> StoredEdit? {
-        let contents = contents
-        guard
+        let initial = definition.controls[control].defaultValue.numberValue ?? .zero
+        guard case .counter(let counter) = content(control).store,
+            let sum = counter.value(
+                definition.controls[control].conflictPolicy, default: initial),
             let edit = try? definition.edits(
-                for: .increment(amount), control: control, values: { contents.value($0) }
+                for: .increment(amount), control: control, values: { _ in .number(sum) }
             ).first?.edit, case .increment(let difference, _) = edit, difference != .zero
         else { return nil }
         return edit

@@ -138,7 +138,7 @@ extension StoryModel {
             throw StoryRefusal("conflict", form: form.name, field: field)
         }
         var transaction = StoryTransaction(form, by: peer.author)
-        transaction.repeatsCount = false
+        transaction.isUndo = true
         var skipped: [String] = []
         var steps = entry.steps
         while let step = steps.popLast() {

@@ -68,7 +68,7 @@ extension StoryTransaction {
         _ edit: Edit, _ control: StoryControl, _ content: StoryContent
     ) {
         let policy = control.conflictPolicy
-        guard repeatsCount, policy != "first" else { return }
+        guard !isUndo, policy != "first" else { return }
         let write = form.writes + 1
         switch (edit, content) {
         case (.set(let list), .tags(var tags)):

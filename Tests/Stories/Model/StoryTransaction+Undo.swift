@@ -93,8 +93,12 @@ extension StoryTransaction {
         return difference((was ?? initial) - (to ?? initial), control)
     }
 
+    /// From the sum, which may be beyond a bound that was moved.
     private func difference(_ amount: Int, _ control: StoryControl) -> Edit? {
-        let edit = increment(control, by: amount, form.shown(control.id))
+        guard case .counter(let counter)? = form.contents[control.id] else { return nil }
+        var sum = form.shown(control.id)
+        sum.value = .integer((sum.value.integerValue ?? 0) - Int64(past(counter, control)))
+        let edit = increment(control, by: amount, sum)
         return edit == .increment(0) ? nil : edit
     }
 

@@ -23,8 +23,8 @@ struct StoryTransaction {
     private(set) var written: Set<String> = []
     /// Controls with a silent write.
     var repeated: Set<String> = []
-    /// Whether an edit that sets the present value is a silent write. In an undo it is not a write.
-    var repeatsCount = true
+    /// In an undo, an edit that sets the present value is not a silent write.
+    var isUndo = false
     private(set) var met: Set<String> = []
     private(set) var newWrites: [Int] = []
     /// The content of each control before its first write.
@@ -297,7 +297,8 @@ struct StoryTransaction {
         case (.increment(let amount), .counter(var counter)):
             let base = counter.bases.standing(policy)
             counter.add(
-                amount + past(counter, control), to: base?.write, as: write, start: epochStart)
+                amount + (isUndo ? 0 : past(counter, control)), to: base?.write, as: write,
+                start: epochStart)
             new = .counter(counter)
         case (_, .counter(var counter)):
             isConcurrent = counter.set(edit.value, as: write, by: author, sight, policy)
@@ -324,7 +325,8 @@ struct StoryTransaction {
     /// The write before the present epoch of the replica.
     private var epochStart: Int { form.epochs.last?.after ?? 0 }
 
-    /// The part of the sum that is beyond a bound. The next increment removes it.
+    /// The part of the sum that is beyond a bound. The next increment removes it; an undo, which
+    /// is exactly the inverse of an increment, does not.
     func past(_ counter: StoryCounter, _ control: StoryControl) -> Int {
         let base = counter.bases.standing(control.conflictPolicy)
         let shown = StoryContent.number(counter, base, control)

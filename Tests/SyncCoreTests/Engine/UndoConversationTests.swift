@@ -63,6 +63,25 @@ import Testing
             """#)
     }
 
+    @Test("an undo takes back the whole increment, though a bound was moved below the sum")
+    func undoBelowBound() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":{"form":"dial","fields":[{"id":"count","type":"stepper","min":0,"max":12}]}}
+            root< {"result":{"created":true}}
+            connect alice uid=1000
+            alice> state.set {"form":"dial","changes":[{"field":"count","increment":7}]}
+            alice< {"result":{"fields":{"count":{"value":7}}}}
+            root> form.apply {"definition":{"form":"dial","fields":[{"id":"count","type":"stepper","min":0,"max":5}]}}
+            root< {"result":{"version":2}}
+            alice> state.get {"form":"dial"}
+            alice< {"result":{"fields":{"count":{"value":5}}}}
+            alice> state.undo {"form":"dial"}
+            alice< {"result":{"fields":{"count":{"value":0}}}}
+            """#)
+    }
+
     @Test("an undo that agrees with a concurrent value leaves no conflict")
     func undoAgrees() throws {
         try Conversation.play(
