@@ -196,11 +196,17 @@ extension StoryWorld {
         newest = newest.filter { id, _ in
             globs?.contains { StoryRules.matches(id, $0) } ?? true
         }
+        let definition = notices.compactMap { $0["definition"] }.last
+        if let fields = definition?["fields"]?.arrayValue {
+            // A control that was removed since is not told.
+            let present = Set(fields.compactMap { $0["id"]?.stringValue })
+            newest = newest.filter { present.contains($0.key) }
+        }
         let told = normal["params"]?["changes"]?.arrayValue ?? []
         let ids = told.compactMap { $0["field"]?.stringValue }
         guard !covered.isEmpty, ids.count == newest.count, Set(ids).count == ids.count,
             told.allSatisfy({ newest[$0["field"]?.stringValue ?? ""] == $0 }),
-            normal["params"]?["definition"] == notices.compactMap({ $0["definition"] }).last
+            normal["params"]?["definition"] == definition
         else { return nil }
         return covered.count
     }

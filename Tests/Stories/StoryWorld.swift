@@ -269,7 +269,7 @@ final class StoryWorld {
     /// A new daemon is there, with one of these states.
     func comeBack(asOneOf states: [StoryModel]) throws {
         let everybody = people.map(\.user)
-        var failure: any Error = StoryDifference("no state is possible")
+        var differences: [String] = []
         let connection = try driver.connect(users[1])
         auditor = connection
         for state in states.reversed() {
@@ -283,9 +283,10 @@ final class StoryWorld {
                 for user in everybody { try connect(user) }
                 return
             } catch let difference as StoryDifference {
-                failure = difference
+                differences.append("\(difference)")
             }
         }
-        throw failure
+        throw StoryDifference(
+            "no state is possible, the latest first:\n  " + differences.joined(separator: "\n  "))
     }
 }

@@ -41,13 +41,17 @@ struct StoryEpochs {
     mutating func begin() { present += 1 }
 
     /// Takes the names from a token of an answer. A name that is not known is the name of the
-    /// present epoch.
+    /// present epoch, or of one before it: all writes of an epoch may have been made without an
+    /// answer, before a kill. The daemon counts its epochs from 1 in their names.
     mutating func learn(_ token: StoryToken) throws {
         for name in token.epochs where !names.values.contains(name) {
-            guard names[present] == nil else {
+            let counted = name.split(separator: ".").last.flatMap { Int($0) }.map { $0 - 1 }
+            let earlier = counted.flatMap { $0 < present && names[$0] == nil ? $0 : nil }
+            let number = earlier ?? present
+            guard names[number] == nil else {
                 throw StoryDifference("a token names the epoch \(name); known are \(names)")
             }
-            names[present] = name
+            names[number] = name
         }
     }
 
