@@ -43,6 +43,17 @@ struct Few<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
         }
     }
 
+    /// The element of a place, as a copy. Where a subscript is not inlined, the frame of its
+    /// coroutine is an allocation.
+    @inline(__always) func element(_ place: Int) -> Element {
+        place > 0 ? others[place - 1] : head!
+    }
+
+    /// Replaces the element of a place, without a coroutine.
+    @inline(__always) mutating func replace(_ place: Int, by element: consuming Element) {
+        if place > 0 { others[place - 1] = element } else { head = element }
+    }
+
     /// Adds an element behind the others.
     mutating func append(_ element: Element) {
         if head == nil { head = element } else { others.append(element) }
@@ -114,7 +125,7 @@ struct IndexTable<Value> {
     /// The places in `values` by index; 0 is none, because the first place is that of `first`.
     private var places: [Int32] = []
     /// The values; as many as `indexes`.
-    var values = Few<Value>()
+    private var values = Few<Value>()
     private(set) var indexes = Few<Int>()
 
     @inline(__always) var isEmpty: Bool { first < 0 }
@@ -127,12 +138,17 @@ struct IndexTable<Value> {
         return place == 0 ? nil : place
     }
 
+    /// The value of a place.
+    @inline(__always) func value(at place: Int) -> Value { values.element(place) }
+
+    /// Replaces the value of a place.
+    @inline(__always) mutating func replace(_ place: Int, by value: consuming Value) {
+        values.replace(place, by: value)
+    }
+
     /// Sets the value of an index, which is not negative.
     mutating func set(_ value: consuming Value, at index: Int) {
-        if let place = place(of: index) {
-            values[place] = value
-            return
-        }
+        if let place = place(of: index) { return values.replace(place, by: value) }
         if first < 0 {
             first = index
         } else {

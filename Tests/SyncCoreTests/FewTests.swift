@@ -64,7 +64,7 @@ import Testing
             }
             #expect(Array(table.indexes) == order && table.isEmpty == order.isEmpty)
             for index in 0...140 {
-                #expect(table.place(of: index).map { table.values[$0] } == expected[index])
+                #expect(table.place(of: index).map { table.value(at: $0) } == expected[index])
                 #expect(set.contains(index) == (expected[index] != nil))
             }
         }

@@ -16,7 +16,8 @@ extension Transaction {
     func undoSteps() -> Few<UndoStep> {
         var steps = Few<UndoStep>()
         for place in written.indexes.indices {
-            if let step = undoStep(of: written.indexes[place]), !step.isIdle { steps.append(step) }
+            let target = written.indexes.element(place)
+            if let step = undoStep(of: target), !step.isIdle { steps.append(step) }
         }
         return steps
     }
@@ -25,11 +26,11 @@ extension Transaction {
     func undoStep(of target: Int) -> UndoStep? {
         guard let place = written.place(of: target),
             let action = undoAction(
-                target, written.values[place], before: contentBefore(target),
+                target, written.value(at: place), before: contentBefore(target),
                 after: content(target))
         else { return nil }
         var step = UndoStep(field: definition.controls[target].id, action: action)
-        if let place = takenBack.place(of: target) { step.restore(takenBack.values[place]) }
+        if let place = takenBack.place(of: target) { step.restore(takenBack.value(at: place)) }
         return step
     }
 

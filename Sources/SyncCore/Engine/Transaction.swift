@@ -9,7 +9,7 @@ struct Transaction {
     let stamp: HybridTimestamp
     private(set) var context: CausalContext
     /// What the written controls hold now, those with silent writes included.
-    let contents: WrittenContents
+    private(set) var contents: WrittenContents
     /// Controls that were named, whose conditions are judged at the end.
     var named = Few<Int>()
     /// The controls that were written, in the order of their first writes.
@@ -73,9 +73,10 @@ struct Transaction {
         for target in definition.targets[control] { try spend(on: target) }
         let own: StoredEdit?
         let edits: [FieldEdit]
-        // A closure that used `value` of the transaction would copy it for each value.
-        let contents = contents
         do {
+            // A closure that used `value` of the transaction would copy it for each value. The
+            // copy of the contents ends before they are written.
+            let contents = contents
             own = try definition.ownEdit(for: action, control: control) { contents.value($0) }
             edits =
                 own == nil
@@ -216,7 +217,9 @@ struct Transaction {
     mutating func note(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
         keep(content, target, dot)
         if let place = written.place(of: target) {
-            written.values[place].dot = dot
+            var last = written.value(at: place)
+            last.dot = dot
+            written.replace(place, by: last)
         } else {
             written.set(LastWrite(dot: dot), at: target)
         }
@@ -224,8 +227,9 @@ struct Transaction {
 
     private mutating func noteSum(_ difference: DecimalNumber, _ target: Int) {
         guard let place = written.place(of: target) else { return }
-        let sum = written.values[place].sum
-        written.values[place].sum = sum.flatMap { $0.adding(difference) } ?? difference
+        var last = written.value(at: place)
+        last.sum = last.sum.flatMap { $0.adding(difference) } ?? difference
+        written.replace(place, by: last)
     }
 
     /// Notes that an undo has taken back a step of a control.
@@ -245,7 +249,7 @@ struct Transaction {
         guard let place = affirmedContents.place(of: target) else {
             return form.working.cells[target].content
         }
-        return affirmedContents.values[place]
+        return affirmedContents.value(at: place)
     }
 
     private mutating func keep(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {

@@ -1,8 +1,5 @@
 /// What the controls of a form hold with the writes of one transaction.
-///
-/// A class, so that a closure over it does not copy what was written. Confined to the transaction
-/// that made it.
-final class WrittenContents {
+struct WrittenContents {
     private let form: LiveForm
     /// What the written controls hold, those with silent writes included.
     private var written = IndexTable<CellContent>()
@@ -17,7 +14,7 @@ final class WrittenContents {
         guard let place = written.place(of: index) else {
             return form.working.cells[index].value
         }
-        return written.values[place].value
+        return written.value(at: place).value
     }
 
     /// The content of a control.
@@ -25,14 +22,14 @@ final class WrittenContents {
         guard let place = written.place(of: index) else {
             return form.working.cells[index].content
         }
-        return written.values[place]
+        return written.value(at: place)
     }
 
     /// Whether a control was written.
     func has(_ index: Int) -> Bool { written.place(of: index) != nil }
 
     /// Replaces the content of a control.
-    func set(_ content: consuming CellContent, of index: Int) {
+    mutating func set(_ content: consuming CellContent, of index: Int) {
         written.set(content, at: index)
     }
 }
