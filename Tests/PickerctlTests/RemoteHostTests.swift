@@ -69,7 +69,7 @@ struct RemoteHostTests {
         "why there is no connection is one line with the next step",
         arguments: [
             ("down", "down: connect to host down port 22: Connection refused; try ssh down"),
-            ("bare", "bare: there is no pickerctl; install it there"),
+            ("bare", "bare: pickerctl is not installed there; install it"),
             ("endless", "endless: ssh ended with status 0"),
         ])
     func refused(_ host: String, _ line: String) throws {

@@ -165,7 +165,7 @@ extension Failure {
             said.removeFirst(prefix.count)
         }
         switch status {
-        case 127: return "\(host): there is no pickerctl; install it there"
+        case 127: return "\(host): pickerctl is not installed there; install it"
         case 255: return "\(host): \(said); try ssh \(host)"
         default: return "\(host): \(said)"
         }

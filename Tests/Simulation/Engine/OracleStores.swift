@@ -3,7 +3,7 @@
 
 import SyncCore
 
-/// A value that stands, or stands beside another.
+/// The current value, or one that was set concurrently.
 struct OracleSibling: Equatable {
     /// What stood at another time; nothing where nobody had set the field.
     final class Past {
