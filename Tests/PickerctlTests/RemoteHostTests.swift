@@ -22,6 +22,7 @@ struct RemoteHostTests {
             bare) echo "sh: 1: pickerctl: not found" >&2; exit 127 ;;
             loud) echo "Welcome to $host" ;;
             endless) exec yes ;;
+            stuck) trap '' TERM; exec <&- >&-; while :; do sleep 0.1; done ;;
         esac
         echo $$ >> "${0%/*}/processes"
         PATH=PRODUCTS:$PATH exec sh -c "$command"
@@ -71,6 +72,7 @@ struct RemoteHostTests {
             ("down", "down: connect to host down port 22: Connection refused; try ssh down"),
             ("bare", "bare: pickerctl is not installed there; install it"),
             ("endless", "endless: ssh ended with status 0"),
+            ("stuck", "stuck: ssh ended with status 0"),
         ])
     func refused(_ host: String, _ line: String) throws {
         for command in ["get", "doctor"] {

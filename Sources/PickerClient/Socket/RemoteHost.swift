@@ -68,8 +68,7 @@ public struct RemoteHost: Hashable, Sendable {
         }
         if outcome != .closed { kill(child, SIGTERM) }
         _ = consume ours
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+        let status = Self.statusAtEnd(of: child)
         if outcome == .late { throw .timedOut(path: name) }
         throw .remote(
             host: name, status: (status >> 8) & 0xFF, lastLine: Self.lastLine(messages.number))
@@ -176,6 +175,18 @@ public struct RemoteHost: Hashable, Sendable {
                 return waitpid(child, &status, WNOHANG) == child
             }
         }
+    }
+
+    /// Waits for the end of a child that has closed its output or was told to end, and ends it
+    /// where that takes more than two seconds.
+    private static func statusAtEnd(of child: pid_t) -> Int32 {
+        var status: Int32 = 0
+        let limit = MonotonicClock.now().adding(seconds: 2)
+        while waitpid(child, &status, WNOHANG) == 0 {
+            if MonotonicClock.now() >= limit { kill(child, SIGKILL) }
+            usleep(1_000)
+        }
+        return status
     }
 
     private static func lastLine(_ messages: Int32) -> String? {
