@@ -14,7 +14,8 @@ extension Database {
             }
         case .deleteForm(let form):
             let deletions: [Query] = [
-                .deleteForm, .deleteHead, .deleteFields, .deleteRevisions, .deleteOlder,
+                .deleteForm, .deleteHead, .deleteFields, .deleteOngoing, .deleteRevisions,
+                .deleteOlder,
             ]
             for query in deletions { try run(query, form) }
         case .putField(let row):
@@ -27,6 +28,17 @@ extension Database {
             let statement = try statement(.removeField)
             try statement.bind(1, form)
             try statement.bind(2, field)
+            try statement.run()
+        case .putOngoing(let row):
+            let statement = try statement(.putOngoing)
+            try statement.bind(1, row.form)
+            try statement.bind(row.name)
+            try statement.bind(4, row.state)
+            try statement.run()
+        case .removeOngoing(let form, let name):
+            let statement = try statement(.removeOngoing)
+            try statement.bind(1, form)
+            try statement.bind(name)
             try statement.run()
         case .appendRevision(let row):
             let statement = try statement(.appendRevision)
@@ -51,6 +63,7 @@ extension Database {
     func put(_ image: StoreImage) throws(StoreError) {
         for form in image.forms { try apply(.putForm(form)) }
         for field in image.fields { try apply(.putField(field)) }
+        for row in image.ongoing { try apply(.putOngoing(row)) }
         for revision in image.revisions { try apply(.appendRevision(revision)) }
         if !image.clock.isEmpty { try apply(.putClock(image.clock)) }
     }
@@ -68,6 +81,7 @@ extension Database {
         for form in gone { try apply(.deleteForm(form)) }
         for form in image.forms {
             try run(.deleteFields, form.key)
+            try run(.deleteOngoing, form.key)
             try run(.deleteRevisionsAfter, form.key, Int64(clamping: form.revision))
         }
         for row in image.revisions {
@@ -155,6 +169,12 @@ extension Statement {
         try bind(5, row.record)
         try bind(6, row.uid.map(Int64.init))
         try bind(7, row.undoes.map { Int64(clamping: $0) * (row.isPartialUndo ? -1 : 1) })
+    }
+
+    /// The name of a row of what a form has under way: its second and third column.
+    func bind(_ name: OngoingName) throws(StoreError) {
+        try bind(2, name.kind)
+        try bind(3, name.id)
     }
 
     /// The current row as the answer under a key.

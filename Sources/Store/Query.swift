@@ -5,11 +5,11 @@ enum Query: Int, CaseIterable {
     case begin, commit
     case putForm, putHead, moveHead, deleteForm, deleteHead, deleteFields, deleteRevisions
     case deleteRevisionsAfter, deleteRevision, deleteOlder, deleteKey
-    case putField, removeField
+    case putField, removeField, putOngoing, removeOngoing, deleteOngoing
     case appendRevision, pruneRevisionsThrough, pruneRevisionsBefore
     case keepRevisions, dropTakenBack, pruneOlder, pruneOlderBefore
     case putKey, pruneKeys, putMeta, putClock
-    case allForms, allFields, keysSince
+    case allForms, allFields, allOngoing, keysSince
     case revisionsFrom, history, older, journal, key, allKeys, meta, metaAll, clock, nameLog
 
     /// All columns of a revision, both of the newest ones and of those kept beyond them.
@@ -51,6 +51,13 @@ enum Query: Int, CaseIterable {
             ON CONFLICT (form, field) DO UPDATE SET state = ?3
             """
         case .removeField: "DELETE FROM field WHERE form = ?1 AND field = ?2"
+        case .putOngoing:
+            """
+            INSERT INTO ongoing (form, kind, id, state) VALUES (?1, ?2, ?3, ?4) \
+            ON CONFLICT (form, kind, id) DO UPDATE SET state = ?4
+            """
+        case .removeOngoing: "DELETE FROM ongoing WHERE form = ?1 AND kind = ?2 AND id = ?3"
+        case .deleteOngoing: "DELETE FROM ongoing WHERE form = ?1"
         case .appendRevision:
             """
             INSERT INTO revision (\(Self.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -109,6 +116,8 @@ enum Query: Int, CaseIterable {
             FROM form JOIN head ON head.form = form.key ORDER BY key
             """
         case .allFields: "SELECT form, field, state FROM field ORDER BY form, field"
+        case .allOngoing:
+            "SELECT form, kind, id, state FROM ongoing ORDER BY form, kind, id"
         case .keysSince: "SELECT uid, key, at FROM idempotency WHERE at >= ?1 ORDER BY number"
         case .revisionsFrom: Self.revision + " AND revision >= ?2 ORDER BY revision LIMIT ?3"
         case .history: Self.revision + " AND revision < ?2 ORDER BY revision DESC LIMIT ?3"

@@ -17,7 +17,7 @@ struct Schema {
     /// The version after all migrations.
     var version: Int { steps.count }
 
-    static let current = Schema(steps: [version1, version2, version3, version4])
+    static let current = Schema(steps: [version1, version2, version3, version4, version5])
 
     /// The row of `meta` with the program that wrote the file, for programs that cannot read the
     /// rest. It is the same in every version.
@@ -96,6 +96,15 @@ struct Schema {
         INSERT INTO head (form, revision, context)
             SELECT 0, 0, value FROM meta WHERE name = 'clock';
         DELETE FROM meta WHERE name = 'clock';
+        """
+
+    /// Since version 5, what a form has under way beside its values (runs of buttons, for example)
+    /// has rows of its own: it changes without the fields, and there is usually none.
+    private static let version5 = """
+        CREATE TABLE ongoing (
+            form INTEGER NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, state BLOB NOT NULL,
+            PRIMARY KEY (form, kind, id)
+        ) STRICT, WITHOUT ROWID;
         """
 
     /// Rejects a file of a newer version; changes nothing.

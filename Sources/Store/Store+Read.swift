@@ -98,6 +98,14 @@ extension Database {
             image.fields.append(
                 FieldRow(form: fields.integer(0), field: fields.text(1), state: fields.blob(2)))
         }
+        let ongoing = try statement(.allOngoing)
+        while try ongoing.step() {
+            image.ongoing.append(
+                OngoingRow(
+                    form: ongoing.integer(0),
+                    name: OngoingName(kind: ongoing.text(1), id: ongoing.text(2)),
+                    state: ongoing.blob(3)))
+        }
         let clock = try statement(.clock)
         if try clock.step() { image.clock = clock.blob(0) }
         clock.reset()

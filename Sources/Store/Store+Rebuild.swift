@@ -114,6 +114,7 @@ extension StoreImage {
     fileprivate var leastBytes: Int {
         forms.reduce(0) { $0 + $1.definition.count + $1.applied.count + $1.context.count }
             + fields.reduce(0) { $0 + $1.state.count }
+            + ongoing.reduce(0) { $0 + $1.state.count }
             + answers.reduce(0) { $0 + $1.result.count }
             + revisions.reduce(0) { $0 + $1.frame.count + $1.record.count }
     }

@@ -4,7 +4,9 @@ import Testing
 
 /// The machines of the engine, each a file or a folder of Sources/SyncCore/Engine (ARCHITECTURE.md,
 /// The engine).
-private let machines = ["Admission", "FormRegistry", "Scheduler", "StoreLink", "Effects"]
+private let machines = [
+    "Admission", "Deadlines", "FormRegistry", "Scheduler", "StoreLink", "Effects",
+]
 
 private let folder = sourceTree.appending(path: "Sources/SyncCore/Engine")
 

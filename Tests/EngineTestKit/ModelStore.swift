@@ -5,6 +5,7 @@ public import SyncCore
 public struct ModelStore {
     public private(set) var forms: [FormKey: FormRow] = [:]
     public private(set) var fields: [FormKey: [String: FieldRow]] = [:]
+    public private(set) var ongoing: [FormKey: [OngoingName: OngoingRow]] = [:]
     public private(set) var revisions: [FormKey: [UInt64: RevisionRow]] = [:]
     /// The revisions of each uid that are kept beyond the newest.
     public private(set) var older: [FormKey: [UInt64: RevisionRow]] = [:]
@@ -63,10 +64,13 @@ public struct ModelStore {
         case .deleteForm(let key):
             forms[key] = nil
             fields[key] = nil
+            ongoing[key] = nil
             revisions[key] = nil
             older[key] = nil
         case .putField(let row): fields[row.form, default: [:]][row.field] = row
         case .removeField(let form, let field): fields[form]?[field] = nil
+        case .putOngoing(let row): ongoing[row.form, default: [:]][row.name] = row
+        case .removeOngoing(let form, let name): ongoing[form]?[name] = nil
         case .appendRevision(let row): revisions[row.form, default: [:]][row.revision] = row
         case .pruneRevisions(let form, let through, let before, let kept):
             keep(kept, of: form, through: through)
@@ -136,6 +140,8 @@ public struct ModelStore {
         forms = Dictionary(uniqueKeysWithValues: image.forms.map { ($0.key, $0) })
         fields = [:]
         for row in image.fields { fields[row.form, default: [:]][row.field] = row }
+        ongoing = [:]
+        for row in image.ongoing { ongoing[row.form, default: [:]][row.name] = row }
         for (form, rows) in revisions {
             let head = forms[form]?.revision ?? 0
             revisions[form] = rows.filter { $0.key <= head }
@@ -152,6 +158,9 @@ public struct ModelStore {
             forms: forms.values.sorted { $0.key < $1.key },
             fields: fields.sorted { $0.key < $1.key }.flatMap { _, rows in
                 rows.values.sorted { $0.field < $1.field }
+            },
+            ongoing: ongoing.sorted { $0.key < $1.key }.flatMap { _, rows in
+                rows.values.sorted { $0.name < $1.name }
             },
             revisions: revisions.sorted { $0.key < $1.key }.flatMap { _, rows in
                 rows.values.sorted { $0.revision < $1.revision }.suffix(revisionsPerForm)

@@ -204,6 +204,26 @@ struct BackupTests {
         try store.close()
     }
 
+    @Test("the fourth schema's rows are all there, and what forms have under way can be written")
+    func upgradeWithoutOngoing() throws {
+        let scratch = try Scratch()
+        try scratch.write(scratch.database, fixture(4))
+        #expect(try Store.examine(directory: scratch.path)?.schema == 4)
+        var store = try scratch.open().store
+        let image = try store.all()
+        #expect(image.forms.map(\.name) == ["ice-cream"] && image.forms[0].revision == 4)
+        #expect(image.fields.count == 6 && image.keys.count == 3 && image.ongoing.isEmpty)
+        #expect(image.revisions.map(\.undoes) == [nil, nil, nil, 3])
+        let row = OngoingRow(form: 1, name: OngoingName(kind: "run", id: "go"), state: [7])
+        try store.put(.putOngoing(row))
+        try store.close()
+        store = try scratch.open().store
+        var expected = image
+        expected.ongoing = [row]
+        #expect(try store.all() == expected)
+        try store.close()
+    }
+
     @Test("a check changes nothing, after a clean stop and after a kill")
     func examination() throws {
         let scratch = try Scratch()

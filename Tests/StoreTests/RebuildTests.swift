@@ -180,6 +180,26 @@ struct RebuildTests {
         try store.close()
     }
 
+    @Test("what forms have under way is that of the image", arguments: [false, true])
+    func ongoing(overwrites: Bool) throws {
+        func row(_ form: FormKey, _ id: String) -> OngoingRow {
+            OngoingRow(form: form, name: OngoingName(kind: "run", id: id), state: [1])
+        }
+        let scratch = try Scratch()
+        let store = try scratch.open().store
+        try store.put(
+            .putForm(.sample(1)), .putForm(.sample(2)), .putOngoing(row(1, "a")),
+            .putOngoing(row(2, "a")))
+        var image = try store.all()
+        image.forms.removeLast()
+        image.ongoing = [row(1, "b")]
+        // A store whose disk was full is overwritten; otherwise it gets a new file.
+        store.lacksRoom = overwrites
+        _ = try store.rebuild(image)
+        #expect(try store.all() == image)
+        try store.close()
+    }
+
     @Test("a failed file that is put back is a restore")
     func failedPutBack() throws {
         let scratch = try Scratch()

@@ -24,19 +24,22 @@ struct RoundTripTests {
             key: .max, name: "ü\u{0}x", log: "", owner: .max, version: UInt64(Int64.max),
             revision: 7, definition: [], applied: [0, 255], context: [1])
         let field = FieldRow(form: .max, field: "Fe_-ld", state: [0, 0, 0])
+        let ongoing = OngoingRow(
+            form: .max, name: OngoingName(kind: "run", id: "go:é"), state: [0, 1, 0])
         let revision = RevisionRow(form: .max, revision: 7, at: .min, frame: [0], record: [])
         let key = KeyRow(uid: .max, key: "é", at: .max, digest: .max, result: [9])
         do {
             let store = try scratch.open().store
             try store.put(
-                .putForm(form), .putField(field), .appendRevision(revision), .putKey(key),
-                .putClock([4, 2]))
+                .putForm(form), .putField(field), .putOngoing(ongoing), .appendRevision(revision),
+                .putKey(key), .putClock([4, 2]))
             try store.close()
         }
         let store = try scratch.open().store
         let image = try store.all()
         #expect(image.forms == [form])
         #expect(image.fields == [field])
+        #expect(image.ongoing == [ongoing])
         #expect(image.revisions == [revision])
         #expect(image.keys == [KeyDigest(uid: .max, key: "é", at: .max)])
         #expect(image.clock == [4, 2])
@@ -60,6 +63,31 @@ struct RoundTripTests {
         #expect(image.revisions.map(\.form) == [2])
         try store.put(.removeField(form: 2, field: "flavor"))
         #expect(try store.all().fields.isEmpty)
+        try store.close()
+    }
+
+    @Test("what a form has under way is replaced, removed, and deleted with the form")
+    func ongoing() throws {
+        func row(_ form: FormKey, _ kind: String, _ id: String, _ state: UInt8) -> OngoingRow {
+            OngoingRow(form: form, name: OngoingName(kind: kind, id: id), state: [state])
+        }
+        let scratch = try Scratch()
+        let store = try scratch.open().store
+        try store.put(
+            .putForm(.sample(1)), .putForm(.sample(2)), .putOngoing(row(1, "run", "b", 1)),
+            .putOngoing(row(1, "run", "a", 2)), .putOngoing(row(1, "proposal", "b", 3)),
+            .putOngoing(row(2, "run", "b", 4)), .putOngoing(row(1, "run", "b", 5)))
+        #expect(
+            try store.all().ongoing == [
+                row(1, "proposal", "b", 3), row(1, "run", "a", 2), row(1, "run", "b", 5),
+                row(2, "run", "b", 4),
+            ])
+        let gone = OngoingName(kind: "run", id: "a")
+        try store.put(
+            .removeOngoing(form: 1, name: gone), .removeOngoing(form: 2, name: gone))
+        #expect(try store.all().ongoing.map(\.form) == [1, 1, 2])
+        try store.put(.deleteForm(1))
+        #expect(try store.all().ongoing == [row(2, "run", "b", 4)])
         try store.close()
     }
 

@@ -7,6 +7,8 @@ struct Clocks {
     var hybrid: HybridLogicalClock
     /// For data that is kept by age.
     private var steady: SteadyClock
+    /// What is to happen at fixed times.
+    var deadlines = Deadlines()
 
     /// The clocks of an earlier run, as its store kept them.
     ///
@@ -25,6 +27,28 @@ struct Clocks {
     mutating func steadyMilliseconds() -> Int64 {
         steady.advance(to: now)
         return steady.milliseconds
+    }
+
+    /// Whether a deadline is due. The work of an event without deadlines is one comparison.
+    mutating func isDue() -> Bool {
+        guard !deadlines.isEmpty else { return false }
+        steady.advance(to: now)
+        return deadlines.isDue(at: reading)
+    }
+
+    /// Removes the deadlines that are due.
+    mutating func takeDue() -> [Deadlines.Name] {
+        steady.advance(to: now)
+        return deadlines.takeDue(at: reading)
+    }
+
+    /// When the deadlines want the engine (monotonic nanoseconds); `nil` if there are none.
+    var nextDeadline: UInt64? {
+        deadlines.wait(at: reading).map { now.monotonicNanoseconds &+ UInt64($0) * 1_000_000 }
+    }
+
+    private var reading: Deadlines.Reading {
+        Deadlines.Reading(steady: steady.milliseconds, wall: now.wallMilliseconds)
     }
 
     /// What the store keeps of the clocks.

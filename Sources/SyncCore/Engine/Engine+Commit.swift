@@ -44,8 +44,9 @@ extension Engine {
 
     /// When the engine must be called next if no event arrives (monotonic nanoseconds).
     var nextDeadline: UInt64 {
-        guard link.canSend else { return link.deadline }
-        return min(link.deadline, batchWaitsUntil ?? link.dueAt(period: writePeriodNanoseconds))
+        let deadline = min(link.deadline, meetsDeadlines ? clocks.nextDeadline ?? .max : .max)
+        guard link.canSend else { return deadline }
+        return min(deadline, batchWaitsUntil ?? link.dueAt(period: writePeriodNanoseconds))
     }
 
     private func doChores() {
@@ -297,10 +298,11 @@ extension OpenBatch.FormChanges {
     /// Publishes the form as it was at the end of the batch.
     fileprivate func takeEffect() {
         switch end {
-        case .cells(let cells, let revision, let context):
+        case .cells(let cells, let revision, let context, let ongoing):
             for (index, cell) in cells { form.committed.cells[index] = cell }
             form.committed.revision = revision
             form.committed.context = context
+            form.committed.ongoing = ongoing
         case .whole(let state): form.committed = state
         case nil: break
         }

@@ -83,6 +83,7 @@ extension Engine {
                 image.fields.append(
                     FieldRow(form: form.key, field: control.id, cell: CellRow(cell)))
             }
+            image.ongoing += form.committed.ongoing.rows(of: form.key)
         }
         return image
     }

@@ -99,6 +99,7 @@ extension Engine {
         let state = FormState(change.definition, applied: change.applied)
         state.version = old.version + 1
         state.context = old.context
+        state.ongoing = old.ongoing
         for (index, origin) in plan.origins.enumerated() {
             switch origin {
             case .new: break

@@ -12,8 +12,9 @@ extension Engine {
         limits.principalBytesMax = .max
         var fields: [FormKey: [FieldRow]] = [:]
         for row in image.fields { fields[row.form, default: []].append(row) }
+        let ongoing = Dictionary(grouping: image.ongoing, by: \.form)
         for row in image.forms.sorted(by: { $0.key < $1.key }) {
-            let form = try restored(row, fields[row.key] ?? [], limits)
+            let form = try restored(row, fields[row.key] ?? [], ongoing[row.key] ?? [], limits)
             form.isUndoStored = true
             insert(form)
             if newLogs {
@@ -24,7 +25,7 @@ extension Engine {
     }
 
     private func restored(
-        _ row: FormRow, _ fields: [FieldRow], _ limits: FormLimits
+        _ row: FormRow, _ fields: [FieldRow], _ ongoing: [OngoingRow], _ limits: FormLimits
     ) throws(EngineStartError) -> LiveForm {
         let name = row.name.escapedForDisplay()
         let state: FormState
@@ -51,6 +52,7 @@ extension Engine {
             checkSecret(&content, index, form, state.definition)
             state.cells[index] = Cell(content, revision: row.revision, at: row.at, by: row.by)
         }
+        state.ongoing = Ongoing(ongoing)
         form.committed = state.copy()
         return form
     }

@@ -137,6 +137,7 @@ public final class Engine {
     func advance(to now: Moment) {
         clocks.now = now
         scheduler.now = now.monotonicNanoseconds
+        meetDeadlines()
     }
 
     // MARK: - Forms

@@ -165,6 +165,8 @@ final class FormState {
     var context: CausalContext
     /// By control index.
     var cells: [Cell]
+    /// What is under way beside the values.
+    var ongoing = Ongoing()
 
     /// A form that nobody has edited.
     init(_ definition: FormDefinition, applied: JSON) {
@@ -187,6 +189,7 @@ final class FormState {
         revision = other.revision
         context = other.context
         cells = other.cells
+        ongoing = other.ongoing
     }
 
     /// A copy that can be changed without changing this one.

@@ -7,6 +7,7 @@
 /// - a *revision* is one transaction of a form: its notification, and a record of its author and
 ///   undo steps. Its uid and the revision that it undoes are columns, because retention and undo
 ///   use them;
+/// - an *ongoing* row is something that a form has under way beside its values, by kind and id;
 /// - an *idempotency key* has the answer to one request of one uid.
 
 /// The key of a form in a store.
@@ -232,12 +233,16 @@ public enum StoreOperation: Sendable, Hashable {
     case putForm(FormRow)
     /// Changes only revision and context of a form: the usual case.
     case putHead(form: FormKey, revision: UInt64, context: [UInt8])
-    /// Removes a form with its fields and revisions.
+    /// Removes a form with its fields, revisions and everything that it has under way.
     case deleteForm(FormKey)
     /// Inserts or replaces a field.
     case putField(FieldRow)
     /// Removes a field.
     case removeField(form: FormKey, field: String)
+    /// Inserts or replaces a row of what a form has under way.
+    case putOngoing(OngoingRow)
+    /// Removes such a row; nothing happens if there is none.
+    case removeOngoing(form: FormKey, name: OngoingName)
     /// Adds a revision.
     case appendRevision(RevisionRow)
     /// Deletes revisions of a form up to `through`, except those in `keeping`, and all revisions
@@ -258,9 +263,10 @@ extension StoreOperation {
         switch self {
         case .putForm(let row): row.key
         case .putField(let row): row.form
+        case .putOngoing(let row): row.form
         case .appendRevision(let row): row.form
         case .putHead(let form, _, _), .deleteForm(let form), .removeField(let form, _),
-            .pruneRevisions(let form, _, _, _):
+            .removeOngoing(let form, _), .pruneRevisions(let form, _, _, _):
             form
         case .putKey(_, let form): form
         case .pruneKeys, .putClock: nil
@@ -300,6 +306,8 @@ public struct Batch: Sendable {
 public struct StoreImage: Sendable, Hashable {
     public var forms: [FormRow]
     public var fields: [FieldRow]
+    /// What the forms have under way.
+    public var ongoing: [OngoingRow]
     /// Ascending by form and revision. Empty at start, because the engine reads revisions on
     /// demand. In a rebuild: revisions that were published but are in no file; the store copies the
     /// others as far as it can read them.
@@ -316,12 +324,14 @@ public struct StoreImage: Sendable, Hashable {
 
     /// An image of these rows.
     public init(
-        forms: [FormRow] = [], fields: [FieldRow] = [], revisions: [RevisionRow] = [],
+        forms: [FormRow] = [], fields: [FieldRow] = [], ongoing: [OngoingRow] = [],
+        revisions: [RevisionRow] = [],
         keys: [KeyDigest] = [], failedKeys: [KeyDigest] = [], answers: [KeyRow] = [],
         clock: [UInt8] = []
     ) {
         self.forms = forms
         self.fields = fields
+        self.ongoing = ongoing
         self.revisions = revisions
         self.keys = keys
         self.failedKeys = failedKeys

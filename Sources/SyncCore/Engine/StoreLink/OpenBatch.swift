@@ -64,6 +64,8 @@ struct OpenBatch {
         var definitionText: [UInt8] = []
         /// Fields whose rows are to be removed.
         var removed: [String] = []
+        /// Rows of what the form has under way that must be written, or removed.
+        var ongoing: Set<OngoingName> = []
         /// The new revisions, ascending.
         var revisions: [RevisionRow] = []
         /// The form is deleted by the batch.
@@ -74,7 +76,8 @@ struct OpenBatch {
 
     /// A form at the end of a batch, which becomes its committed state.
     enum FormSnapshot {
-        case cells([(index: Int, cell: Cell)], revision: UInt64, context: CausalContext)
+        case cells(
+            [(index: Int, cell: Cell)], revision: UInt64, context: CausalContext, ongoing: Ongoing)
         case whole(FormState)
     }
 
@@ -170,6 +173,7 @@ extension OpenBatch.FormChanges {
             definitionText = []
             for id in removed { steps.append(.removeField(form: form.key, field: id)) }
             for index in state.cells.indices { steps.append(row(state, index)) }
+            ongoing.formUnion(state.ongoing.names)
             end = .whole(state.copy())
         } else {
             steps.append(
@@ -178,7 +182,10 @@ extension OpenBatch.FormChanges {
             for index in changed { steps.append(row(state, index)) }
             end = .cells(
                 changed.map { ($0, state.cells[$0]) }, revision: state.revision,
-                context: state.context)
+                context: state.context, ongoing: state.ongoing)
+        }
+        if !ongoing.isEmpty {
+            steps += ongoing.sorted().map { state.ongoing.step($0, of: form.key) }
         }
         for revision in revisions { steps.append(.appendRevision(revision)) }
     }

@@ -1,0 +1,167 @@
+/// What is to happen at fixed times, in all forms.
+///
+///     (none) ──set──▶ waiting ──its time comes──▶ due ──takeDue──▶ (none)
+///       ▲               │  ▲                       │
+///       │               └──┘ set                   │
+///       └──────────────── cancel ──────────────────┘
+///
+/// A time is on one of two clocks: the steady one for durations, the wall clock for moments that a
+/// person named. The wall clock can be set, so the times on it are compared with the clock again at
+/// each event. However many deadlines there are, the engine wants one timer, for the earliest.
+/// Confined to the loop.
+struct Deadlines {
+    /// What a deadline belongs to: the form, and the name within it.
+    struct Name: Hashable, Comparable {
+        var form: FormKey
+        var name: OngoingName
+
+        static func < (left: Name, right: Name) -> Bool {
+            left.form == right.form ? left.name < right.name : left.form < right.form
+        }
+    }
+
+    /// Milliseconds on one of the two clocks.
+    enum Time: Hashable {
+        /// On the clock of `Clocks.steadyMilliseconds`.
+        case steady(Int64)
+        /// Since 1970-01-01T00:00Z.
+        case wall(Int64)
+    }
+
+    /// The present time on both clocks, in milliseconds.
+    struct Reading {
+        var steady: Int64
+        var wall: Int64
+    }
+
+    /// The longest wait. A timer does not count while the machine sleeps, and it does not notice
+    /// when the clock is set, so the clocks are read again after this time.
+    static let waitMaxMilliseconds: Int64 = 10_000
+
+    private var times: [Name: Time] = [:]
+    private var steady = DeadlineHeap()
+    private var wall = DeadlineHeap()
+
+    /// Whether nothing waits.
+    var isEmpty: Bool { times.isEmpty }
+
+    /// The number of deadlines.
+    var count: Int { times.count }
+
+    /// The time of a deadline; `nil` if there is none of that name.
+    subscript(name: Name) -> Time? { times[name] }
+
+    /// Sets or moves a deadline.
+    mutating func set(_ name: Name, at time: Time) {
+        guard times.updateValue(time, forKey: name) != time else { return }
+        switch time {
+        case .steady(let at): steady.add(name, at: at)
+        case .wall(let at): wall.add(name, at: at)
+        }
+        tidy()
+    }
+
+    /// Removes a deadline, if there is one of that name.
+    mutating func cancel(_ name: Name) {
+        if times.removeValue(forKey: name) != nil { tidy() }
+    }
+
+    /// Removes all deadlines of a form.
+    mutating func cancel(form: FormKey) {
+        for name in times.keys where name.form == form { times[name] = nil }
+        tidy()
+    }
+
+    /// Whether a deadline is due.
+    func isDue(at now: Reading) -> Bool {
+        (steady.first?.at).map { $0 <= now.steady } ?? false
+            || (wall.first?.at).map { $0 <= now.wall } ?? false
+    }
+
+    /// Removes the deadlines that are due and returns them by form and name.
+    mutating func takeDue(at now: Reading) -> [Name] {
+        var due: [Name] = []
+        while isDue(at: now) {
+            for (heap, at) in [(\Self.steady, now.steady), (\Self.wall, now.wall)] {
+                guard let first = self[keyPath: heap].first, first.at <= at else { continue }
+                times[first.name] = nil
+                due.append(first.name)
+                tidy()
+            }
+        }
+        return due.sorted()
+    }
+
+    /// Milliseconds until the clocks must be read again; `nil` if nothing waits.
+    func wait(at now: Reading) -> Int64? {
+        var wait: Int64?
+        for (first, now) in [(steady.first, now.steady), (wall.first, now.wall)] {
+            guard let first else { continue }
+            let left = first.at <= now ? 0 : UInt64(bitPattern: first.at &- now)
+            wait = min(wait ?? Self.waitMaxMilliseconds, Int64(clamping: left))
+        }
+        return wait
+    }
+
+    /// Entries that were moved or cancelled leave their heap when they come first, or when they are
+    /// more than those that count.
+    private mutating func tidy() {
+        let times = times
+        steady.tidy(kept: times.count) { times[$0.name] == .steady($0.at) }
+        wall.tidy(kept: times.count) { times[$0.name] == .wall($0.at) }
+    }
+}
+
+/// A binary heap of names by time, the earliest first, in which some entries count no longer.
+private struct DeadlineHeap {
+    struct Entry {
+        var at: Int64
+        var name: Deadlines.Name
+    }
+
+    private var entries: [Entry] = []
+
+    /// The earliest entry.
+    var first: Entry? { entries.first }
+
+    mutating func add(_ name: Deadlines.Name, at: Int64) {
+        entries.append(Entry(at: at, name: name))
+        rise(from: entries.count - 1)
+    }
+
+    /// Removes entries that do not count: the first ones, or all if they are the larger part.
+    mutating func tidy(kept: Int, _ counts: (Entry) -> Bool) {
+        if entries.count > 2 * kept + 64 {
+            entries = entries.filter(counts).sorted { $0.at < $1.at }
+        }
+        while let first = entries.first, !counts(first) { removeFirst() }
+    }
+
+    private mutating func removeFirst() {
+        entries.swapAt(0, entries.count - 1)
+        entries.removeLast()
+        sink(from: 0)
+    }
+
+    private mutating func rise(from start: Int) {
+        var place = start
+        while place > 0, entries[place].at < entries[(place - 1) / 2].at {
+            entries.swapAt(place, (place - 1) / 2)
+            place = (place - 1) / 2
+        }
+    }
+
+    private mutating func sink(from start: Int) {
+        var place = start
+        while true {
+            var least = place
+            for child in [2 * place + 1, 2 * place + 2]
+            where child < entries.count && entries[child].at < entries[least].at {
+                least = child
+            }
+            guard least != place else { return }
+            entries.swapAt(place, least)
+            place = least
+        }
+    }
+}
