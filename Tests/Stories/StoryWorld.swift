@@ -104,7 +104,17 @@ final class StoryWorld {
         let editors = asked.values.count { one in
             one.contains { RequestMaker.edits.contains($0.request.method) }
         }
-        try hear(answers: asked, listed: editors > 1 ? listedForms() : nil)
+        let isListed = editors > 1 || requests.contains { isUncertain($1, by: $0) }
+        try hear(answers: asked, listed: isListed ? listedForms() : nil)
+    }
+
+    /// Whether a request is either done, or answered as it was before a kill. If it creates a form
+    /// that was deleted since, both answers are the same.
+    private func isUncertain(_ request: StoryRequest, by connection: Int) -> Bool {
+        guard let uid = model.peers[connection]?.user.uid,
+            let key = request["idempotencyKey"]?.stringValue
+        else { return false }
+        return model.uncertainKeys.contains("\(uid)/\(key)")
     }
 
     /// The names of all forms, as the daemon lists them.

@@ -93,8 +93,8 @@ extension Engine {
             case .rebuilding: "; the store is being rebuilt"
             case .broken: "; the store cannot be written: \(link.trouble ?? "")"
             }
-        let readOnly = forms.count { $0.failureReport != nil }
-        return "\(forms.count) forms, \(connections.count) connections, "
+        let readOnly = readableForms.count { $0.failureReport != nil }
+        return "\(readableForms.count) forms, \(connections.count) connections, "
             + "\(scheduler.subscriptionCount) subscriptions\(store)"
             + (readOnly > 0 ? "; \(readOnly) forms take no edits, see the log" : "")
     }
@@ -105,6 +105,9 @@ extension Engine {
         let status = status()
         answer(call) { $0.value(.object(status)) }
     }
+
+    /// The forms that `form.list` shows to an administrator.
+    private var readableForms: [LiveForm] { forms.filter(\.isReadable) }
 
     private func status() -> JSONObject {
         let uptime = now.monotonicNanoseconds &- clocks.startedAt.monotonicNanoseconds
@@ -120,6 +123,7 @@ extension Engine {
         if case .broken = link.state, let reason = link.trouble {
             status["trouble"] = .string(reason.escapedForDisplay())
         }
+        let forms = readableForms
         status["forms"] = .object(
             JSONObject([
                 ("count", .integer(forms.count)),

@@ -55,12 +55,20 @@ struct StoryEpochs {
         }
     }
 
+    /// Whether a form has all writes that a token names.
+    func has(_ form: StoryForm, all token: StoryToken) -> Bool {
+        names.allSatisfy { number, name in
+            guard let claimed = token.writes[name] else { return true }
+            let count = form.writes(inEpoch: number)
+            return claimed.upTo <= count && claimed.loose.allSatisfy { $0 <= count }
+        }
+    }
+
     /// The writes of a form that a token names. Writes that the form does not have are left out.
     func writes(of token: StoryToken, _ form: StoryForm) -> StoryWrites {
         var result = StoryWrites()
         for (place, epoch) in form.epochs.enumerated() {
-            let isLast = place == form.epochs.count - 1
-            let count = (isLast ? form.writes : form.epochs[place + 1].after) - epoch.after
+            let count = form.writes(inEpochAt: place)
             guard let claimed = names[epoch.number].flatMap({ token.writes[$0] }) else { continue }
             for number in 1...max(1, count) where number <= count && claimed.contains(number) {
                 result.insert(epoch.after + number)
@@ -92,6 +100,9 @@ extension StoryModel {
         try epochs.learn(token)
         guard let form = forms.first(where: { $0.serial == serial }) else { return }
         let named = epochs.writes(of: token, form)
+        guard !isShown || epochs.has(form, all: token) else {
+            throw StoryDifference("the token \(text) names writes that are not in \(expected)")
+        }
         guard named == expected || !isShown && form.mayLeaveOut(named, of: expected) else {
             throw StoryDifference("the token \(text) names \(named) and not \(expected)")
         }
@@ -100,6 +111,16 @@ extension StoryModel {
 }
 
 extension StoryForm {
+    /// The number of its writes in an epoch.
+    fileprivate func writes(inEpoch number: Int) -> Int {
+        epochs.firstIndex { $0.number == number }.map(writes(inEpochAt:)) ?? 0
+    }
+
+    fileprivate func writes(inEpochAt place: Int) -> Int {
+        let isLast = place == epochs.count - 1
+        return (isLast ? writes : epochs[place + 1].after) - epochs[place].after
+    }
+
     /// The longest token may leave out writes that no control holds any more.
     fileprivate func mayLeaveOut(_ named: StoryWrites, of expected: StoryWrites) -> Bool {
         expected.loose.count > 60 && named.isSubset(of: expected)

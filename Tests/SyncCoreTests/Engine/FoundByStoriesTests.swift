@@ -135,4 +135,31 @@ import Testing
             root< {"result":{"entries":[{"revision":1}],"more":false}}
             """#, host: host)
     }
+
+    @Test("server.status counts a form when its creation is durable, as form.list shows it")
+    func statusCountsDurableForms() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            connect alice
+            hold
+            root> form.apply {"definition":@ice} !
+            alice> form.list
+            alice< {"result":{"forms":[]}}
+            alice> server.status
+            alice< {"result":{"forms":{"count":0,"fields":0}}}
+            release
+            root< {"result":{"created":true}}
+            alice> server.status
+            alice< {"result":{"forms":{"count":1}}}
+            hold
+            root> form.delete {"form":"ice"} !
+            alice> server.status
+            alice< {"result":{"forms":{"count":1}}}
+            release
+            root< {"result":{}}
+            alice> server.status
+            alice< {"result":{"forms":{"count":0}}}
+            """#)
+    }
 }
