@@ -51,14 +51,16 @@ extension Engine {
 
     /// The form with that name as readers see it, if the peer may read it.
     func readableForm(_ name: String, _ connection: Connection) throws(WireError) -> LiveForm {
-        // While a form is being deleted and another one with its name is being created, readers see
-        // the first.
-        guard
-            let form = form(named: name).flatMap({ $0.isReadable ? $0 : nil })
-                ?? forms.first(where: { $0.isReadable && $0.name.isSameBytes(as: name) })
-        else { throw noForm(name, connection.peer) }
+        guard let form = durableForm(name) else { throw noForm(name, connection.peer) }
         try require(.read, form, form.committed, nil, connection.peer)
         return form
+    }
+
+    /// The form with that name as readers see it. While a form is being deleted and another one
+    /// with its name is being created, that is the first.
+    func durableForm(_ name: String) -> LiveForm? {
+        if let form = form(named: name), form.isReadable { return form }
+        return forms.first { $0.isReadable && $0.name.isSameBytes(as: name) }
     }
 
     /// The form with that name as edits see it.

@@ -84,9 +84,10 @@ extension Engine {
 
     func unsubscribe(_ name: String, _ call: PendingCall) throws(WireError) {
         let connection = call.connection
-        if let subscription = connection.subscriptions.first(where: { $0.form.name == name }) {
+        let subscription = connection.subscriptions.first { $0.form.name.isSameBytes(as: name) }
+        if let subscription {
             end(subscription)
-        } else if form(named: name) == nil {
+        } else if durableForm(name) == nil {
             throw noForm(name, connection.peer)
         }
         answer(call) { EmptyResult().encode(into: &$0) }

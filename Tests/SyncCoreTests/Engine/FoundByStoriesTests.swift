@@ -162,4 +162,23 @@ import Testing
             alice< {"result":{"forms":{"count":0}}}
             """#)
     }
+
+    @Test("state.unsubscribe does not know a form before its creation is durable")
+    func unsubscribeFromUndurableForm() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            connect alice
+            hold
+            root> form.apply {"definition":@ice} !
+            alice> state.subscribe {"form":"ice"}
+            alice< {"error":{"data":{"kind":"notFound"}}}
+            alice> state.unsubscribe {"form":"ice"}
+            alice< {"error":{"data":{"kind":"notFound"}}}
+            release
+            root< {"result":{"created":true}}
+            alice> state.unsubscribe {"form":"ice"}
+            alice< {"result":{}}
+            """#)
+    }
 }
