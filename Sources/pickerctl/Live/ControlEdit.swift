@@ -61,18 +61,20 @@ extension LiveModel {
             self.activeEdit?.kind = kind
             return
         }
-        guard let index = mirror.index(field) else { return }
+        guard let index = presentation.index(field) else { return }
         problems[field] = nil
         activeEdit = ControlEdit(
-            field: field, context: mirror.context, base: mirror.shown(index),
-            revision: mirror.state(field)?.revision ?? 0, kind: kind)
+            field: field, context: presentation.context, base: presentation.shown(index),
+            revision: presentation.state(field)?.revision ?? 0, kind: kind)
     }
 
     /// The displayed value of a control: the value being edited, the value at the start of the
     /// edit, or the form's value.
     func shown(_ index: Int) -> ShownValue {
-        let control = mirror.definition.controls[index]
-        guard let activeEdit, activeEdit.field == control.id else { return mirror.shown(index) }
+        let control = presentation.definition.controls[index]
+        guard let activeEdit, activeEdit.field == control.id else {
+            return presentation.shown(index)
+        }
         switch activeEdit.kind {
         case .value(let value, _), .part(_, let value): return ShownValue(value)
         case .list, .text, .number, .calendar, .confirm: return activeEdit.base
@@ -81,14 +83,14 @@ extension LiveModel {
 
     /// A change by somebody else, which is displayed when the edit ends.
     func waiting(_ field: String) -> PeerValue? {
-        guard let activeEdit, activeEdit.field == field, let index = mirror.index(field),
-            let state = mirror.state(field), state.revision > activeEdit.revision,
-            !mirror.isMine(state.by)
+        guard let activeEdit, activeEdit.field == field, let index = presentation.index(field),
+            let state = presentation.state(field), state.revision > activeEdit.revision,
+            !presentation.isMine(state.by)
         else { return nil }
         if case .confirm = activeEdit.kind { return nil }
         return PeerValue(
             value: state.value, text: valueText(state.value, of: index),
-            by: mirror.peer(state.by))
+            by: presentation.peer(state.by))
     }
 
     /// Ends the edit and sets its value. A list, a calendar or a question is closed.
@@ -98,8 +100,9 @@ extension LiveModel {
         case .list, .calendar, .confirm: cancelEdit()
         case .value(let value, _), .part(_, let value): finish(.value(value), &commands)
         case .text(let editor):
-            guard let index = mirror.index(activeEdit.field) else { return cancelEdit() }
-            if case .secure = mirror.definition.controls[index].kind, editor.clusters.isEmpty {
+            guard let index = presentation.index(activeEdit.field) else { return cancelEdit() }
+            if case .secure = presentation.definition.controls[index].kind, editor.clusters.isEmpty
+            {
                 return cancelEdit()
             }
             finish(.value(.string(editor.text)), &commands)
@@ -135,8 +138,9 @@ extension LiveModel {
     /// Whether the value was chosen although somebody else had changed the control meanwhile.
     /// Choosing the earlier value again then overwrites that change.
     private func isChosen(_ activeEdit: ControlEdit) -> Bool {
-        guard let state = mirror.state(activeEdit.field), state.revision > activeEdit.revision,
-            !mirror.isMine(state.by)
+        guard let state = presentation.state(activeEdit.field),
+            state.revision > activeEdit.revision,
+            !presentation.isMine(state.by)
         else { return false }
         switch activeEdit.kind {
         case .list, .calendar: return true
@@ -188,8 +192,9 @@ extension LiveModel {
 
     /// Displays the waiting change of somebody else.
     private mutating func showPeerChange(_ activeEdit: ControlEdit) {
-        guard let state = mirror.state(activeEdit.field), state.revision > activeEdit.revision,
-            let peer = mirror.peer(state.by)
+        guard let state = presentation.state(activeEdit.field),
+            state.revision > activeEdit.revision,
+            let peer = presentation.peer(state.by)
         else { return }
         flashes[activeEdit.field] = Flash(peer: peer, since: now)
     }
@@ -201,8 +206,8 @@ extension LiveModel {
     }
 
     func isSecret(_ field: String) -> Bool {
-        guard let index = mirror.index(field) else { return false }
-        if case .secure = mirror.definition.controls[index].kind { return true }
+        guard let index = presentation.index(field) else { return false }
+        if case .secure = presentation.definition.controls[index].kind { return true }
         return false
     }
 }

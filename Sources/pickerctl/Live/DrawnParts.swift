@@ -176,7 +176,7 @@ enum PartLook: Equatable {
 
 /// The inputs of the title of a form.
 struct HeaderLook: Equatable {
-    var link: FormMirror.Link
+    var link: FormPresentation.Link
     var others: [LivePeer]
     var conflicts: Int
 }
@@ -243,7 +243,8 @@ extension LiveModel {
     var headerLook: PartLook {
         .header(
             HeaderLook(
-                link: mirror.link, others: mirror.others.map(\.peer), conflicts: conflicted.count))
+                link: presentation.link, others: presentation.others.map(\.peer),
+                conflicts: conflicted.count))
     }
 
     /// The current inputs of the hints.
@@ -270,9 +271,9 @@ extension LiveModel {
     ///
     /// This runs for each control in each frame, so it does not copy the control.
     func look(_ index: Int) -> ControlLook {
-        let field = mirror.definition.controls[index].id
+        let field = presentation.definition.controls[index].id
         let isPicker =
-            if case .picker = mirror.definition.controls[index].kind { true } else { false }
+            if case .picker = presentation.definition.controls[index].kind { true } else { false }
         let state = state(index)
         let isHeld = activeEdit?.field == field
         return ControlLook(
@@ -283,7 +284,7 @@ extension LiveModel {
             cursor: isPicker && state.isFocused ? cursor(index) : nil,
             part: parts[field], month: months[field], draft: drafts[field],
             kept: keptText(field), isPressed: pressed?.field == field,
-            isSecretSet: mirror.isSecretSet(index),
+            isSecretSet: presentation.isSecretSet(index),
             hasCapsLock: hasCapsLock, today: around.today)
     }
 }

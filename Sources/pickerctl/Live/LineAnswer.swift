@@ -13,7 +13,7 @@ enum LineAnswer {
 
     /// The edit that a line means; `nil` if it means none.
     static func action(_ line: String, _ index: Int, _ model: LiveModel) -> Action? {
-        let control = model.mirror.definition.controls[index]
+        let control = model.presentation.definition.controls[index]
         switch control.kind {
         case .picker(let picker):
             let options = LiveModel.choices(of: control)

@@ -33,7 +33,7 @@ extension LineForm {
                         : "No: a number from 1 to \(offered.count), as in :take 1.")
             }
             // The numbers are those that were printed, even if values have changed since.
-            let field = model.mirror.definition.controls[index].id
+            let field = model.presentation.definition.controls[index].id
             model.settle(field, offered[number - 1], context: offeredContext, &commands)
             ask(after: index)
         case "kept":
@@ -59,7 +59,7 @@ extension LineForm {
     /// Leaves the form. Waits for the last answers and reports edits that could not be sent.
     private mutating func leave(_ commands: inout [LiveCommand]) {
         guard model.mode == .form else { return commands.append(.quit(.notMet)) }
-        let waiting = model.mirror.waitingEdits
+        let waiting = model.presentation.waitingEdits
         if !model.isOnline, waiting > 0, !asksToLeave {
             asksToLeave = true
             let what = waiting == 1 ? "1 edit waits" : "\(waiting) edits wait"
@@ -76,7 +76,8 @@ extension LineForm {
 
     /// What is still asked, in one line.
     private mutating func repeatQuestion() {
-        guard case .control(let field) = question, let index = model.mirror.index(field) else {
+        guard case .control(let field) = question, let index = model.presentation.index(field)
+        else {
             return
         }
         say("\(state(index)). \(expects(index))")
@@ -84,7 +85,7 @@ extension LineForm {
 
     /// Asks the question for the control that would have the focus in the screen form.
     mutating func askNearest() {
-        guard let field = model.focusedField, let index = model.mirror.index(field),
+        guard let field = model.focusedField, let index = model.presentation.index(field),
             isAsked(index)
         else { return ask(after: -1) }
         ask(.control(field))
@@ -98,7 +99,7 @@ extension LineForm {
     }
 
     private mutating func list() {
-        for index in definition.controls.indices where model.mirror.isVisible(index) {
+        for index in definition.controls.indices where model.presentation.isVisible(index) {
             say("\(index + 1). \(state(index))")
         }
     }

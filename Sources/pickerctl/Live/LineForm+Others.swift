@@ -7,10 +7,10 @@ internal import TerminalUI
 extension LineForm {
     /// Prints changes by others as lines.
     mutating func handle(_ event: LiveEvent, at now: UInt64) -> [LiveCommand] {
-        let link = model.mirror.link
+        let link = model.presentation.link
         let kept = model.kept.edits.count
         let commands = model.handle(event, at: now)
-        if model.mirror.link != link { sayLink(model.mirror.link, was: link) }
+        if model.presentation.link != link { sayLink(model.presentation.link, was: link) }
         if model.kept.edits.count > kept { sayKept() }
         if case .client(.changed(let change)) = event { announce(change.changes) }
         if case .client(.formChanged) = event, isPerson { sayFormChanged() }
@@ -22,7 +22,7 @@ extension LineForm {
     /// A text came back from `$EDITOR`.
     mutating func edited(_ field: String, _ text: String?) -> [LiveCommand] {
         var commands: [LiveCommand] = []
-        guard let text, let index = model.mirror.index(field) else {
+        guard let text, let index = model.presentation.index(field) else {
             model.activeEdit = nil
             say("No: the editor left no text")
             return commands
@@ -34,9 +34,9 @@ extension LineForm {
     }
 
     private mutating func announce(_ changes: [FieldChange]) {
-        for change in changes where !model.mirror.isMine(change.state.by) {
-            guard let index = model.mirror.index(change.field), isPerson else { continue }
-            let who = model.mirror.peer(change.state.by)?.name ?? "somebody"
+        for change in changes where !model.presentation.isMine(change.state.by) {
+            guard let index = model.presentation.index(change.field), isPerson else { continue }
+            let who = model.presentation.peer(change.state.by)?.name ?? "somebody"
             if case .button = definition.controls[index].kind {
                 say("* \(who) pressed \(definition.controls[index].title)")
             } else {
@@ -57,13 +57,13 @@ extension LineForm {
             case .control(let field), .wheel(let field, _), .lines(let field, _): field
             case .command: nil
             }
-        guard let asked, model.mirror.index(asked) == nil else { return }
+        guard let asked, model.presentation.index(asked) == nil else { return }
         say("* \(asked) is gone")
         askNearest()
     }
 
     private mutating func announcePeople() {
-        let now = model.mirror.others.map(\.peer)
+        let now = model.presentation.others.map(\.peer)
         for peer in now where !told.contains(peer) && isPerson { say("* \(peer.name) is here") }
         for peer in told where !now.contains(peer) && isPerson { say("* \(peer.name) left") }
         told = now
@@ -71,8 +71,8 @@ extension LineForm {
 
     /// Who is here, and where.
     mutating func sayPeople() {
-        if model.mirror.others.isEmpty { say("Only you.") }
-        for other in model.mirror.others {
+        if model.presentation.others.isEmpty { say("Only you.") }
+        for other in model.presentation.others {
             let place = other.wire.focus.map { ", at \(model.title(of: $0))" } ?? ""
             say("\(other.peer.name)\(place)")
         }
@@ -89,7 +89,7 @@ extension LineForm {
         say("  :kept apply sets them here, :kept discard forgets them.")
     }
 
-    private mutating func sayLink(_ link: FormMirror.Link, was: FormMirror.Link) {
+    private mutating func sayLink(_ link: FormPresentation.Link, was: FormPresentation.Link) {
         switch link {
         case .lost: say("* The daemon is away; edits merge when it is back.")
         case .online where was != .connecting: say("* The daemon is back.")
@@ -124,7 +124,7 @@ extension LineForm {
     /// Prints the controls after one, with their values and conflicts.
     mutating func show(after index: Int) {
         for next in definition.controls.indices
-        where next > index && model.mirror.isVisible(next) {
+        where next > index && model.presentation.isVisible(next) {
             sayTitle(of: definition.controls[next].section)
             say(state(next))
             for pick in model.conflict(next) {

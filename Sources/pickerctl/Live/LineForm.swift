@@ -45,7 +45,7 @@ struct LineForm {
         self.isPerson = isPerson
     }
 
-    var definition: FormDefinition { model.mirror.definition }
+    var definition: FormDefinition { model.presentation.definition }
 
     /// The lines since the last call.
     mutating func takeOutput() -> [String] {
@@ -70,8 +70,8 @@ struct LineForm {
     func isAsked(_ index: Int) -> Bool {
         let control = definition.controls[index]
         if case .label = control.kind { return false }
-        if control.isReadOnly || !model.mirror.isVisible(index) { return false }
-        return model.mirror.isEnabled(index)
+        if control.isReadOnly || !model.presentation.isVisible(index) { return false }
+        return model.presentation.isEnabled(index)
     }
 
     mutating func ask(after index: Int) {
@@ -81,7 +81,7 @@ struct LineForm {
         }
         var next = index + 1
         while next < definition.controls.count, !isAsked(next) {
-            if model.mirror.isVisible(next) {
+            if model.presentation.isVisible(next) {
                 sayTitle(of: definition.controls[next].section)
                 say(state(next))
             }
@@ -98,7 +98,9 @@ struct LineForm {
 
     mutating func ask(_ next: Question) {
         question = next
-        guard case .control(let field) = next, let index = model.mirror.index(field) else { return }
+        guard case .control(let field) = next, let index = model.presentation.index(field) else {
+            return
+        }
         model.focus = .control(field)
         let control = definition.controls[index]
         sayTitle(of: control.section)
@@ -136,12 +138,12 @@ struct LineForm {
     }
 
     private mutating func askWheel(_ field: String, _ component: Int) {
-        guard let index = model.mirror.index(field),
+        guard let index = model.presentation.index(field),
             case .wheels(let wheels) = definition.controls[index].kind
         else { return }
         guard component < wheels.components.count else { return ask(after: index) }
         question = .wheel(field, component: component)
-        let rows = model.mirror.shown(index).value.objectValue ?? JSONObject()
+        let rows = model.presentation.shown(index).value.objectValue ?? JSONObject()
         let part = wheels.components[component]
         say("  \(part.label ?? part.id):")
         for (number, option) in wheels.rows(of: component, selection: rows).options.enumerated() {
@@ -153,22 +155,24 @@ struct LineForm {
     /// A sentence with a control, its value and its problems.
     func state(_ index: Int) -> String {
         let control = definition.controls[index]
-        if case .label = control.kind { return model.mirror.text(index) }
+        if case .label = control.kind { return model.presentation.text(index) }
         var text = "\(Self.spoken(control.title, control.symbolName)): "
-        let shown = model.mirror.shown(index)
+        let shown = model.presentation.shown(index)
         switch control.kind {
         case .toggle: text += shown.isMixed ? "mixed" : shown.value.boolValue == true ? "on" : "off"
         case .secure:
-            text += model.mirror.state(control.id)?.isSecretSet == true ? "set" : "not set"
+            text += model.presentation.state(control.id)?.isSecretSet == true ? "set" : "not set"
         case .button: text += "button"
         default:
-            let value = model.mirror.text(index)
+            let value = model.presentation.text(index)
             text += shown.isMixed ? "mixed" : value.isEmpty ? "empty" : value
         }
         if shown.isMissing { text += ", required" }
         if control.isReadOnly { return text }
         if control.isLocked { text += ", locked" }
-        if !model.mirror.isEnabled(index) { text += ", \(model.reason(index) ?? "disabled now")" }
+        if !model.presentation.isEnabled(index) {
+            text += ", \(model.reason(index) ?? "disabled now")"
+        }
         return text
     }
 
@@ -197,7 +201,7 @@ struct LineForm {
     mutating func sayConflict(_ index: Int) {
         let picks = model.conflict(index)
         offered = picks.map(\.value)
-        offeredContext = model.mirror.context
+        offeredContext = model.presentation.context
         guard !picks.isEmpty else { return }
         say("  Picked at the same time; :take and a number chooses one for everybody:")
         for (number, pick) in picks.enumerated() {
@@ -225,7 +229,7 @@ struct LineForm {
         case .lines: break
         case .wheel(let field, let component): takeRow(line, field, component, &commands)
         case .control(let field):
-            guard let index = model.mirror.index(field) else { return ask(after: -1) }
+            guard let index = model.presentation.index(field) else { return ask(after: -1) }
             guard !line.isEmpty else { return keep(index, &commands) }
             if case .text(let text) = definition.controls[index].kind, text.isMultiline {
                 return collect(field, [], line, &commands)
@@ -247,14 +251,14 @@ struct LineForm {
     }
 
     private mutating func keep(_ index: Int, _ commands: inout [LiveCommand]) {
-        if case .pick = model.mode { model.picked = model.mirror.shown(index).value }
+        if case .pick = model.mode { model.picked = model.presentation.shown(index).value }
         ask(after: index)
     }
 
     mutating func apply(
         _ action: LineAnswer.Action, _ field: String, _ commands: inout [LiveCommand]
     ) {
-        guard let index = model.mirror.index(field) else { return }
+        guard let index = model.presentation.index(field) else { return }
         guard case .edit(let edit) = action else { return ask(after: index) }
         model.activeEdit = nil
         guard model.send(field, edit, &commands) else {
@@ -266,11 +270,11 @@ struct LineForm {
     private mutating func takeRow(
         _ line: String, _ field: String, _ component: Int, _ commands: inout [LiveCommand]
     ) {
-        guard let index = model.mirror.index(field),
+        guard let index = model.presentation.index(field),
             case .wheels(let wheels) = definition.controls[index].kind
         else { return ask(after: -1) }
         if !line.isEmpty {
-            let rows = model.mirror.shown(index).value.objectValue ?? JSONObject()
+            let rows = model.presentation.shown(index).value.objectValue ?? JSONObject()
             let options = wheels.rows(of: component, selection: rows).options
             guard let tag = LineAnswer.option(line, options) else {
                 return refuse("\"\(line)\" is not in the list")
@@ -297,9 +301,9 @@ struct LineForm {
             collect(field, lines, ".", &commands)
         }
         if case .pick(let field, _) = model.mode, model.picked == nil, model.purposes.isEmpty,
-            let index = model.mirror.index(field)
+            let index = model.presentation.index(field)
         {
-            model.picked = model.mirror.shown(index).value
+            model.picked = model.presentation.shown(index).value
         }
         if !isPerson, model.mode == .form, !isFinished, let index = model.focusedIndex {
             show(after: index)

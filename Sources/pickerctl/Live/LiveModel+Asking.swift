@@ -17,8 +17,8 @@ extension LiveModel {
         switch question {
         case nil: return nil
         case .reset(let field)?:
-            guard let index = mirror.index(field) else { return nil }
-            let value = mirror.definition.controls[index].defaultValue
+            guard let index = presentation.index(field) else { return nil }
+            let value = presentation.definition.controls[index].defaultValue
             let isCleared = isCleared(field)
             let verb = isCleared ? "Clear" : "Reset"
             let goal = isCleared ? "" : " to \(Self.brief(valueText(value, of: index)))"
@@ -34,9 +34,9 @@ extension LiveModel {
 
     /// Whether a reset leaves the field without a value.
     func isCleared(_ field: String) -> Bool {
-        guard let index = mirror.index(field) else { return false }
-        if case .secure = mirror.definition.controls[index].kind { return true }
-        let value = mirror.definition.controls[index].defaultValue
+        guard let index = presentation.index(field) else { return false }
+        if case .secure = presentation.definition.controls[index].kind { return true }
+        let value = presentation.definition.controls[index].defaultValue
         return value.isNull || value == ""
     }
 
@@ -59,18 +59,18 @@ extension LiveModel {
 
     /// Asks before a field is unset; the user's own draft is discarded at once.
     mutating func reset(_ commands: inout [LiveCommand]) {
-        guard let field = focusedField, let index = mirror.index(field) else { return }
+        guard let field = focusedField, let index = presentation.index(field) else { return }
         if drafts[field] != nil {
             drafts[field] = nil
             problems[field] = nil
             return say("discarded what you typed into \(title(of: field))")
         }
-        switch mirror.definition.controls[index].kind {
+        switch presentation.definition.controls[index].kind {
         case .button, .label: return
         default: break
         }
         guard mayEdit(field) else { return }
-        if mirror.state(field)?.isSet != true {
+        if presentation.state(field)?.isSet != true {
             return say("\(title(of: field)) has its default already")
         }
         question = .reset(field: field)
@@ -119,10 +119,11 @@ extension LiveModel {
     /// Records an own revision.
     mutating func noteOwn(_ revision: Revision, _ changes: [FieldChange]) {
         let parts = changes.compactMap { change -> OwnEdit.Part? in
-            guard mirror.isMine(change.state.by), let index = mirror.index(change.field),
-                let value = mirror.state(change.field)?.value
+            guard presentation.isMine(change.state.by),
+                let index = presentation.index(change.field),
+                let value = presentation.state(change.field)?.value
             else { return nil }
-            if case .button = mirror.definition.controls[index].kind { return nil }
+            if case .button = presentation.definition.controls[index].kind { return nil }
             return OwnEdit.Part(field: change.field, was: change.was ?? .null, value: value)
         }
         if !parts.isEmpty { ownEdits.note(OwnEdit(revision: revision, parts: parts)) }
@@ -141,8 +142,8 @@ extension LiveModel {
     func text(of edit: OwnEdit, isShort: Bool = false) -> String? {
         let arrow = around.environment.glyphs.isASCII ? "->" : "→"
         let parts = edit.parts.compactMap { part -> String? in
-            guard let index = mirror.index(part.field) else { return nil }
-            if case .secure = mirror.definition.controls[index].kind {
+            guard let index = presentation.index(part.field) else { return nil }
+            if case .secure = presentation.definition.controls[index].kind {
                 return title(of: part.field)
             }
             let was = Self.brief(valueText(part.was, of: index))
@@ -169,7 +170,7 @@ extension LiveModel {
     /// conflict, answer a question.
     var pendingChoice: WordsLook? {
         guard let index = focusedIndex else { return nil }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         if let activeEdit {
             guard activeEdit.field == control.id, case .confirm(let onConfirm) = activeEdit.kind
             else { return nil }

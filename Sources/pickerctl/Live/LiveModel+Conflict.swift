@@ -36,26 +36,28 @@ extension LiveModel {
     /// With every other policy the daemon keeps one value, so there is nothing to choose:
     /// `pickerctl conflicts` lists what is drawn here.
     func conflict(_ index: Int) -> [PeerValue] {
-        let control = mirror.definition.controls[index]
-        guard control.conflictPolicy == .ask, mirror.hasConflict(control.id),
-            let state = mirror.state(control.id), (settled[control.id] ?? 0) < state.revision
+        let control = presentation.definition.controls[index]
+        guard control.conflictPolicy == .ask, presentation.hasConflict(control.id),
+            let state = presentation.state(control.id), (settled[control.id] ?? 0) < state.revision
         else { return [] }
         let standing = Sibling(value: state.value, by: state.by, at: state.at)
         return ([standing] + state.conflict).map { sibling in
             PeerValue(
                 value: sibling.value, text: valueText(sibling.value, of: index),
-                by: mirror.peer(sibling.by), when: sibling.at.map { around.localTime($0) })
+                by: presentation.peer(sibling.by), when: sibling.at.map { around.localTime($0) })
         }
     }
 
     /// The controls whose cards wait for a choice.
     var conflicted: [Int] {
-        mirror.definition.controls.indices.filter { !conflict($0).isEmpty }
+        presentation.definition.controls.indices.filter { !conflict($0).isEmpty }
     }
 
     /// The index of the chosen card among those drawn.
     func chosenCard(_ index: Int) -> Int? {
-        guard let cards, cards.field == mirror.definition.controls[index].id else { return nil }
+        guard let cards, cards.field == presentation.definition.controls[index].id else {
+            return nil
+        }
         return conflict(index).firstIndex { $0.value == cards.choice }
     }
 
@@ -70,8 +72,8 @@ extension LiveModel {
             cards = nil
             return
         }
-        let field = mirror.definition.controls[index].id
-        let drawn = ConflictCards.Drawn(values: values, context: mirror.context, since: now)
+        let field = presentation.definition.controls[index].id
+        let drawn = ConflictCards.Drawn(values: values, context: presentation.context, since: now)
         guard var cards, cards.field == field else {
             cards = ConflictCards(field: field, versions: [drawn], choice: first)
             return
@@ -88,7 +90,7 @@ extension LiveModel {
     /// Handles a key while cards have the focus; `false` if the key has its usual meaning.
     mutating func cardKey(_ action: KeyAction?, _ commands: inout [LiveCommand]) -> Bool {
         guard let index = focusedIndex, let cards,
-            cards.field == mirror.definition.controls[index].id
+            cards.field == presentation.definition.controls[index].id
         else { return false }
         let values = conflict(index).map(\.value)
         let here = values.firstIndex(of: cards.choice) ?? 0
@@ -123,31 +125,36 @@ extension LiveModel {
         _ field: String, _ value: JSON, context: String?, _ commands: inout [LiveCommand]
     ) {
         let isSent = send(field, .value(value), context: context, isCurrent: true, &commands)
-        if isSent { settled[field] = mirror.state(field)?.revision ?? 0 }
+        if isSent { settled[field] = presentation.state(field)?.revision ?? 0 }
     }
 
     /// The choice was refused, as somebody chose or edited first: the cards are drawn again.
     mutating func reopenCards(_ field: String) {
         settled[field] = nil
         problems[field] = nil
-        guard let index = mirror.index(field), let state = mirror.state(field) else { return }
-        let who = mirror.peer(state.by)?.name ?? "you"
+        guard let index = presentation.index(field), let state = presentation.state(field) else {
+            return
+        }
+        let who = presentation.peer(state.by)?.name ?? "you"
         say(
-            "\(who) set \(title(of: field)) to \(mirror.text(state.value, of: index)) meanwhile; "
+            "\(who) set \(title(of: field)) to \(presentation.text(state.value, of: index)) "
+                + "meanwhile; "
                 + (conflict(index).isEmpty ? "nothing was changed" : "choose again"),
             isError: true)
     }
 
     /// The message for concurrent edits of which one is kept at once.
     mutating func sayResolved(_ field: String) {
-        guard let index = mirror.index(field), let state = mirror.state(field),
-            mirror.definition.controls[index].conflictPolicy != .ask,
+        guard let index = presentation.index(field), let state = presentation.state(field),
+            presentation.definition.controls[index].conflictPolicy != .ask,
             let other = state.conflict.first
         else { return }
-        func name(_ author: WireAuthor?) -> String { mirror.peer(author)?.name ?? "you" }
+        func name(_ author: WireAuthor?) -> String { presentation.peer(author)?.name ?? "you" }
         say(
             "\(title(of: field)) was edited twice at once: "
-                + "\(mirror.text(state.value, of: index)) (\(name(state.by))) is kept, "
-                + "\(mirror.text(other.value, of: index)) (\(name(other.by))) is in the history")
+                + "\(presentation.text(state.value, of: index)) (\(name(state.by))) is kept, "
+                + "\(presentation.text(other.value, of: index)) (\(name(other.by))) "
+                + "is in the history"
+        )
     }
 }

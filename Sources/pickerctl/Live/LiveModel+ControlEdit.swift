@@ -23,8 +23,8 @@ extension LiveModel {
         _ event: KeyEvent, _ list: OpenList, _ activeEdit: ControlEdit,
         _ commands: inout [LiveCommand]
     ) {
-        guard let index = mirror.index(activeEdit.field) else { return cancelEdit() }
-        let options = Self.choices(of: mirror.definition.controls[index])
+        guard let index = presentation.index(activeEdit.field) else { return cancelEdit() }
+        let options = Self.choices(of: presentation.definition.controls[index])
         var list = list
         let isChoice =
             event == KeyEvent(.enter)
@@ -42,11 +42,12 @@ extension LiveModel {
                 return
             }
             list.filter = TextEditor()
-            list.refilter(options, groups: Self.groups(of: mirror.definition.controls[index]))
+            list.refilter(options, groups: Self.groups(of: presentation.definition.controls[index]))
         case (.tab, []) where mode == .form: return moveFocus(by: 1, &commands)
         case (.tab, .shift) where mode == .form: return moveFocus(by: -1, &commands)
         default:
-            list.take(event, options, groups: Self.groups(of: mirror.definition.controls[index]))
+            list.take(
+                event, options, groups: Self.groups(of: presentation.definition.controls[index]))
         }
         self.activeEdit?.kind = .list(list)
     }
@@ -113,8 +114,8 @@ extension LiveModel {
             activeEdit?.kind = .number(editor)
         case .list(var list)?:
             list.filter.insert(text)
-            guard let activeEdit, let index = mirror.index(activeEdit.field) else { return }
-            let control = mirror.definition.controls[index]
+            guard let activeEdit, let index = presentation.index(activeEdit.field) else { return }
+            let control = presentation.definition.controls[index]
             list.refilter(Self.choices(of: control), groups: Self.groups(of: control))
             self.activeEdit?.kind = .list(list)
         default: break

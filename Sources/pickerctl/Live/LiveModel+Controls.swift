@@ -32,7 +32,7 @@ extension LiveModel {
         case .segmented, .palette: return .row
         case .wheel: return .wheel
         case .radioGroup:
-            if case .picker(let picker) = mirror.definition.controls[index].kind,
+            if case .picker(let picker) = presentation.definition.controls[index].kind,
                 picker.isHorizontal
             {
                 return .row
@@ -44,8 +44,8 @@ extension LiveModel {
 
     /// The style that a control is drawn in; under the prompt several options are listed.
     func style(_ index: Int) -> ControlStyle {
-        let style = mirror.definition.resolvedStyle(of: index)
-        if mode != .form, mirror.definition.controls[index].isMultiple,
+        let style = presentation.definition.resolvedStyle(of: index)
+        if mode != .form, presentation.definition.controls[index].isMultiple,
             style == .menu || style == .navigationLink
         {
             return .inline
@@ -54,13 +54,13 @@ extension LiveModel {
     }
 
     /// The index of the focused control.
-    var focusedIndex: Int? { focusedField.flatMap { mirror.index($0) } }
+    var focusedIndex: Int? { focusedField.flatMap { presentation.index($0) } }
 
     // MARK: Arrows
 
     mutating func vertical(_ step: Int, _ commands: inout [LiveCommand]) {
         if let index = focusedIndex {
-            let control = mirror.definition.controls[index]
+            let control = presentation.definition.controls[index]
             if case .picker = control.kind, shape(index) == .lines, moveCursor(step, index) {
                 followsFocus = true
                 return
@@ -79,7 +79,7 @@ extension LiveModel {
     private mutating func turnVertically(
         _ step: Int, _ index: Int, _ commands: inout [LiveCommand]
     ) {
-        switch mirror.definition.controls[index].kind {
+        switch presentation.definition.controls[index].kind {
         case .picker, .wheels: turn(step, &commands)
         case .date: turn(style(index) == .wheel ? step : -step, &commands)
         default: turn(-step, &commands)
@@ -92,7 +92,7 @@ extension LiveModel {
             return
         }
         guard let index = focusedIndex else { return }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         switch control.kind {
         case .picker(let picker):
             switch shape(index) {
@@ -120,9 +120,10 @@ extension LiveModel {
         let all = focusable
         guard let here = focus.flatMap({ all.firstIndex(of: $0) }),
             all.indices.contains(here + step), case .control(let field) = all[here + step],
-            let next = mirror.index(field),
-            mirror.definition.controls[next].section == mirror.definition.controls[index].section,
-            case .button = mirror.definition.controls[next].kind
+            let next = presentation.index(field),
+            presentation.definition.controls[next].section
+                == presentation.definition.controls[index].section,
+            case .button = presentation.definition.controls[next].kind
         else { return }
         moveFocus(to: all[here + step])
     }
@@ -133,7 +134,7 @@ extension LiveModel {
 
     /// Moves the highlight; `false` at an end.
     private mutating func moveCursor(_ step: Int, _ index: Int) -> Bool {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         let options = Self.choices(of: control)
         let here = cursor(index) ?? 0
         let next = here + step
@@ -145,7 +146,7 @@ extension LiveModel {
     /// The highlighted option: where the user moved it, otherwise the picked one, otherwise the
     /// first.
     func cursor(_ index: Int) -> Int? {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         let options = Self.choices(of: control)
         if let tag = cursors[control.id], let place = options.firstIndex(where: { $0.tag == tag }) {
             return place
@@ -160,7 +161,7 @@ extension LiveModel {
     mutating func act(_ commands: inout [LiveCommand]) {
         if case .section(let section)? = focus { return fold(section) }
         guard let index = focusedIndex else { return }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         guard mayEdit(control.id) else { return }
         switch control.kind {
         case .toggle:
@@ -188,7 +189,7 @@ extension LiveModel {
     }
 
     private mutating func takeDate(_ index: Int) {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         guard case .date(let date) = control.kind else { return }
         let value = DateValue(shown(index).value, mode: date.mode) ?? startOfDate(date)
         if style(index) == .graphical, let day = Self.day(of: value) {
@@ -199,7 +200,7 @@ extension LiveModel {
     }
 
     mutating func openList(_ index: Int) {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         let options = Self.choices(of: control)
         cursors[control.id] = nil
         let isPage = style(index) == .navigationLink
@@ -215,8 +216,8 @@ extension LiveModel {
 
     /// Picks an option; if several can be picked, adds or removes it.
     mutating func choose(_ tag: JSON, in field: String, _ commands: inout [LiveCommand]) {
-        guard let index = mirror.index(field), mayEdit(field) else { return }
-        let control = mirror.definition.controls[index]
+        guard let index = presentation.index(field), mayEdit(field) else { return }
+        let control = presentation.definition.controls[index]
         let option = Self.choices(of: control).first { $0.tag == tag }
         if option?.isDisabled == true { return say("\(option?.label ?? "it") is unavailable") }
         guard control.isMultiple else {
@@ -225,7 +226,7 @@ extension LiveModel {
             cursors[field] = mode == .form ? nil : tag
             if activeEdit?.field == field { return finish(.value(tag), &commands) }
             let shown = shown(index)
-            let isSettled = (mirror.state(field)?.conflict ?? []).isEmpty
+            let isSettled = (presentation.state(field)?.conflict ?? []).isEmpty
             if shown.value == tag, !shown.isMixed, isSettled, mode == .form { return }
             send(field, .value(tag), &commands)
             return
@@ -260,7 +261,7 @@ extension LiveModel {
     /// A digit: an option, or the beginning of a number.
     mutating func typed(_ digit: Int, _ commands: inout [LiveCommand]) {
         guard let index = focusedIndex else { return }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         // Cards change while others edit, so a digit could choose another card than intended.
         if activeEdit == nil, !conflict(index).isEmpty { return }
         switch control.kind {

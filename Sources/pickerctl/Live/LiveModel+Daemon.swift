@@ -17,19 +17,19 @@ extension LiveModel {
         _ field: String, _ action: Change.Action, context: String? = nil, isCurrent: Bool = false,
         typed: TextEditor? = nil, _ commands: inout [LiveCommand]
     ) -> Bool {
-        guard let index = mirror.index(field), mayEdit(field) else { return false }
+        guard let index = presentation.index(field), mayEdit(field) else { return false }
         problems[field] = nil
         asksToLeave = false
-        let change = Change(field: field, context: context ?? mirror.context, action)
+        let change = Change(field: field, context: context ?? presentation.context, action)
         let number = lastEdit + 1
         do throws(InvalidValue) {
             // The daemon decides about locked controls, so the edit is not displayed before the
             // answer.
-            if mirror.definition.controls[index].isLocked {
-                _ = try mirror.definition.edits(
-                    for: action, control: index, values: mirror.stored)
+            if presentation.definition.controls[index].isLocked {
+                _ = try presentation.definition.edits(
+                    for: action, control: index, values: presentation.stored)
             } else {
-                try mirror.edit(number, change)
+                try presentation.edit(number, change)
             }
         } catch {
             problems[field] = Self.problem(error)
@@ -43,7 +43,7 @@ extension LiveModel {
         request(
             .stateSet(
                 StateSet(
-                    form: mirror.form, changes: [change], context: isCurrent ? context : nil,
+                    form: presentation.form, changes: [change], context: isCurrent ? context : nil,
                     requireCurrent: isCurrent)),
             .edit(field, typed: typed ?? self.typed(action, index)), &commands)
         if !isOnline, mode == .form {
@@ -55,7 +55,7 @@ extension LiveModel {
     /// The text that an edit sets, as it was typed.
     private func typed(_ action: Change.Action, _ index: Int) -> TextEditor? {
         guard mode == .form, case .value(.string(let text)) = action,
-            case .text(let attributes) = mirror.definition.controls[index].kind
+            case .text(let attributes) = presentation.definition.controls[index].kind
         else { return nil }
         return TextEditor(
             text, isMultiline: attributes.isMultiline, maxLength: attributes.maxLength)
@@ -64,10 +64,11 @@ extension LiveModel {
     private func value(of action: Change.Action, _ index: Int) -> JSON {
         if case .value(let value) = action {
             return
-                (try? mirror.definition.admit(value, control: index, values: mirror.stored))
+                (try? presentation.definition.admit(
+                    value, control: index, values: presentation.stored))
                 ?? value
         }
-        return mirror.shown(index).value
+        return presentation.shown(index).value
     }
 
     static func problem(_ error: InvalidValue) -> String {
@@ -86,9 +87,9 @@ extension LiveModel {
 
     /// Whether keys may change a control; if not, shows the reason.
     mutating func mayEdit(_ field: String) -> Bool {
-        guard let index = mirror.index(field) else { return false }
-        let control = mirror.definition.controls[index]
-        if mirror.link == .deleted {
+        guard let index = presentation.index(field) else { return false }
+        let control = presentation.definition.controls[index]
+        if presentation.link == .deleted {
             say("the form was deleted", isError: true)
             return false
         }
@@ -96,7 +97,7 @@ extension LiveModel {
             say("\(control.title) is read-only")
             return false
         }
-        if !mirror.isEnabled(index) {
+        if !presentation.isEnabled(index) {
             say("\(control.title) is disabled now")
             return false
         }
@@ -108,7 +109,7 @@ extension LiveModel {
     mutating func answered(
         _ numbers: [Int], _ outcome: RequestOutcome, _ commands: inout [LiveCommand]
     ) {
-        mirror.answered(numbers)
+        presentation.answered(numbers)
         for number in numbers {
             guard let purpose = purposes.removeValue(forKey: number) else { continue }
             answered(purpose, outcome, &commands)
@@ -150,12 +151,12 @@ extension LiveModel {
     /// Takes the fields of the answer to an edit, undo or redo.
     private mutating func take(_ answer: JSON) -> SetResult? {
         guard let result = try? SetResult(decoding: answer) else { return nil }
-        mirror.take(result.fields)
+        presentation.take(result.fields)
         return result
     }
 
     private mutating func refused(_ field: String, _ error: WireError) {
-        mirror.take(error.fields)
+        presentation.take(error.fields)
         let subject = error.field ?? field
         var text = error.message
         if let expected = error.expected, !text.contains(expected) {
@@ -168,9 +169,10 @@ extension LiveModel {
     /// new one.
     private mutating func keep(_ typed: TextEditor?, of field: String) {
         guard let typed, activeEdit?.field != field, drafts[field] == nil,
-            let index = mirror.index(field),
-            mirror.shown(index).value.stringValue != typed.text,
-            ValueParser.number(typed.text).map({ .number($0) != mirror.shown(index).value }) ?? true
+            let index = presentation.index(field),
+            presentation.shown(index).value.stringValue != typed.text,
+            ValueParser.number(typed.text).map({ .number($0) != presentation.shown(index).value })
+                ?? true
         else { return }
         drafts[field] = typed
     }
@@ -186,13 +188,13 @@ extension LiveModel {
             text += " (not \(names): others have edited since)"
         }
         say(text)
-        if let first = result.fields.first, mirror.index(first.id) != nil {
+        if let first = result.fields.first, presentation.index(first.id) != nil {
             moveFocus(to: .control(first.id))
         }
     }
 
     func title(of field: String) -> String {
-        mirror.index(field).map { mirror.definition.controls[$0].title } ?? field
+        presentation.index(field).map { presentation.definition.controls[$0].title } ?? field
     }
 
     // MARK: Events
@@ -201,40 +203,40 @@ extension LiveModel {
         switch event {
         case .greeted(let greeting):
             let wasLost =
-                switch mirror.link {
+                switch presentation.link {
                 case .lost, .refused: true
                 case .connecting, .online, .deleted: false
                 }
-            if mirror.greeted(greeting) { otherReplica() }
+            if presentation.greeted(greeting) { otherReplica() }
             told = nil
             if wasLost { say("the daemon is back") }
             for kept in kept.greeted(by: greeting.store) { submit(kept.edit, &commands) }
-        case .disconnected: mirror.lost(nil)
-        case .goodbye(let goodbye): mirror.lost(goodbye.reason.text)
-        case .incompatible(let error): mirror.refused(error)
-        case .violation(let reason): mirror.lost("it sent what no daemon sends (\(reason))")
+        case .disconnected: presentation.lost(nil)
+        case .goodbye(let goodbye): presentation.lost(goodbye.reason.text)
+        case .incompatible(let error): presentation.refused(error)
+        case .violation(let reason): presentation.lost("it sent what no daemon sends (\(reason))")
         case .subscriptionRefused(_, let error):
-            mirror.refused(error)
+            presentation.refused(error)
             if error.kind == .notFound { deleted(&commands) }
         case .snapshot(let result, _):
-            flash(mirror.began(result))
+            flash(presentation.began(result))
             rebaseHold()
             told = nil
             // The definition may have changed since it was read.
-            request(.formGet(form: mirror.form), .definition, &commands)
+            request(.formGet(form: presentation.form), .definition, &commands)
         case .resumed(let result):
-            mirror.resumed(result)
+            presentation.resumed(result)
             told = nil
         case .changed(let change):
-            mirror.changed(
+            presentation.changed(
                 change.changes, revision: change.revision, context: change.context)
             noteOwn(change.revision, change.changes)
             flash(change.changes)
         case .formChanged(let change):
-            if change.form == mirror.form { formChanged(change, &commands) }
-        case .presence(let change): mirror.presence(change)
+            if change.form == presentation.form { formChanged(change, &commands) }
+        case .presence(let change): presentation.presence(change)
         case .forms(let list):
-            if list.forms.contains(where: { $0.form == mirror.form }) { cameBack(&commands) }
+            if list.forms.contains(where: { $0.form == presentation.form }) { cameBack(&commands) }
         case .answered: break
         }
     }
@@ -242,13 +244,13 @@ extension LiveModel {
     private mutating func flash(_ changes: [FieldChange]) {
         for change in changes {
             sayResolved(change.field)
-            if mirror.isMine(change.state.by) {
+            if presentation.isMine(change.state.by) {
                 flashes[change.field] = nil
                 continue
             }
             if let activeEdit, activeEdit.field == change.field { continue }
             problems[change.field] = nil
-            guard let peer = mirror.peer(change.state.by) else { continue }
+            guard let peer = presentation.peer(change.state.by) else { continue }
             flashes[change.field] = Flash(peer: peer, since: now)
         }
     }
@@ -256,10 +258,10 @@ extension LiveModel {
     /// The form was deleted: typed text stays a draft, and the form opens again when it is created
     /// again.
     private mutating func deleted(_ commands: inout [LiveCommand]) {
-        mirror.deleted()
+        presentation.deleted()
         keepAsDraft()
         if case .pick(let field, _) = mode {
-            parting = "the form \(mirror.form) was deleted while \(field) was picked"
+            parting = "the form \(presentation.form) was deleted while \(field) was picked"
             return commands.append(.quit(.noInput))
         }
         commands.append(.awaitForm)
@@ -267,8 +269,8 @@ extension LiveModel {
 
     /// Somebody created the form again.
     private mutating func cameBack(_ commands: inout [LiveCommand]) {
-        guard mirror.link == .deleted else { return }
-        mirror.rejoined()
+        guard presentation.link == .deleted else { return }
+        presentation.rejoined()
         purposes = [:]
         settled = [:]
         problems = [:]
@@ -280,10 +282,10 @@ extension LiveModel {
     private mutating func formChanged(_ change: FormChanged, _ commands: inout [LiveCommand]) {
         switch change.content {
         case .deleted: deleted(&commands)
-        case .defined where mirror.link == .deleted: cameBack(&commands)
+        case .defined where presentation.link == .deleted: cameBack(&commands)
         case .defined(let content):
             define(content.definition)
-            mirror.changed(
+            presentation.changed(
                 content.changes, revision: change.revision, context: content.context)
             flash(content.changes)
         }
@@ -291,22 +293,22 @@ extension LiveModel {
 
     /// A new definition: the edit continues if its control still exists.
     mutating func define(_ json: JSON) {
-        guard json != mirror.definition.json else { return }
+        guard json != presentation.definition.json else { return }
         let parsed = try? FormDefinition.parse(
             json, limits: FormLimits(), compile: around.compile)
         guard let definition = parsed else {
             return say("the form changed to one that this pickerctl cannot show", isError: true)
         }
-        let old = mirror.definition
+        let old = presentation.definition
         folded = Set(
             definition.sections.enumerated().compactMap { index, section in
                 let before = old.sections.firstIndex { $0.title == section.title }
                 let isFolded = before.map { folded.contains($0) } ?? section.isCollapsed
                 return isFolded ? index : nil
             })
-        mirror.define(definition)
+        presentation.define(definition)
         if let activeEdit {
-            guard let index = mirror.index(activeEdit.field),
+            guard let index = presentation.index(activeEdit.field),
                 definition.controls[index].type
                     == old.index(of: activeEdit.field).map({ old.controls[$0].type })
             else {
@@ -332,12 +334,13 @@ extension LiveModel {
 
     /// New options in an open list: the highlight stays at the option with the same tag.
     private func keepList(_ list: inout OpenList, of index: Int, old: FormDefinition) {
-        let field = mirror.definition.controls[index].id
+        let field = presentation.definition.controls[index].id
         let before = old.index(of: field).map { LiveModel.choices(of: old.controls[$0]) } ?? []
         let place = list.matches.indices.contains(list.cursor) ? list.matches[list.cursor].index : 0
         let tag = before.indices.contains(place) ? before[place].tag : .null
-        let options = LiveModel.choices(of: mirror.definition.controls[index])
-        list.refilter(options, groups: LiveModel.groups(of: mirror.definition.controls[index]))
+        let options = LiveModel.choices(of: presentation.definition.controls[index])
+        list.refilter(
+            options, groups: LiveModel.groups(of: presentation.definition.controls[index]))
         let now = options.firstIndex { $0.tag == tag }
         list.cursor = list.matches.firstIndex { $0.index == now } ?? 0
     }

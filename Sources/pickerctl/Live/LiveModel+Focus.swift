@@ -7,10 +7,10 @@ extension LiveModel {
     /// All focusable elements, in the order of the form.
     var focusable: [Focus] {
         var list: [Focus] = []
-        let definition = mirror.definition
+        let definition = presentation.definition
         if case .pick(let field, _) = mode { return [.control(field)] }
         for (number, section) in definition.sections.enumerated() {
-            let visible = section.fields.filter { mirror.isVisible($0) }
+            let visible = section.fields.filter { presentation.isVisible($0) }
             if visible.isEmpty { continue }
             if folded.contains(number) {
                 list.append(.section(number))
@@ -49,10 +49,14 @@ extension LiveModel {
         case .section(let number):
             return all.first { candidate in
                 guard case .control(let field) = candidate else { return false }
-                return mirror.index(field).map { mirror.definition.controls[$0].section } == number
+                return presentation.index(field).map {
+                    presentation.definition.controls[$0].section
+                } == number
             }
         case .control(let field):
-            let section = mirror.index(field).map { mirror.definition.controls[$0].section }
+            let section = presentation.index(field).map {
+                presentation.definition.controls[$0].section
+            }
             return section.map { .section($0) }.flatMap { all.contains($0) ? $0 : nil }
         }
     }
@@ -125,8 +129,10 @@ extension LiveModel {
     mutating func fold(_ section: Int) {
         if folded.contains(section) {
             folded.remove(section)
-            let first = mirror.definition.sections[section].fields.first { mirror.isVisible($0) }
-            if let first { moveFocus(to: .control(mirror.definition.controls[first].id)) }
+            let first = presentation.definition.sections[section].fields.first {
+                presentation.isVisible($0)
+            }
+            if let first { moveFocus(to: .control(presentation.definition.controls[first].id)) }
         } else {
             folded.insert(section)
             moveFocus(to: .section(section))
@@ -138,7 +144,7 @@ extension LiveModel {
         switch focus {
         case .section(let number)?: number
         case .control(let field)?:
-            mirror.index(field).map { mirror.definition.controls[$0].section }
+            presentation.index(field).map { presentation.definition.controls[$0].section }
         case nil: nil
         }
     }

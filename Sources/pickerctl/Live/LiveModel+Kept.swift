@@ -25,9 +25,10 @@ extension LiveModel {
 
     /// The first snapshot of another replica: the edit in progress belongs to what is shown now.
     mutating func rebaseHold() {
-        guard let activeEdit, activeEdit.context == nil, let state = mirror.state(activeEdit.field)
+        guard let activeEdit, activeEdit.context == nil,
+            let state = presentation.state(activeEdit.field)
         else { return }
-        self.activeEdit?.context = mirror.context
+        self.activeEdit?.context = presentation.context
         self.activeEdit?.revision = state.value == activeEdit.base.value ? state.revision : 0
     }
 
@@ -42,7 +43,7 @@ extension LiveModel {
     /// Sends an edit that was kept.
     mutating func submit(_ edit: StateSet, _ commands: inout [LiveCommand]) {
         let number = lastEdit + 1
-        for change in edit.changes { try? mirror.edit(number, change) }
+        for change in edit.changes { try? presentation.edit(number, change) }
         request(.stateSet(edit), .kept(edit.changes.map(\.field)), &commands)
     }
 
@@ -64,18 +65,18 @@ extension LiveModel {
 
     /// The values of kept edits of a field, in words.
     func keptText(_ field: String) -> String? {
-        guard !kept.edits.isEmpty, let index = mirror.index(field) else { return nil }
+        guard !kept.edits.isEmpty, let index = presentation.index(field) else { return nil }
         if isSecret(field) {
             return kept.edits.contains { $0.fields.contains(field) } ? "a new secret" : nil
         }
         let texts = kept.edits.flatMap(\.edit.changes).filter { $0.field == field }.map { change in
             switch change.action {
-            case .value(let value): return mirror.text(value, of: index)
+            case .value(let value): return presentation.text(value, of: index)
             case .increment(let amount): return amount.description
             case .press: return "pressed"
             case .reset: return "the default"
-            case .add(let tags): return "+ \(mirror.text(.array(tags), of: index))"
-            case .remove(let tags): return "− \(mirror.text(.array(tags), of: index))"
+            case .add(let tags): return "+ \(presentation.text(.array(tags), of: index))"
+            case .remove(let tags): return "− \(presentation.text(.array(tags), of: index))"
             case .toggle, .move: return "another value"
             }
         }
@@ -131,11 +132,12 @@ extension LiveModel {
 
     /// Makes the kept edits again in the daemon that answers, over the values that are shown.
     private mutating func applyKept(_ commands: inout [LiveCommand]) {
-        guard mirror.link != .deleted else {
-            return say("this daemon has no form \(mirror.form); the edits are kept", isError: true)
+        guard presentation.link != .deleted else {
+            return say(
+                "this daemon has no form \(presentation.form); the edits are kept", isError: true)
         }
         for old in kept.take() {
-            let missing = old.fields.filter { mirror.index($0) == nil }
+            let missing = old.fields.filter { presentation.index($0) == nil }
             guard missing.isEmpty else {
                 _ = kept.keep(old.edit, for: old.store, ())
                 say(
@@ -143,7 +145,7 @@ extension LiveModel {
                     isError: true)
                 continue
             }
-            submit(old.renewed(context: mirror.context), &commands)
+            submit(old.renewed(context: presentation.context), &commands)
         }
     }
 }

@@ -66,7 +66,7 @@ extension LiveModel {
             if typesAtOnce(event, &commands) { return }
             if let digit = Self.digit(event) { return typed(digit, &commands) }
             if event == KeyEvent(.enter), let index = focusedIndex, shape(index) != .closed,
-                mirror.definition.controls[index].isMultiple
+                presentation.definition.controls[index].isMultiple
             {
                 return say("Space selects or deselects; Enter changes nothing here")
             }
@@ -116,7 +116,7 @@ extension LiveModel {
 
     private mutating func takeBack(_ action: KeyAction, _ commands: inout [LiveCommand]) {
         guard mode == .form else { return }
-        let undo = StateUndo(form: mirror.form)
+        let undo = StateUndo(form: presentation.form)
         if action == .undo {
             request(.stateUndo(undo), .undo, &commands)
         } else {
@@ -126,12 +126,12 @@ extension LiveModel {
     }
 
     private mutating func leave(_ commands: inout [LiveCommand]) {
-        let waiting = mirror.waitingEdits
+        let waiting = presentation.waitingEdits
         let leaveKey = around.keys.name(of: .leave)
         if !asksToLeave, !drafts.isEmpty {
             let names = drafts.keys.sorted().map { title(of: $0) }.joined(separator: ", ")
             say("\(names): typed and not set; \(leaveKey) again leaves without it", isError: true)
-        } else if !asksToLeave, !isOnline, waiting > 0, mirror.link != .deleted {
+        } else if !asksToLeave, !isOnline, waiting > 0, presentation.link != .deleted {
             say(
                 "\(waiting) edits wait for the daemon; \(leaveKey) again leaves without them",
                 isError: true)
@@ -150,7 +150,7 @@ extension LiveModel {
         guard let field = focusedField else { return }
         problems[field] = nil
         message = nil
-        if let state = mirror.state(field), !state.conflict.isEmpty {
+        if let state = presentation.state(field), !state.conflict.isEmpty {
             settled[field] = state.revision
         }
     }
@@ -172,9 +172,9 @@ extension LiveModel {
         guard let next = waiting.first(where: { $0 > here }) ?? waiting.first else {
             return say("there is no conflict")
         }
-        let section = mirror.definition.controls[next].section
+        let section = presentation.definition.controls[next].section
         folded.remove(section)
-        moveFocus(to: .control(mirror.definition.controls[next].id))
+        moveFocus(to: .control(presentation.definition.controls[next].id))
     }
 
     private mutating func helpKey(_ event: KeyEvent, _ scroll: ScrollState) {

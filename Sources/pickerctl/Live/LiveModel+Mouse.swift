@@ -82,7 +82,7 @@ extension LiveModel {
     private mutating func apply(
         _ action: ControlAction, to field: String, _ commands: inout [LiveCommand]
     ) {
-        guard let index = mirror.index(field) else { return }
+        guard let index = presentation.index(field) else { return }
         switch action {
         case .focus, .fold: break
         case .option(let tag): choose(tag, in: field, &commands)
@@ -122,8 +122,8 @@ extension LiveModel {
 
     /// The thumb follows the mouse; the value is set when the button is released.
     private mutating func track(_ field: String, _ position: Int, _ last: Int) {
-        guard let index = mirror.index(field), mayEdit(field),
-            let domain = mirror.definition.controls[index].numberDomain,
+        guard let index = presentation.index(field), mayEdit(field),
+            let domain = presentation.definition.controls[index].numberDomain,
             let range = TrackRange(domain), let number = range.value(at: position, last: last),
             let snapped = domain.snapped(number)
         else { return }
@@ -148,7 +148,7 @@ extension LiveModel {
     private mutating func pickRow(
         _ part: Int, _ tag: JSON, _ index: Int, _ commands: inout [LiveCommand]
     ) {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         parts[control.id] = part
         switch control.kind {
         case .wheels(let wheels) where wheels.components.indices.contains(part):
@@ -174,7 +174,7 @@ extension LiveModel {
     }
 
     private mutating func turnCalendar(_ index: Int, by count: Int) {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         guard case .date(let date) = control.kind else { return }
         let value = DateValue(shown(index).value, mode: date.mode) ?? startOfDate(date)
         let month = months[control.id] ?? Self.day(of: value)?.yearMonth
@@ -204,7 +204,7 @@ extension LiveModel {
         }
         // The mouse wheel turns only a wheel that is being edited; otherwise it scrolls the page.
         if let owner = geometry.region(at: point)?.owner, let activeEdit, activeEdit.field == owner,
-            case .value(_, settles: nil) = activeEdit.kind, let index = mirror.index(owner),
+            case .value(_, settles: nil) = activeEdit.kind, let index = presentation.index(owner),
             isWheel(index)
         {
             return turn(step, &commands)
@@ -215,7 +215,7 @@ extension LiveModel {
     }
 
     private func isWheel(_ index: Int) -> Bool {
-        switch mirror.definition.controls[index].kind {
+        switch presentation.definition.controls[index].kind {
         case .wheels: true
         case .picker, .date: style(index) == .wheel
         default: false

@@ -11,7 +11,7 @@ extension LiveModel {
         if let message { return WordsLook(message.text, kind: message.isError ? .error : .note) }
         if let pendingChoice { return pendingChoice }
         guard let index = focusedIndex else { return WordsLook("", kind: .about) }
-        let field = mirror.definition.controls[index].id
+        let field = presentation.definition.controls[index].id
         if let problem = problems[field] { return words(of: problem, field) }
         if let waiting = waiting(field) {
             let who = waiting.by?.name ?? "another terminal"
@@ -49,30 +49,31 @@ extension LiveModel {
     /// A value that is set when no key is pressed for a moment.
     private func settling(_ index: Int) -> String? {
         guard let activeEdit, case .value(_, .some) = activeEdit.kind,
-            activeEdit.field == mirror.definition.controls[index].id
+            activeEdit.field == presentation.definition.controls[index].id
         else { return nil }
-        let before = mirror.text(index)
+        let before = presentation.text(index)
         return joined([valueText(index), "sets in a moment", "Esc keeps \(before)"])
     }
 
     /// What is known of a control: why it is disabled, its help, what it takes, and who set it.
     func facts(_ index: Int) -> [String] {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         return [reason(index), control.help, takes(index), author(index)].compactMap { $0 }
     }
 
     /// Who set a control, and when; `nil` if nobody has.
     func author(_ index: Int) -> String? {
-        guard let state = mirror.state(mirror.definition.controls[index].id), state.isSet,
+        guard let state = presentation.state(presentation.definition.controls[index].id),
+            state.isSet,
             let by = state.by
         else { return nil }
-        let who = "set by \(mirror.peer(by)?.name ?? "you")"
+        let who = "set by \(presentation.peer(by)?.name ?? "you")"
         return state.at.map { joined([who, around.localTime($0)]) } ?? who
     }
 
     /// What a control takes, in a few words.
     func takes(_ index: Int) -> String? {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         switch control.kind {
         case .picker(let picker):
             let count = Self.count(picker.options.options.count, "option")
@@ -80,9 +81,9 @@ extension LiveModel {
         case .wheels(let wheels): return Self.count(wheels.components.count, "wheel")
         case .toggle: return "on or off"
         case .slider, .stepper, .date, .text:
-            return Self.short(mirror.definition.expectedDescription(of: index))
+            return Self.short(presentation.definition.expectedDescription(of: index))
         case .gauge:
-            let words = Self.short(mirror.definition.expectedDescription(of: index))
+            let words = Self.short(presentation.definition.expectedDescription(of: index))
             return control.isReadOnly ? joined(["read-only", words]) : words
         case .secure: return "a secret, which is never shown"
         case .button(let button):
@@ -94,10 +95,10 @@ extension LiveModel {
 
     /// A value of a control in words.
     func valueText(_ value: JSON, of index: Int) -> String {
-        if case .toggle = mirror.definition.controls[index].kind, let isOn = value.boolValue {
+        if case .toggle = presentation.definition.controls[index].kind, let isOn = value.boolValue {
             return isOn ? "on" : "off"
         }
-        return mirror.text(value, of: index)
+        return presentation.text(value, of: index)
     }
 
     /// A domain in words without its article: `0 to 100 in steps of 5`.
@@ -113,8 +114,8 @@ extension LiveModel {
 
     /// The condition that does not hold, in a few words: `needs Maintenance mode off`.
     func reason(_ index: Int) -> String? {
-        guard mirror.link != .deleted, !mirror.isEnabled(index),
-            let condition = mirror.definition.controls[index].enabledWhen
+        guard presentation.link != .deleted, !presentation.isEnabled(index),
+            let condition = presentation.definition.controls[index].enabledWhen
         else { return nil }
         return words(of: condition).map { "needs \($0)" }
     }
@@ -137,12 +138,12 @@ extension LiveModel {
     }
 
     private func words(of comparison: Condition.Comparison, _ field: Int) -> String? {
-        let title = mirror.definition.controls[field].title
+        let title = presentation.definition.controls[field].title
         func text(_ value: JSON) -> String { valueText(value, of: field) }
         switch comparison {
         case .equals(let value): return "\(title) \(text(value))"
         case .isIn(let values): return "\(title) \(values.map(text).joined(separator: " or "))"
-        case .not("" as JSON), .not(.null): return title
+        case .not(.string("")), .not(.null): return title
         case .not(let value): return "\(title) not \(text(value))"
         case .atLeast(let value): return "\(title) at least \(text(value))"
         case .atMost(let value): return "\(title) at most \(text(value))"

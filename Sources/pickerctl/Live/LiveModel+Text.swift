@@ -8,11 +8,11 @@ extension LiveModel {
     /// Starts typing into the focused text, or continues its draft.
     mutating func editText() {
         guard let index = focusedIndex else { return }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         switch control.kind {
         case .text(let text):
             guard mayEdit(control.id) else { return }
-            let present = mirror.shown(index).value.stringValue ?? ""
+            let present = presentation.shown(index).value.stringValue ?? ""
             let fresh = TextEditor(
                 present, isMultiline: text.isMultiline, maxLength: text.maxLength)
             take(control.id, .text(drafts[control.id] ?? fresh))
@@ -29,7 +29,7 @@ extension LiveModel {
     /// Opens the text in the user's editor.
     mutating func editOutside(_ commands: inout [LiveCommand]) {
         guard let index = focusedIndex else { return }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         guard case .text = control.kind, mayEdit(control.id) else { return }
         if activeEdit == nil { editText() }
         guard case .text(let editor)? = activeEdit?.kind else { return }
@@ -53,8 +53,8 @@ extension LiveModel {
 
     /// Starts editing the only control; Enter ends with its value.
     mutating func beginPick(_ field: String) {
-        guard let index = mirror.index(field) else { return }
-        let control = mirror.definition.controls[index]
+        guard let index = presentation.index(field) else { return }
+        let control = presentation.definition.controls[index]
         switch control.kind {
         case .picker where shape(index) == .closed: openList(index)
         case .text, .secure: editText()
@@ -77,7 +77,7 @@ extension LiveModel {
     /// Space in `pick` ticks an option or turns a toggle. `false` for others.
     mutating func tick(_ commands: inout [LiveCommand]) -> Bool {
         guard let index = focusedIndex else { return false }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         switch control.kind {
         case .toggle:
             take(control.id, .value(.bool(!(shown(index).value.boolValue ?? false)), settles: nil))
@@ -95,15 +95,17 @@ extension LiveModel {
         guard let index = focusedIndex, shape(index) == .lines, let place = cursor(index) else {
             return false
         }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         guard case .picker(let picker) = control.kind, !picker.isMultiple else { return false }
         choose(Self.choices(of: control)[place].tag, in: control.id, &commands)
         return true
     }
 
     mutating func finishPick(_ field: String, _ commands: inout [LiveCommand]) {
-        guard case .pick(field, sets: true) = mode, let index = mirror.index(field) else { return }
-        picked = mirror.shown(index).value
+        guard case .pick(field, sets: true) = mode, let index = presentation.index(field) else {
+            return
+        }
+        picked = presentation.shown(index).value
         commands.append(.quit(.done))
     }
 }

@@ -8,7 +8,7 @@ extension LiveModel {
     /// is pressed for a while.
     mutating func turn(_ step: Int, _ commands: inout [LiveCommand]) {
         guard let index = focusedIndex else { return }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         guard mayEdit(control.id) else { return }
         if case .stepper(let stepper) = control.kind, mode == .form {
             // Steps of several people add up, so each step is sent as an increment.
@@ -38,7 +38,7 @@ extension LiveModel {
 
     /// The value one step further; `nil` at an end.
     private func turned(_ index: Int, by step: Int) -> JSON? {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         let value = shown(index).value
         switch control.kind {
         case .picker(let picker):
@@ -117,7 +117,7 @@ extension LiveModel {
     /// Moves to the minimum or the maximum.
     mutating func toEnd(_ direction: Int) {
         guard let index = focusedIndex else { return }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         if let domain = control.numberDomain, let end = direction < 0 ? domain.min : domain.max {
             return turnTo(control.id, .number(end))
         }
@@ -133,7 +133,7 @@ extension LiveModel {
     // MARK: Typing numbers
 
     mutating func typeNumber(_ index: Int) {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         guard mayEdit(control.id) else { return }
         if let draft = drafts[control.id] { return take(control.id, .number(draft)) }
         let number = shown(index).value.numberValue
@@ -172,8 +172,8 @@ extension LiveModel {
 
     /// Sets the day and keeps the time.
     mutating func pickDay(_ day: CivilDate, in field: String, _ commands: inout [LiveCommand]) {
-        guard let index = mirror.index(field),
-            case .date(let date) = mirror.definition.controls[index].kind
+        guard let index = presentation.index(field),
+            case .date(let date) = presentation.definition.controls[index].kind
         else { return }
         let present = DateValue(shown(index).value, mode: date.mode) ?? startOfDate(date)
         let value: DateValue =
@@ -189,7 +189,7 @@ extension LiveModel {
 
     /// Types a digit into the selected part of a date.
     mutating func typePart(_ digit: Int, _ index: Int) {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         guard mayEdit(control.id), case .date(let date) = control.kind else { return }
         let list = date.mode.parts(minuteInterval: date.minuteInterval)
         let part = list[min(parts[control.id] ?? 0, list.count - 1)]
@@ -208,8 +208,8 @@ extension LiveModel {
 
     /// Sets the part to the typed digits and selects the next part.
     mutating func takePart(_ typed: String, _ value: JSON) {
-        guard let activeEdit, let index = mirror.index(activeEdit.field),
-            case .date(let date) = mirror.definition.controls[index].kind
+        guard let activeEdit, let index = presentation.index(activeEdit.field),
+            case .date(let date) = presentation.definition.controls[index].kind
         else { return }
         let list = date.mode.parts(minuteInterval: date.minuteInterval)
         let place = min(parts[activeEdit.field] ?? 0, list.count - 1)

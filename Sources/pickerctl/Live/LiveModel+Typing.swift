@@ -7,7 +7,7 @@ extension LiveModel {
     /// Whether the focus is at a text, edited or not.
     var isAtText: Bool {
         guard mode == .form, let index = focusedIndex else { return false }
-        switch mirror.definition.controls[index].kind {
+        switch presentation.definition.controls[index].kind {
         case .text, .secure: return activeEdit == nil || activeEdit?.isTyping == true
         default: return false
         }
@@ -33,7 +33,7 @@ extension LiveModel {
         guard mode == .form, Self.isLetter(event), case .character(let character) = event.key,
             let index = focusedIndex
         else { return false }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         switch control.kind {
         case .slider, .stepper:
             guard character == ".", mayEdit(control.id) else { return false }
@@ -55,7 +55,7 @@ extension LiveModel {
     /// value, whichever part has the focus. `false` if the key has its usual meaning.
     mutating func dateKey(_ event: KeyEvent) -> Bool {
         guard Self.isLetter(event), case .character(let character) = event.key,
-            let index = focusedIndex, case .date = mirror.definition.controls[index].kind
+            let index = focusedIndex, case .date = presentation.definition.controls[index].kind
         else {
             typedDate = ""
             return false
@@ -78,10 +78,11 @@ extension LiveModel {
 
     /// Text pasted at a date, at any part; `false` if the focus is not at a date.
     mutating func pasteDate(_ text: String) -> Bool {
-        guard let index = focusedIndex, case .date = mirror.definition.controls[index].kind else {
+        guard let index = focusedIndex, case .date = presentation.definition.controls[index].kind
+        else {
             return false
         }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         guard mayEdit(control.id) else { return true }
         let trimmed = String(
             text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }
@@ -96,7 +97,7 @@ extension LiveModel {
     /// Sets a date from a whole ISO text: a date, a time, or both. Of both a control of one takes
     /// its own; a control of both keeps the other of `base`. `false` if the text is none.
     private mutating func takeDate(_ text: String, over base: JSON, _ index: Int) -> Bool {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         guard case .date(let date) = control.kind,
             let value = Self.date(text, date.mode, base)
         else { return false }

@@ -169,7 +169,7 @@ struct LiveModel {
         }
     }
 
-    var mirror: FormMirror
+    var presentation: FormPresentation
     var around: Surroundings
     let mode: Mode
     var size: Size
@@ -234,12 +234,13 @@ struct LiveModel {
     /// The cached parts of the screen.
     var drawn = DrawnParts()
 
-    init(_ mirror: FormMirror, _ around: Surroundings, mode: Mode = .form, size: Size) {
-        self.mirror = mirror
+    init(_ presentation: FormPresentation, _ around: Surroundings, mode: Mode = .form, size: Size) {
+        self.presentation = presentation
         self.around = around
         self.mode = mode
         self.size = size
-        for (index, section) in mirror.definition.sections.enumerated() where section.isCollapsed {
+        for (index, section) in presentation.definition.sections.enumerated()
+        where section.isCollapsed {
             folded.insert(index)
         }
         focus = focusable.first
@@ -288,7 +289,7 @@ struct LiveModel {
         return deadlines.min()
     }
 
-    var isOnline: Bool { mirror.link == .online }
+    var isOnline: Bool { presentation.link == .online }
 
     private mutating func expire(_ commands: inout [LiveCommand]) {
         flashes = flashes.filter { $0.value.since &+ Flash.span > now }
@@ -306,19 +307,20 @@ struct LiveModel {
     // MARK: Presence
 
     private var wantedPresence: PresenceUpdate {
-        PresenceUpdate(form: mirror.form, focus: focusedField, draft: sharedDraft)
+        PresenceUpdate(form: presentation.form, focus: focusedField, draft: sharedDraft)
     }
 
     /// The draft that others see: never a secret, and only a value that is valid for the control.
     private var sharedDraft: JSON? {
-        guard let activeEdit, let index = mirror.index(activeEdit.field) else { return nil }
-        if case .secure = mirror.definition.controls[index].kind { return nil }
+        guard let activeEdit, let index = presentation.index(activeEdit.field) else { return nil }
+        if case .secure = presentation.definition.controls[index].kind { return nil }
         if case .text = activeEdit.kind, typedKeys < 2 { return nil }
         guard let value = activeEdit.draft, value.encodedText.utf8.count <= 4_000 else {
             return nil
         }
-        if case .wheels = mirror.definition.controls[index].kind { return value }
-        let admitted = try? mirror.definition.admit(value, control: index, values: mirror.stored)
+        if case .wheels = presentation.definition.controls[index].kind { return value }
+        let admitted = try? presentation.definition.admit(
+            value, control: index, values: presentation.stored)
         return admitted
     }
 

@@ -6,10 +6,10 @@ internal import TerminalUI
 extension LiveModel {
     /// The states that all controls share.
     func state(_ index: Int) -> ControlState {
-        let field = mirror.definition.controls[index].id
+        let field = presentation.definition.controls[index].id
         var state = ControlState.of(
-            mirror.definition.controls[index], shown(index),
-            isDisabled: mirror.link == .deleted || !mirror.isEnabled(index),
+            presentation.definition.controls[index], shown(index),
+            isDisabled: presentation.link == .deleted || !presentation.isEnabled(index),
             isFocused: focusedField == field && (page == .form || page == .keys))
         if let problem = problems[field] {
             state.validity = .invalid(problem)
@@ -20,7 +20,9 @@ extension LiveModel {
         }
         state.reason = reason(index)
         state.held = waiting(field)
-        if let other = mirror.others.first(where: { $0.wire.focus == field && $0.wire.draft != nil }
+        if let other = presentation.others.first(where: {
+            $0.wire.focus == field && $0.wire.draft != nil
+        }
         ),
             let draft = other.wire.draft
         {
@@ -34,7 +36,7 @@ extension LiveModel {
             }
         }
         let ghost = state.ghost?.by
-        state.peers = mirror.others.filter { other in
+        state.peers = presentation.others.filter { other in
             other.wire.focus == field && other.peer != ghost && other.peer != state.flash
         }.map(\.peer)
         return state
@@ -42,20 +44,20 @@ extension LiveModel {
 
     /// The value in words, including one that is being edited.
     func valueText(_ index: Int) -> String {
-        guard let activeEdit, activeEdit.field == mirror.definition.controls[index].id else {
-            return mirror.text(index)
+        guard let activeEdit, activeEdit.field == presentation.definition.controls[index].id else {
+            return presentation.text(index)
         }
-        let definition = mirror.definition
+        let definition = presentation.definition
         let value = shown(index).value
         let targets = definition.targets[index]
         return definition.displayText(of: index) {
-            targets.contains($0) ? value : mirror.stored($0)
+            targets.contains($0) ? value : presentation.stored($0)
         }
     }
 
     /// The view of a control.
     func view(_ index: Int, _ environment: StyleEnvironment) -> any Block {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         let environment = environment.styled(style(index), for: control.type)
         let cards = activeEdit?.field == control.id ? [] : conflict(index)
         if !cards.isEmpty {
@@ -90,7 +92,7 @@ extension LiveModel {
 
     /// A button for a row of buttons; its question is drawn below the row.
     func button(_ index: Int, _ environment: StyleEnvironment) -> ButtonRow.Item? {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         var interaction = ControlInteraction()
         interaction.phase = pressed?.field == control.id ? .pressed : .idle
         guard let view = controlView(index, environment, interaction) as? ButtonView else {
@@ -110,15 +112,15 @@ extension LiveModel {
         _ index: Int, _ environment: StyleEnvironment, _ interaction: ControlInteraction
     ) -> any ControlView {
         var state = state(index)
-        state.notes = notes(mirror.definition.controls[index].id, environment)
-        return mirror.definition.view(
+        state.notes = notes(presentation.definition.controls[index].id, environment)
+        return presentation.definition.view(
             of: index, shown(index), text: valueText(index), state, interaction
-        ) { mirror.text($0, of: index) }
+        ) { presentation.text($0, of: index) }
     }
 
     /// What the user does with a control at this moment.
     private func interaction(_ index: Int) -> ControlInteraction {
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         var interaction = ControlInteraction()
         if focusedField == control.id, shape(index) == .lines || control.isMultiple {
             interaction.cursor = cursor(index)
@@ -129,7 +131,7 @@ extension LiveModel {
         interaction.month = months[control.id]
         interaction.today = around.today
         interaction.phase = phase(control.id)
-        interaction.isSecretSet = mirror.isSecretSet(index) ?? false
+        interaction.isSecretSet = presentation.isSecretSet(index) ?? false
         guard let activeEdit, activeEdit.field == control.id else { return interaction }
         switch activeEdit.kind {
         case .text(let editor), .number(let editor): interaction.typing = editor

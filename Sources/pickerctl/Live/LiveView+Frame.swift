@@ -10,7 +10,7 @@ extension LiveModel {
     func header(_ environment: StyleEnvironment) -> Row {
         let roles = environment.roles
         let title = StyledText(
-            " " + (mirror.definition.title ?? mirror.form), roles.heading)
+            " " + (presentation.definition.title ?? presentation.form), roles.heading)
         // A long title is cut to leave space for the people.
         let here = presence(environment, room: formColumns - title.columns - 4)
         let width = here.reduce(0) { $0 + $1.measure(width: formColumns).columns + 2 }
@@ -34,7 +34,7 @@ extension LiveModel {
     private func presence(_ environment: StyleEnvironment, room: Int) -> [any Block] {
         let roles = environment.roles
         let glyphs = environment.glyphs
-        switch mirror.link {
+        switch presentation.link {
         case .connecting: return [StyledText("connecting \(glyphs.more)", roles.dim)]
         case .lost: return [StyledText("offline", roles.warning.adding(.bold))]
         case .deleted, .refused: return []
@@ -61,28 +61,28 @@ extension LiveModel {
     private func people(room: Int, _ environment: StyleEnvironment) -> StyledText {
         let roles = environment.roles
         let glyphs = environment.glyphs
-        if mirror.others.isEmpty { return StyledText("only you", roles.dim) }
+        if presentation.others.isEmpty { return StyledText("only you", roles.dim) }
         var names = StyledText("")
-        for (number, other) in mirror.others.enumerated() {
+        for (number, other) in presentation.others.enumerated() {
             if number > 0 { names = names.appending("  ") }
             names = names.appending(
                 "\(glyphs.dot) \(other.peer.name)", roles.peer(other.peer.number))
         }
         if names.columns <= room { return names }
-        let count = mirror.others.count
+        let count = presentation.others.count
         return StyledText("\(glyphs.dot) \(count) other\(count == 1 ? "" : "s")", roles.peer(0))
     }
 
     /// The banners.
     func banner(_ environment: StyleEnvironment) -> FittingText? {
         let texts: [String]
-        switch mirror.link {
+        switch presentation.link {
         case .connecting, .online:
             guard let keptBanner else { return nil }
             let brief = "\(Self.count(kept.edits.count, "edit")) not sent"
             texts = [keptBanner, joined([brief, around.keys.name(of: .kept)])]
         case .lost(let reason):
-            let waiting = mirror.waitingEdits
+            let waiting = presentation.waitingEdits
             let what = waiting == 0 ? "edits" : Self.count(waiting, "edit")
             let when = "\(what) \(waiting == 1 ? "merges" : "merge") when it is back"
             let why = reason.map { " (\($0))" } ?? ""
@@ -92,7 +92,7 @@ extension LiveModel {
             ]
         case .deleted:
             texts = [
-                keptBanner.map { "this daemon has no form \(mirror.form); \($0)" }
+                keptBanner.map { "this daemon has no form \(presentation.form); \($0)" }
                     ?? "this form was deleted; it opens again when somebody creates it"
             ]
         case .refused(let reason): texts = [reason]
@@ -169,7 +169,8 @@ extension LiveModel {
         guard let activeEdit else { return freeHints }
         switch activeEdit.kind {
         case .list:
-            let several = focusedIndex.map { mirror.definition.controls[$0].isMultiple } ?? false
+            let several =
+                focusedIndex.map { presentation.definition.controls[$0].isMultiple } ?? false
             return [
                 ("Enter", several ? "select" : "choose"), ("a-z", "filter"),
                 ("Esc", several ? "done" : "close"),
@@ -194,7 +195,7 @@ extension LiveModel {
 
     private var pickHints: [(String, String)] {
         guard let index = focusedIndex else { return [] }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         let leave = ("Esc", "leave")
         let sets = if case .pick(_, sets: true) = mode { true } else { false }
         switch control.kind {
@@ -231,7 +232,7 @@ extension LiveModel {
     var controlHints: [(String, String)] {
         if case .section? = focus { return [("Enter", "unfold")] }
         guard let index = focusedIndex else { return [] }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         if !conflict(index).isEmpty {
             return [("←→", "choose"), ("Enter", "settle for everybody"), ("Esc", "later")]
         }
@@ -270,8 +271,8 @@ extension LiveModel {
         let roles = environment.roles
         return Column {
             StyledText("Who is here", roles.heading)
-            StyledText("  you" + (mirror.user.map { " (\($0))" } ?? ""), roles.text)
-            for other in mirror.others {
+            StyledText("  you" + (presentation.user.map { " (\($0))" } ?? ""), roles.text)
+            for other in presentation.others {
                 let place = other.wire.focus.map { "at \(title(of: $0))" } ?? ""
                 let tty = other.wire.tty.map { " on \($0)" } ?? ""
                 StyledText(
@@ -305,10 +306,11 @@ extension LiveModel {
     var helpLines: [(keys: String, text: String)] {
         var about: [(title: String, text: String?)] = []
         if let index = focusedIndex {
-            let control = mirror.definition.controls[index]
+            let control = presentation.definition.controls[index]
             about.append((control.title, control.help))
         }
-        about.append((mirror.definition.title ?? mirror.form, mirror.definition.help))
+        about.append(
+            (presentation.definition.title ?? presentation.form, presentation.definition.help))
         var lines: [(keys: String, text: String)] = []
         for case (let title, let text?) in about {
             lines.append((title, ""))

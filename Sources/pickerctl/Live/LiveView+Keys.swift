@@ -52,10 +52,10 @@ extension LiveModel {
 
     /// Whether the focused control has a value that can be reset.
     private var isResettable: Bool {
-        guard let index = focusedIndex, !mirror.definition.controls[index].isReadOnly else {
+        guard let index = focusedIndex, !presentation.definition.controls[index].isReadOnly else {
             return false
         }
-        switch mirror.definition.controls[index].kind {
+        switch presentation.definition.controls[index].kind {
         case .button, .label: return false
         default: return true
         }
@@ -64,7 +64,7 @@ extension LiveModel {
     /// The kind of the focused control and its label: `Slider: Traffic`.
     private var keysTitle: String {
         guard let index = focusedIndex else { return "Section" }
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         let kind: String
         switch control.kind {
         case .picker: kind = shape(index) == .closed ? "Menu" : "Picker"

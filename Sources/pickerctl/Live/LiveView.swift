@@ -28,17 +28,17 @@ extension LiveModel {
 
     /// The environment for this width: the label column is as wide as the longest label.
     private func environment(_ drawn: inout DrawnParts) -> StyleEnvironment {
-        let columns = drawn.labelColumns(of: mirror.definitions) {
-            mirror.definition.controls.map { ControlLabel($0).columns }
+        let columns = drawn.labelColumns(of: presentation.definitions) {
+            presentation.definition.controls.map { ControlLabel($0).columns }
         }
-        let visible = columns.indices.lazy.filter { mirror.isVisible($0) }
+        let visible = columns.indices.lazy.filter { presentation.isVisible($0) }
         return around.environment.fittingLabels(
             columns: visible.map { columns[$0] }.max() ?? 0)
     }
 
     private func screen(_ drawn: inout DrawnParts) -> LiveScreen {
         let environment = environment(&drawn)
-        drawn.begin(size: size, definition: mirror.definitions, environment)
+        drawn.begin(size: size, definition: presentation.definitions, environment)
         var canvas = Canvas(columns: size.columns, lines: size.lines)
         let columns = formColumns
         var top = 0
@@ -125,7 +125,7 @@ extension LiveModel {
         into canvas: inout Canvas, in window: Rect, _ environment: StyleEnvironment
     ) {
         guard let activeEdit, case .list(let list) = activeEdit.kind,
-            let index = mirror.index(activeEdit.field),
+            let index = presentation.index(activeEdit.field),
             let menu = menu(index, list, environment)
         else { return }
         let frame = canvas.frames.last { $0.owner == activeEdit.field }?.rect ?? window
@@ -156,7 +156,7 @@ extension LiveModel {
     /// A list of options on the whole screen.
     private func openPage(_ environment: StyleEnvironment) -> Owned? {
         guard let activeEdit, case .list(let list) = activeEdit.kind,
-            let index = mirror.index(activeEdit.field),
+            let index = presentation.index(activeEdit.field),
             style(index) == .navigationLink, let page = pickerPage(index, list, environment)
         else { return nil }
         return Owned(by: activeEdit.field, AnyBlock(page))
@@ -176,7 +176,7 @@ extension LiveModel {
         guard let frame = geometry.frames.last(where: { $0.owner == Self.owner(of: focus) })?.rect
         else { return nil }
         if frame.lines > geometry.window.lines, case .control(let field) = focus,
-            let index = mirror.index(field)
+            let index = presentation.index(field)
         {
             let alone = Canvas.drawing(AnyBlock(view(index, environment)), columns: width)
             let y = frame.y + (alone.cursor?.y ?? 0)
@@ -192,7 +192,7 @@ extension LiveModel {
     private func content(
         _ environment: StyleEnvironment, columns: Int, lines: Int, _ drawn: inout DrawnParts
     ) -> DrawnColumn {
-        let definition = mirror.definition
+        let definition = presentation.definition
         var column = DrawnColumn(columns: columns)
         func note(_ text: String) {
             let canvas = drawn.drawing(of: .note(text), columns: columns) {
@@ -204,7 +204,7 @@ extension LiveModel {
         let air = air(environment, columns: columns, lines: lines, &drawn)
         if isRoomy, let subtitle = definition.subtitle { note(subtitle) }
         for (number, section) in definition.sections.enumerated() {
-            let visible = section.fields.filter { mirror.isVisible($0) }
+            let visible = section.fields.filter { presentation.isVisible($0) }
             if visible.isEmpty { continue }
             if !column.isEmpty { column.appendLine() }
             if section.title != nil || folded.contains(number) {
@@ -249,7 +249,7 @@ extension LiveModel {
         column.append(row)
         // The question of a button is below the row, so that no button moves.
         guard let activeEdit, case .confirm = activeEdit.kind,
-            let index = mirror.index(activeEdit.field),
+            let index = presentation.index(activeEdit.field),
             run.contains(index)
         else { return }
         let question = drawn.drawing(of: .control(index, look(index)), columns: column.columns) {
@@ -263,7 +263,7 @@ extension LiveModel {
 
     /// Whether a control is drawn on a filled ground, which would join with that of its neighbour.
     private func isInput(_ index: Int) -> Bool {
-        switch mirror.definition.controls[index].kind {
+        switch presentation.definition.controls[index].kind {
         case .picker: shape(index) == .closed || style(index) == .segmented
         case .date: style(index) != .wheel
         case .text, .secure, .stepper, .button: true
@@ -276,16 +276,16 @@ extension LiveModel {
     private func air(
         _ environment: StyleEnvironment, columns: Int, lines: Int, _ drawn: inout DrawnParts
     ) -> Air {
-        var needed = isRoomy && mirror.definition.subtitle != nil ? 1 : 0
+        var needed = isRoomy && presentation.definition.subtitle != nil ? 1 : 0
         var (all, inputs) = (0, 0)
-        for (number, section) in mirror.definition.sections.enumerated() {
-            let visible = section.fields.filter { mirror.isVisible($0) }
+        for (number, section) in presentation.definition.sections.enumerated() {
+            let visible = section.fields.filter { presentation.isVisible($0) }
             if visible.isEmpty { continue }
             if needed > 0 { needed += 1 }
             if section.title != nil || folded.contains(number) { needed += 1 }
             if folded.contains(number) { continue }
             if section.footer != nil { needed += 1 }
-            let rows = mirror.definition.rows(of: visible)
+            let rows = presentation.definition.rows(of: visible)
             for (place, row) in rows.enumerated() {
                 needed += drawn.restingLines(of: row[0], look(row[0])) {
                     controlView(row[0], environment).block(in: environment)
@@ -369,12 +369,12 @@ extension LiveModel {
     var summary: StyledText {
         guard let index = focusedIndex else { return StyledText("") }
         let roles = around.environment.roles
-        let control = mirror.definition.controls[index]
+        let control = presentation.definition.controls[index]
         let text: String
         if case .secure = control.kind {
             text = "set"
         } else {
-            text = picked.map { mirror.text($0, of: index) } ?? valueText(index)
+            text = picked.map { presentation.text($0, of: index) } ?? valueText(index)
         }
         return StyledText(around.environment.glyphs.check + " ", roles.success)
             .appending(control.title + "  ", roles.dim).appending(text, roles.text).truncated()

@@ -37,11 +37,11 @@ struct OpenCommand: ParsableCommand {
             if let place, !place.isWholeForm, place.form != nil { field = place.field }
         }
         let name = try settings.form ?? session.form()
-        let mirror = try LiveStart.mirror(of: name, session)
-        if let field, mirror.index(field) == nil {
-            throw Failure.noField(field, name, among: mirror.definition.controls.map(\.id))
+        let presentation = try LiveStart.presentation(of: name, session)
+        if let field, presentation.index(field) == nil {
+            throw Failure.noField(field, name, among: presentation.definition.controls.map(\.id))
         }
-        let status = try LiveStart.open(mirror, session, live, settings, at: field)
+        let status = try LiveStart.open(presentation, session, live, settings, at: field)
         if status != .done { throw Failure.silent(status) }
     }
 
@@ -98,10 +98,12 @@ struct LiveOptions: ParsableArguments {
 /// The data that a form needs before it is displayed.
 enum LiveStart {
     /// The current form from the daemon.
-    static func mirror(of form: String, _ session: Session) throws(Failure) -> FormMirror {
+    static func presentation(of form: String, _ session: Session) throws(Failure)
+        -> FormPresentation
+    {
         let result = try session.definition(form)
         let definition = try parse(result.definition)
-        return FormMirror(definition, FormReplica(try session.snapshot(form)))
+        return FormPresentation(definition, FormReplica(try session.snapshot(form)))
     }
 
     static func parse(_ json: JSON) throws(Failure) -> FormDefinition {
@@ -127,37 +129,39 @@ enum LiveStart {
 
     /// The whole form.
     static func open(
-        _ mirror: FormMirror, _ session: Session, _ options: LiveOptions, _ settings: Settings,
+        _ presentation: FormPresentation, _ session: Session, _ options: LiveOptions,
+        _ settings: Settings,
         at field: String? = nil
     ) throws(Failure) -> ExitStatus {
-        if options.nonInteractive { return try present(mirror, session) }
+        if options.nonInteractive { return try present(presentation, session) }
         if !isPlain(options), isatty(STDOUT_FILENO) == 1, let terminal = Terminal(.screen) {
-            return run(mirror, session, options, settings, terminal, .form, at: field).status
+            return run(presentation, session, options, settings, terminal, .form, at: field).status
         }
-        return try lines(mirror, session, options, settings, .form, STDOUT_FILENO).status
+        return try lines(presentation, session, options, settings, .form, STDOUT_FILENO).status
     }
 
     /// One control.
     static func pick(
-        _ mirror: FormMirror, _ session: Session, _ options: LiveOptions, _ settings: Settings,
+        _ presentation: FormPresentation, _ session: Session, _ options: LiveOptions,
+        _ settings: Settings,
         _ mode: LiveModel.Mode
     ) throws(Failure) -> (status: ExitStatus, model: LiveModel) {
         if !isPlain(options), let terminal = Terminal(.inline) {
-            return run(mirror, session, options, settings, terminal, mode)
+            return run(presentation, session, options, settings, terminal, mode)
         }
-        return try lines(mirror, session, options, settings, mode, STDERR_FILENO)
+        return try lines(presentation, session, options, settings, mode, STDERR_FILENO)
     }
 
     /// Prints the values without questions.
     private static func present(
-        _ mirror: FormMirror, _ session: Session
+        _ presentation: FormPresentation, _ session: Session
     ) throws(Failure) -> ExitStatus {
         var missing: [String] = []
-        for index in mirror.definition.controls.indices where mirror.isVisible(index) {
-            let control = mirror.definition.controls[index]
-            if mirror.shown(index).isMissing { missing.append(control.id) }
+        for index in presentation.definition.controls.indices where presentation.isVisible(index) {
+            let control = presentation.definition.controls[index]
+            if presentation.shown(index).isMissing { missing.append(control.id) }
             if case .button = control.kind { continue }
-            try session.console.safeLine("\(control.title): \(mirror.text(index))")
+            try session.console.safeLine("\(control.title): \(presentation.text(index))")
         }
         try session.console.flush()
         if !missing.isEmpty {
@@ -167,31 +171,33 @@ enum LiveStart {
     }
 
     private static func lines(
-        _ mirror: FormMirror, _ session: Session, _ options: LiveOptions, _ settings: Settings,
+        _ presentation: FormPresentation, _ session: Session, _ options: LiveOptions,
+        _ settings: Settings,
         _ mode: LiveModel.Mode, _ output: Int32
     ) throws(Failure) -> (status: ExitStatus, model: LiveModel) {
         let isPerson = isatty(STDIN_FILENO) == 1
         var model = LiveModel(
-            mirror, surroundings(options, settings, .ascii), mode: mode,
+            presentation, surroundings(options, settings, .ascii), mode: mode,
             size: Size(columns: 80, lines: 24))
         model.activeEdit = nil
         let link = LiveLink(
-            session.client.resolution, form: mirror.form, tty: session.terminal)
+            session.client.resolution, form: presentation.form, tty: session.terminal)
         session.client.close()
         var runtime = LineRuntime(LineForm(model, isPerson: isPerson), link, output: output)
         return try runtime.run()
     }
 
     static func run(
-        _ mirror: FormMirror, _ session: Session, _ options: LiveOptions, _ settings: Settings,
+        _ presentation: FormPresentation, _ session: Session, _ options: LiveOptions,
+        _ settings: Settings,
         _ terminal: Terminal, _ mode: LiveModel.Mode, at field: String? = nil
     ) -> (status: ExitStatus, model: LiveModel) {
         let charset = Charset(variable: environmentVariable)
         let around = surroundings(options, settings, charset)
-        var model = LiveModel(mirror, around, mode: mode, size: terminal.size)
+        var model = LiveModel(presentation, around, mode: mode, size: terminal.size)
         if let field { model.focus = .control(field) }
         let link = LiveLink(
-            session.client.resolution, form: mirror.form, tty: session.terminal)
+            session.client.resolution, form: presentation.form, tty: session.terminal)
         session.client.close()
         var runtime = LiveRuntime(model, link, terminal, charset: charset)
         return runtime.run()

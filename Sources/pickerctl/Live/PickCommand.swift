@@ -21,15 +21,15 @@ struct PickCommand: ParsableCommand {
         let session = Session(common.settings)
         let name = FieldName(field)
         let form = try session.form(of: [name])
-        let mirror = try LiveStart.mirror(of: form, session)
-        guard let index = mirror.index(name.field) else {
+        let presentation = try LiveStart.presentation(of: form, session)
+        guard let index = presentation.index(name.field) else {
             throw Failure.noField(
-                name.field, form, among: mirror.definition.controls.map(\.id))
+                name.field, form, among: presentation.definition.controls.map(\.id))
         }
-        try check(mirror, index)
-        if live.nonInteractive { return try present(mirror, index, session) }
+        try check(presentation, index)
+        if live.nonInteractive { return try present(presentation, index, session) }
         let mode = LiveModel.Mode.pick(field: name.field, sets: !noSet)
-        let (status, model) = try LiveStart.pick(mirror, session, live, common.settings, mode)
+        let (status, model) = try LiveStart.pick(presentation, session, live, common.settings, mode)
         guard status == .done else {
             throw model.parting.map { Failure(status, $0) } ?? Failure.silent(status)
         }
@@ -39,15 +39,15 @@ struct PickCommand: ParsableCommand {
         }
     }
 
-    private func check(_ mirror: FormMirror, _ index: Int) throws(Failure) {
-        let control = mirror.definition.controls[index]
+    private func check(_ presentation: FormPresentation, _ index: Int) throws(Failure) {
+        let control = presentation.definition.controls[index]
         switch control.kind {
         case .label: throw .isLabel(control.id)
         case .button: throw .isButton(control.id)
         default: break
         }
         if control.isReadOnly { throw Failure(.data, "\(control.id) is read-only") }
-        if !mirror.isEnabled(index) {
+        if !presentation.isEnabled(index) {
             throw Failure(
                 .data, "\(control.id) is disabled; see pickerctl describe \(control.id)")
         }
@@ -55,13 +55,13 @@ struct PickCommand: ParsableCommand {
 
     /// The current value or the default, without a question.
     private func present(
-        _ mirror: FormMirror, _ index: Int, _ session: Session
+        _ presentation: FormPresentation, _ index: Int, _ session: Session
     ) throws(Failure) {
-        let shown = mirror.shown(index)
+        let shown = presentation.shown(index)
         if shown.isMissing || shown.isMixed || shown.isInvalid {
             throw Failure(
                 .notMet,
-                "\(mirror.definition.controls[index].id) has no value; use pickerctl set")
+                "\(presentation.definition.controls[index].id) has no value; use pickerctl set")
         }
         try session.console.value(ValueText.bare(shown.value))
         try session.console.flush()

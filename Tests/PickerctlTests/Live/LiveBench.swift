@@ -49,7 +49,8 @@ struct LiveBench {
         around.today = CivilDate(year: 2026, month: 11, day: 21)
         around.localTime = { String($0.description.dropFirst(11).prefix(8)) }
         model = LiveModel(
-            FormMirror(definition), around, mode: mode, size: Size(columns: columns, lines: lines))
+            FormPresentation(definition), around, mode: mode,
+            size: Size(columns: columns, lines: lines))
         connect()
         sent = []
     }
@@ -108,7 +109,7 @@ struct LiveBench {
                         you: .init(connection: Self.me, uid: 1, gid: 1, pid: 1, user: "ann"),
                         limits: []))))
         let result = SubscribeResult(
-            form: model.mirror.form, log: "l", revision: revision,
+            form: model.presentation.form, log: "l", revision: revision,
             context: "\(replica).1:\(revision)",
             isResumed: false, fields: [])
         feed(.client(.snapshot(result, previous: [])))
@@ -130,8 +131,10 @@ struct LiveBench {
         revision += 1
         let user = connection == Self.me ? "ann" : "bob"
         let was =
-            model.mirror.state(field)?.value
-            ?? model.mirror.index(field).map { model.mirror.definition.controls[$0].defaultValue }
+            model.presentation.state(field)?.value
+            ?? model.presentation.index(field).map {
+                model.presentation.definition.controls[$0].defaultValue
+            }
         let state = FieldState(
             value: value, revision: revision, isSet: true, by: Self.author(connection, user),
             at: Timestamp("2026-11-21T14:02:11.000Z"), conflict: conflict,
@@ -140,7 +143,8 @@ struct LiveBench {
             .client(
                 .changed(
                     StateChanged(
-                        form: model.mirror.form, revision: revision, context: "a.1:\(revision)",
+                        form: model.presentation.form, revision: revision,
+                        context: "a.1:\(revision)",
                         changes: [FieldChange(field: field, state: state, was: was)]))))
     }
 
@@ -155,14 +159,15 @@ struct LiveBench {
                 if case .value(let value) = change.action {
                     changed(change.field, value, by: Self.me)
                 }
-                if let state = model.mirror.state(change.field) {
+                if let state = model.presentation.state(change.field) {
                     fields.append(NamedField(id: change.field, state: state))
                 }
             }
         }
         var writer = JSONWriter()
         SetResult(
-            form: model.mirror.form, revision: revision, context: "a.1:\(revision)", fields: fields
+            form: model.presentation.form, revision: revision, context: "a.1:\(revision)",
+            fields: fields
         ).encode(into: &writer)
         let json = try? JSON(parsing: String(decoding: writer.take(), as: UTF8.self))
         feed(.answered([number], .result(json ?? .null)))
@@ -182,7 +187,7 @@ struct LiveBench {
         let peer = PresenceChanged.Peer(
             connection: Self.bob, user: "bob", client: nil, tty: "pts/9", focus: field,
             draft: draft, isGone: isGone)
-        feed(.client(.presence(PresenceChanged(form: model.mirror.form, peers: [peer]))))
+        feed(.client(.presence(PresenceChanged(form: model.presentation.form, peers: [peer]))))
     }
 
     // MARK: What is seen
@@ -206,6 +211,6 @@ struct LiveBench {
     }
 
     func value(_ field: String) -> JSON {
-        model.mirror.index(field).map { model.shown($0).value } ?? .null
+        model.presentation.index(field).map { model.shown($0).value } ?? .null
     }
 }

@@ -58,7 +58,7 @@ struct LiveFuzzTests {
         var random = SplitMix64(seed: SplitMix64.seed(from: "LIVE_SEED"))
         for _ in 0..<3 {
             var bench = try LiveBench(example: name, columns: 80, lines: 24)
-            let fields = bench.model.mirror.definition.controls.map(\.id)
+            let fields = bench.model.presentation.definition.controls.map(\.id)
             for _ in 0..<80 {
                 step(&bench, &random, fields)
                 let size = bench.model.size

@@ -156,7 +156,7 @@ struct LiveSharedTests {
         bench.press(.right, .enter)
         #expect(bench.edits.isEmpty)
         // Another form is none of ours.
-        let definition = bench.model.mirror.definition.json
+        let definition = bench.model.presentation.definition.json
         func defined(_ name: String) -> LiveEvent {
             .client(
                 .formChanged(

@@ -9,7 +9,7 @@ internal import SyncCore
 internal import TerminalUI
 
 /// A form as one client sees it.
-struct FormMirror {
+struct FormPresentation {
     /// The state of the connection.
     enum Link: Equatable {
         case connecting
@@ -61,7 +61,7 @@ struct FormMirror {
 
 // MARK: - What is shown
 
-extension FormMirror {
+extension FormPresentation {
     /// The stored value of a control with the pending edits applied, for `FormDefinition.shown`.
     func stored(_ index: Int) -> JSON {
         replica.value(of: definition.controls[index].id, in: definition) ?? .null
@@ -170,7 +170,7 @@ extension FormMirror {
 
 // MARK: - What happens
 
-extension FormMirror {
+extension FormPresentation {
     /// Applies an edit over the daemon's values until it is answered. Throws if the edit is
     /// invalid.
     mutating func edit(_ number: Int, _ change: Change) throws(InvalidValue) {
