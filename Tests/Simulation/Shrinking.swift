@@ -1,13 +1,13 @@
-// A long failing life becomes a short one.
+// Makes a failing run short.
 //
-// Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002: leave out
-// pieces as long as something still goes wrong, larger pieces first.
+// Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002: leaves
+// out pieces, larger ones first, as long as the run still fails.
 
-/// The fewest of `steps` found with which something still goes wrong.
+/// The fewest of `steps` found that still fail.
 ///
 /// - Parameters:
-///   - runsMax: How many tries there are.
-///   - fails: Runs some of the steps; whether something goes wrong.
+///   - runsMax: The number of tries.
+///   - fails: Runs some of the steps. Returns whether the run fails.
 package func shrunken<Step>(_ steps: [Step], runsMax: Int, fails: ([Step]) -> Bool) -> [Step] {
     var best = steps
     var runs = 0

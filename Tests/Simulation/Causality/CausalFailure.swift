@@ -1,6 +1,6 @@
 // The report of a schedule that failed.
 
-/// Why a schedule fails, shrunk, as a story.
+/// Why a schedule fails, shrunk, and the events before the failure.
 package struct CausalFailure: CustomStringConvertible, Sendable {
     /// The schedule, reduced to the steps that are needed.
     package let schedule: CausalSchedule

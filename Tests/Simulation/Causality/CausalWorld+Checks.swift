@@ -49,7 +49,7 @@ extension CausalWorld {
         let standing = field.policy.standing(siblings)?.dot
         let expected = oracle.standing(field.causal, key, copy.knowledge)?.dot
         return standing == expected
-            ? nil : "\(standing as Any) stands, not \(expected as Any)"
+            ? nil : "the current value is \(standing as Any), not \(expected as Any)"
     }
 
     /// The siblings according to full histories only, if the copy has them.

@@ -174,7 +174,7 @@ package final class CausalWorld {
         let target = random.below(copies.count)
         if random.chance(25) { messages.remove(at: slot) }
         guard side[target] == side[message.from] else { return nil }
-        tell("\(name(target)) hears [\(message.form.context)] of \(name(message.from))")
+        tell("\(name(target)) receives [\(message.form.context)] of \(name(message.from))")
         receive(message, at: target)
         return difference(target)
     }
@@ -194,7 +194,7 @@ package final class CausalWorld {
     private func restore(_ index: Int) -> String? {
         guard let backup = copies[index].backup else { return nil }
         guard let form = try? CausalForm(decoding: backup.form) else { return "a broken backup" }
-        tell("\(name(index)) is put back to its backup [\(form.context)]")
+        tell("\(name(index)) is restored from its backup [\(form.context)]")
         losses[index] = copies[index].replica.epoch
         copies[index].form = form
         copies[index].knowledge = backup.knowledge
@@ -236,7 +236,7 @@ package final class CausalWorld {
                 Message(form: copies[from].form, knowledge: copies[from].knowledge, from: from),
                 at: to)
         }
-        tell("everybody hears everybody")
+        tell("all stores exchange their states")
         isWhole = losses.isEmpty
         for index in copies.indices {
             if let wrong = difference(index) { return "healed: \(wrong)" }

@@ -1,9 +1,9 @@
-// What is said of a plan that a daemon and its clients did not survive.
+// The report of a plan that failed.
 
 import EngineTestKit
 import SyncCore
 
-/// Why a plan fails, and what happened up to then.
+/// Why a plan failed, and the events before the failure.
 package struct EngineFailure: CustomStringConvertible, Equatable {
     package static func == (left: Self, right: Self) -> Bool {
         left.description == right.description
@@ -22,12 +22,12 @@ package struct EngineFailure: CustomStringConvertible, Equatable {
         """
     }
 
-    /// Runs the plan of `seed`: how many steps it has, and what is wrong, shrunk, or `nil`.
+    /// Runs the plan of `seed`. Returns the number of its steps and the failure, shrunk, or `nil`.
     package static func search(seed: UInt64) -> (steps: Int, failure: EngineFailure?) {
         (Plan(seed: seed).steps.count, found(seed: seed))
     }
 
-    /// Runs the plan of `seed`; what is wrong, shrunk, or `nil`.
+    /// Runs the plan of `seed`. Returns the failure, shrunk, or `nil`.
     package static func found(seed: UInt64) -> EngineFailure? {
         guard let found = failure(of: Plan(seed: seed)) else { return nil }
         var fewest = found.plan
@@ -39,19 +39,19 @@ package struct EngineFailure: CustomStringConvertible, Equatable {
         return failure(of: fewest) ?? found
     }
 
-    /// The mistakes that a host can make on purpose, and where each would be one.
+    /// The faults that a host can have, and the durability with which each is an error.
     static let faults: [(name: String, fault: HostFaults, durability: Durability)] = [
         ("an answer before the commit", .answersBeforeCommit, .commit),
         ("a lost increment", .losesIncrement, .commit),
         ("a skipped revision", .skipsRevision, .commit),
-        ("one subscriber alone is told", .tellsOneSubscriberOnly, .commit),
+        ("a revision that only one subscriber gets", .tellsOneSubscriberOnly, .commit),
         ("reused dots", .reusesDots, .interval),
     ]
 
-    /// How many mistakes there are.
+    /// The number of faults.
     package static var faultCount: Int { faults.count }
 
-    /// The mistakes that no life of `seeds` shows, or that are found where they were not made.
+    /// The faults that no plan of `seeds` shows, and those that are reported without being there.
     package static func faultsMissed(in seeds: some Sequence<UInt64>) -> [String] {
         faults.filter { _, fault, durability in
             for seed in seeds {
@@ -66,7 +66,7 @@ package struct EngineFailure: CustomStringConvertible, Equatable {
         }.map(\.name)
     }
 
-    /// Runs a plan; what is wrong with it.
+    /// Runs a plan. Returns its failure, if any.
     static func failure(of plan: Plan) -> EngineFailure? {
         var world: World?
         do {

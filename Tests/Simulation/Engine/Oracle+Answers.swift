@@ -3,11 +3,11 @@
 import SyncCore
 
 extension Oracle {
-    /// Checks something as soon as its revision is known; at the latest at the next audit.
+    /// Runs a check when its revision is known, at the latest at the next audit.
     func when(_ revision: Int64, _ check: @escaping () throws -> Void) throws {
         if revision <= self.revision { return try check() }
         guard durability != .commit else {
-            throw Violation("revision \(revision) is told before it is durable")
+            throw Violation("revision \(revision) was sent before it was durable")
         }
         pending.append((revision, check))
     }
@@ -18,14 +18,14 @@ extension Oracle {
         for (_, check) in due { try check() }
     }
 
-    /// Whether everything that anybody was shown is known by now.
+    /// Checks that every revision that a client was shown is known by now.
     func audit() throws {
         if let first = pending.first {
-            throw Violation("revision \(first.revision) was shown, and never told of")
+            throw Violation("revision \(first.revision) was shown, and no notification of it came")
         }
         guard durability == .commit else { return }
         for edit in edits.values where edit.isAnswered && edit.isRefused {
-            throw Violation("edit \(edit.number) was answered both ways")
+            throw Violation("edit \(edit.number) was answered with a result and with an error")
         }
     }
 
@@ -37,12 +37,13 @@ extension Oracle {
             if let write = writeOfRequest[edit.number] {
                 guard write.revision == result.revision else {
                     throw Violation(
-                        "edit \(edit.number) is revision \(write.revision), and was answered "
+                        "edit \(edit.number) is revision \(write.revision), and its answer says "
                             + "\(result.revision)")
                 }
             } else {
                 guard case .stateSet(let set) = edit.request else {
-                    throw Violation("edit \(edit.number) was answered and nothing was done")
+                    throw Violation(
+                        "edit \(edit.number) was answered with a result and had no effect")
                 }
                 let isNoted = affirmations.write(of: edit.number) != nil
                 var trial = form
@@ -51,12 +52,12 @@ extension Oracle {
                 guard outcome.written.isEmpty else {
                     throw Violation(
                         "edit \(edit.number) was acknowledged as revision \(result.revision), "
-                            + "and \(outcome.written.sorted()) do not hold it")
+                            + "and \(outcome.written.sorted()) do not have its values")
                 }
                 guard isNoted || outcome.affirmed.isEmpty else {
                     throw Violation(
-                        "edit \(edit.number) says what \(outcome.affirmed.sorted()) hold, "
-                            + "and took no dot")
+                        "edit \(edit.number) repeats the values of \(outcome.affirmed.sorted()) "
+                            + "and has no dot")
                 }
             }
             for field in result.fields {
@@ -69,7 +70,7 @@ extension Oracle {
         }
     }
 
-    /// An edit was refused; `unavailable` leaves open whether it was done.
+    /// An edit was refused. `unavailable` does not say whether it was done.
     func refused(_ edit: SentEdit, _ error: WireError) throws {
         guard error.kind != .unavailable else { return }
         edit.isRefused = true

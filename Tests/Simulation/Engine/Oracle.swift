@@ -1,13 +1,13 @@
-// What everybody was told, and whether it can be true.
+// What all clients were shown, and whether it is possible.
 //
-// The oracle knows the requests that were sent, what was answered, and each revision's notification
-// as it first became durable (or visible, where the durability allows that earlier). It works every
-// revision out again on an `OracleForm`. Each edit carries its own number in the client's name, so
-// that a notification says which request it is of.
+// The oracle knows the requests, the answers, and the notification of each revision when it first
+// became durable (or visible, where the durability allows that earlier). It computes every revision
+// again on an `OracleForm`. Each edit has its own number in the name of its client, so that a
+// notification tells which request it is of.
 
 import SyncCore
 
-/// A promise that was broken, in words.
+/// A broken promise.
 struct Violation: Error, CustomStringConvertible {
     let description: String
 
@@ -16,33 +16,33 @@ struct Violation: Error, CustomStringConvertible {
     }
 }
 
-/// What happened, worked out again.
+/// The computed history of the form.
 final class Oracle {
     let durability: Durability
-    /// By revision; the first is the form that does not exist yet.
+    /// By revision. The first is the form before its creation.
     private(set) var forms = [OracleForm()]
-    /// The notification of each revision, as text; `nil` where nobody can have seen it.
+    /// The notification of each revision as text; `nil` where no client can have seen it.
     private(set) var frames: [String?] = [nil]
     /// The fields of each revision; `nil` for all.
     private(set) var touched: [Set<String>?] = [nil]
-    /// The write of each revision, line by line: a line ends where revisions may have been lost.
+    /// The write of each revision, by line. A line ends where revisions may have been lost.
     private var writes: [[WriteID]] = [[0]]
     private var nextWrite: WriteID = 1
     private(set) var writeOfRequest: [Int: (write: WriteID, revision: Int64)] = [:]
     private var writesOfConnection: [Int64: [WriteID]] = [:]
     let affirmations = OracleAffirmations()
-    /// The form at each revision, before it was said again what it was.
+    /// The form at each revision, without the silent writes after it.
     private var plainForms = [OracleForm()]
     /// Every dot that was ever seen.
     private var dots: Set<Dot> = []
     private var context = CausalContext()
     private(set) var edits: [Int: SentEdit] = [:]
     var pending: [(revision: Int64, check: () throws -> Void)] = []
-    /// Names of the present line of revisions that somebody was told.
+    /// The name of the log that clients know.
     var log: String?
-    /// Replica epochs so far.
+    /// The number of epochs of the replica so far.
     var epochs = 1
-    /// A secret that must never be seen begins with this.
+    /// The start of each secret. It must never be seen.
     static let canary = "CANARY"
 
     init(durability: Durability) {
@@ -53,13 +53,13 @@ final class Oracle {
     var line: Int { writes.count - 1 }
     var form: OracleForm { forms[forms.count - 1] }
 
-    // MARK: - What is sent
+    // MARK: - Requests
 
     func sent(_ edit: SentEdit) { edits[edit.number] = edit }
 
-    // MARK: - What becomes true
+    // MARK: - Revisions
 
-    /// The form is there, at its first revision.
+    /// The form was created, with its first revision.
     func created(_ definition: JSON) {
         var form = OracleForm()
         form.redefine(definition)
@@ -80,25 +80,26 @@ final class Oracle {
         nextWrite += 1
     }
 
-    /// A revision's notification, the first time that it can be seen.
+    /// Takes the notification of a revision when it can first be seen.
     func learn(_ text: String) throws {
         var decoder = ServerMessageDecoder()
         guard let message = try? decoder.decode(Array(text.utf8)).first,
             case .notification(let notification) = message
         else { throw Violation("a change cannot be decoded: \(text)") }
-        if text.contains(Self.canary) { throw Violation("a secret is told: \(text)") }
+        if text.contains(Self.canary) {
+            throw Violation("a notification contains a secret: \(text)")
+        }
         try runAffirmations()
         switch notification {
         case .stateChanged(let params): try learn(params, text)
         case .formChanged(let params): try learn(params, text)
-        default: throw Violation("no change: \(text)")
+        default: throw Violation("not a notification of a change: \(text)")
         }
         try runAffirmations()
         try runChecks()
     }
 
-    /// An edit was done that says what is there already: it stands behind a revision, and before
-    /// the next.
+    /// A silent write was done. Its place is between two revisions.
     func affirmed(_ affirmation: Affirmation) throws {
         affirmations.enqueue(affirmation)
         try runAffirmations()
@@ -107,10 +108,10 @@ final class Oracle {
     private func runAffirmations() throws {
         while let next = affirmations.next(upTo: revision) {
             guard let edit = edits[next.edit], case .stateSet(let set) = edit.request else {
-                throw Violation("a write that nobody is told of is nobody's: \(next.edit)")
+                throw Violation("a silent write of an unknown edit: \(next.edit)")
             }
             guard writeOfRequest[next.edit] == nil, !edit.isRefused else {
-                throw Violation("edit \(next.edit) was done or refused, and took dots as well")
+                throw Violation("edit \(next.edit) was answered, and has dots of a silent write")
             }
             let write = nextWrite
             nextWrite += 1
@@ -118,8 +119,8 @@ final class Oracle {
             let outcome = forms[forms.count - 1].apply(changes, write: write, owner: edit.owner)
             guard outcome.written.isEmpty, !outcome.affirmed.isEmpty else {
                 throw Violation(
-                    "edit \(next.edit) was to change \(outcome.written.sorted()), "
-                        + "and took dots and told nobody")
+                    "edit \(next.edit) must change \(outcome.written.sorted()), "
+                        + "and is a silent write")
             }
             affirmations.note(next, write, changes, edit.owner)
             writesOfConnection[next.connection, default: []].append(write)
@@ -139,17 +140,18 @@ final class Oracle {
     private func learn(_ params: StateChanged, _ text: String) throws {
         let revision = revision + 1
         guard params.revision == revision, params.coalescedFrom == nil else {
-            throw Violation("revision \(revision) is due, and this comes: \(text)")
+            throw Violation("revision \(revision) was expected, and this came: \(text)")
         }
         guard let by = params.changes.first?.state.by, let edit = edit(by) else {
-            throw Violation("revision \(revision) is nobody's: \(text)")
+            throw Violation("revision \(revision) is of an unknown edit: \(text)")
         }
         if let known = writeOfRequest[edit.number] {
             throw Violation(
-                "edit \(edit.number) is done twice, as revisions \(known.revision) and \(revision)")
+                "edit \(edit.number) was done twice, as revisions \(known.revision) and \(revision)"
+            )
         }
         if edit.isRefused {
-            throw Violation("edit \(edit.number) was refused and is done as revision \(revision)")
+            throw Violation("edit \(edit.number) was refused, and is revision \(revision)")
         }
         try learnDots(params.context)
         var form = form
@@ -183,7 +185,7 @@ final class Oracle {
             let outcome = form.apply(changes, write: write, owner: edit.owner)
             if let refusal = outcome.refusal {
                 throw Violation(
-                    "edit \(edit.number) had to be refused (\(refusal)) and is revision "
+                    "edit \(edit.number) must be refused (\(refusal)), and is revision "
                         + "\(params.revision)")
             }
             return outcome
@@ -206,7 +208,7 @@ final class Oracle {
                 outcome.written.insert(change.field)
             }
             return outcome
-        default: throw Violation("edit \(edit.number) makes no state.changed")
+        default: throw Violation("edit \(edit.number) does not cause state.changed")
         }
     }
 
@@ -216,7 +218,7 @@ final class Oracle {
         let told = Set(params.changes.map(\.field))
         guard told == touched, told.count == params.changes.count else {
             throw Violation(
-                "revision \(params.revision) tells of \(told.sorted()), not of \(touched.sorted())")
+                "revision \(params.revision) has \(told.sorted()), not \(touched.sorted())")
         }
         for change in params.changes {
             let isMet = !met.isDisjoint(with: form.targets(change.field))
@@ -237,7 +239,7 @@ final class Oracle {
         let revision = revision + 1
         guard params.revision == revision, case .defined(let content) = params.content,
             content.coalescedFrom == nil
-        else { throw Violation("revision \(revision) is due, and this comes: \(text)") }
+        else { throw Violation("revision \(revision) was expected, and this came: \(text)") }
         var form = form
         form.redefine(content.definition)
         form.revision = revision
@@ -251,7 +253,7 @@ final class Oracle {
             guard isNew || reads != before || isTold else { continue }
             form.touchedAt[control.id] = revision
             guard isTold else {
-                throw Violation("revision \(revision) does not tell of \(control.id)")
+                throw Violation("revision \(revision) does not have \(control.id)")
             }
         }
         for change in content.changes { form.changedBy[change.field] = change.state.by?.uid }
@@ -265,7 +267,7 @@ final class Oracle {
 
     private func learnDots(_ token: String) throws {
         guard let now = try? ContextToken.parse(token) else {
-            throw Violation("no token: \(token)")
+            throw Violation("not a token: \(token)")
         }
         guard now.loose.isEmpty, now.vector.entries.count <= epochs else {
             throw Violation("the form's token grows: \(token) after \(epochs) epochs")
@@ -282,7 +284,7 @@ final class Oracle {
         context = now
     }
 
-    /// What a client had seen, as the writes that are still there.
+    /// The writes that a client had seen and that were not lost.
     private func resolve(_ glimpses: [Glimpse]) -> Set<WriteID> {
         let alive = Set(writes[line]).union(affirmations.writes)
         var seen: Set<WriteID> = []
@@ -299,13 +301,13 @@ final class Oracle {
         return seen.intersection(alive)
     }
 
-    /// A stop may have lost what was not written: the store goes on at `revision`.
+    /// A stop may have lost what was not written. The store continues at `revision`.
     ///
     /// - Parameter stored: The writes that the store names.
     func lost(after revision: Int64, mayLose: Bool, _ stored: CausalContext) throws {
         guard revision <= self.revision else {
             throw Violation(
-                "the store is at \(revision); nobody heard of more than \(self.revision)")
+                "the store is at \(revision); the newest seen is \(self.revision)")
         }
         guard mayLose || revision == self.revision else {
             throw Violation("revision \(self.revision) was seen, and the store ends at \(revision)")
@@ -321,7 +323,7 @@ final class Oracle {
         touched = Array(touched.prefix(kept))
         writes.append(Array(writes[line].prefix(kept)))
         writeOfRequest = writeOfRequest.filter { $0.value.revision <= revision }
-        // What was lost may be done again, and checks on it are moot.
+        // A lost edit may be done again, and checks of its revision do not apply.
         pending = []
         context = stored
     }

@@ -1,12 +1,12 @@
-// Edits that say what is there already, in the oracle's eyes: writes that make no revision.
+// Silent writes in the oracle: edits that repeat the present value and make no revision.
 //
-// A write has its place behind a revision and before the next; nobody is told of it, so the host
-// says where that is, and the token that somebody holds says whether they had seen it. What it does
-// is worked out by `OracleForm.apply`, as for every other edit.
+// A silent write has a place between two revisions. It is not in any notification, so the host
+// reports where it was done, and a client's token tells whether the client had seen it. Its effect
+// is computed by `OracleForm.apply`, as for every other edit.
 
 import SyncCore
 
-/// An edit that took dots and made no revision.
+/// An edit that has dots and no revision.
 struct Affirmation {
     /// The number of the edit.
     let edit: Int
@@ -16,7 +16,7 @@ struct Affirmation {
     let dots: [Dot]
 }
 
-/// Those of a run.
+/// The silent writes of a run.
 final class OracleAffirmations {
     private struct Done {
         let affirmation: Affirmation
@@ -25,13 +25,13 @@ final class OracleAffirmations {
         let owner: Owner
     }
 
-    /// Those whose revision is not known yet.
+    /// Silent writes at a revision that is not known yet.
     private var queue: [Affirmation] = []
     private var done: [Done] = []
 
     func enqueue(_ affirmation: Affirmation) { queue.append(affirmation) }
 
-    /// Takes the next one that stands behind a revision that is known.
+    /// Removes the next silent write whose revision is known.
     func next(upTo revision: Int64) -> Affirmation? {
         guard let first = queue.first, first.revision <= revision else { return nil }
         return queue.removeFirst()
@@ -43,21 +43,22 @@ final class OracleAffirmations {
         done.append(Done(affirmation: affirmation, write: write, changes: changes, owner: owner))
     }
 
-    /// Those that nobody can have seen are not done any more.
+    /// Forgets silent writes that no client can have seen.
     func forgetQueue() { queue = [] }
 
     var writes: Set<WriteID> { Set(done.map(\.write)) }
 
     func write(of edit: Int) -> WriteID? { done.last { $0.affirmation.edit == edit }?.write }
 
-    /// Those that a token covers.
+    /// The silent writes that a token covers.
     func writes(in token: String) -> Set<WriteID> {
         guard let context = try? ContextToken.parse(token) else { return [] }
         let seen = done.filter { $0.affirmation.dots.allSatisfy(context.contains) }
         return Set(seen.map(\.write))
     }
 
-    /// Forgets those that a store has lost, and does the others behind the newest revision again.
+    /// Forgets the silent writes that a store has lost, and does the others again at the newest
+    /// revision.
     func redo(in form: inout OracleForm, keeping context: CausalContext) {
         done.removeAll { !$0.affirmation.dots.allSatisfy(context.contains) }
         for one in done where one.affirmation.revision == form.revision {

@@ -1,15 +1,16 @@
-// What the oracle reads from requests and definitions: who has seen what, and the controls.
+// What the oracle reads from requests and definitions: the writes that a sender had seen, and the
+// controls.
 
 import SyncCore
 
-/// One write as the oracle names it; numbers grow with the order of commits.
+/// A write. The numbers grow in the order of commits.
 typealias WriteID = Int
 
-/// What a writer had seen.
+/// The writes that a writer had seen.
 enum Sight {
-    /// All that is there.
+    /// All of them.
     case everything
-    /// Exactly these transactions.
+    /// Exactly these.
     case only(Set<WriteID>)
 
     func covers(_ write: WriteID) -> Bool {
@@ -20,18 +21,19 @@ enum Sight {
     }
 }
 
-/// Whose edits undo takes back.
+/// Whose edits undo may revert.
 struct Owner: Hashable {
     var uid: UInt32
     var session: String?
 
-    /// Whether edits of `other` are this one's to take back: without a session all of the uid's.
+    /// Whether this user may undo the edits of `other`: without a session, all edits of the same
+    /// uid.
     func includes(_ other: Owner) -> Bool {
         uid == other.uid && (session == nil || session == other.session)
     }
 }
 
-/// A control as the oracle reads it from a definition's JSON.
+/// A control as the oracle reads it from the JSON of a definition.
 struct OracleControl {
     enum Kind: Equatable {
         case register, counter, tags, wheels, presses, secret

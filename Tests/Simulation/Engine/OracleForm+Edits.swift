@@ -1,27 +1,27 @@
-// The same edits, done a second time on the oracle's form.
+// Edits, computed again on the oracle's form.
 
 import SyncCore
 
-/// What a transaction came to in the oracle's eyes.
+/// The expected effect of a transaction.
 struct OracleOutcome {
     /// Stored controls that were written.
     var written: Set<String> = []
-    /// Those that hold already what the edit says: it counts, and nobody is told.
+    /// Controls whose present value it repeats: a write without a notification.
     var affirmed: Set<String> = []
-    /// Those among them whose edit met another that the writer had not seen.
+    /// Controls among `written` that have a concurrent value.
     var met: Set<String> = []
-    /// Why it must have been refused instead.
+    /// Why the transaction must be refused instead.
     var refusal: ErrorKind?
 }
 
 extension OracleForm {
-    /// Does the changes of one `state.set`, each with what its writer had seen.
+    /// Applies the changes of one `state.set`, each with what its sender had seen.
     mutating func apply(
         _ changes: [(Change, Sight)], write: WriteID, owner: Owner
     ) -> OracleOutcome {
         var outcome = OracleOutcome()
         for (change, sight) in changes {
-            // A transaction has seen itself.
+            // A transaction has seen its own writes.
             var sight = sight
             if case .only(var writes) = sight {
                 writes.insert(write)
@@ -135,7 +135,7 @@ extension OracleForm {
         if isConcurrent { outcome.met.insert(id) }
     }
 
-    /// Whether the transaction has not written the control yet: what it wrote is fresh.
+    /// Whether the transaction has not written the control yet.
     private func isFirstTouch(
         _ id: String, _ control: OracleControl, _ outcome: OracleOutcome
     ) -> Bool {
@@ -143,10 +143,10 @@ extension OracleForm {
             && !outcome.affirmed.contains(id)
     }
 
-    /// Whether a field was changed last by the user who edits it now.
+    /// Whether the last change of a field was made by the user who edits it now.
     private func isSameUser(_ id: String, _ owner: Owner) -> Bool { changedBy[id] == owner.uid }
 
-    /// Tags that an edit names and that are there.
+    /// Tags of an edit that are in the set already.
     private static func saidAgain(
         _ action: Change.Action, _ present: [JSON], isIdle: Bool
     ) -> [JSON] {
@@ -261,7 +261,7 @@ extension OracleForm {
 
     // MARK: - Definitions
 
-    /// Puts another definition in force: what can be carried is.
+    /// Applies another definition. Values are kept where possible.
     mutating func redefine(_ json: JSON) {
         let new = (json["fields"]?.arrayValue ?? []).map { OracleControl($0) }
         var carried: [String: OracleContent] = [:]
@@ -294,24 +294,25 @@ extension OracleForm {
 
     // MARK: - Undo
 
-    /// Installs what an undo or redo by `actor` is told to have made of a field; what is wrong
-    /// with it, in words.
+    /// Takes the result of an undo or redo by `actor` for a field. Returns what is wrong with it.
     ///
-    /// Undo takes back what is the actor's alone (`scope`; `nil`: anybody's): a value that stands
-    /// and is theirs goes back to what it had replaced, an increment of theirs to nothing.
+    /// Undo reverts only edits of the actor (`scope`; `nil`: of all users). A current value of the
+    /// actor is replaced by the one before it, and an increment by its inverse.
     mutating func takeBack(
         _ id: String, to told: FieldState, write: WriteID, isRedo: Bool, scope: Owner?,
         actor: Owner, met: inout Set<String>
     ) -> String? {
-        guard let control = control(id), let content = contents[id] else { return "no such field" }
+        guard let control = control(id), let content = contents[id] else {
+            return "there is no such field"
+        }
         switch content {
         case .register(var register):
             let ways =
                 register.standing(control.policy)?.takenBack(
                     isRedo: isRedo, write: write, by: actor, scope: scope) ?? []
-            guard let first = ways.first else { return "took back a value of somebody else's" }
+            guard let first = ways.first else { return "reverts a value of another user" }
             guard let new = ways.first(where: { $0.value ?? control.initial == told.value }) else {
-                return "went to \(told.value), not to \(first.value ?? control.initial)"
+                return "became \(told.value), not \(first.value ?? control.initial)"
             }
             if register.takeBack(new, control.policy) { met.insert(id) }
             contents[id] = .register(register)
@@ -323,7 +324,7 @@ extension OracleForm {
             return takeBack(counter, control, told, write, isRedo: isRedo, scope, actor)
         case .tags(let tags, _):
             return takeBack(tags, control, told, write, scope, actor)
-        case .presses, .secret, .derived: return "is never taken back"
+        case .presses, .secret, .derived: return "cannot be undone"
         }
         return nil
     }
@@ -347,7 +348,7 @@ extension OracleForm {
             return nil
         }
         func add(_ tag: JSON) {
-            // Whose it was before it was removed is not known here: it may be taken back by all.
+            // The owner of a removed tag is not known here: any user may undo the removal.
             tags[tag] = [OracleSibling(write: write, value: tag, owner: OracleSibling.nobody)]
         }
         if !wasSet { for tag in before { add(tag) } }
@@ -365,8 +366,8 @@ extension OracleForm {
         let standing = control.components.compactMap { name in
             components[name]?.standing(control.policy).map { (name, $0) }
         }
-        // One transaction set one component or several: the newest is meant, unless what is told
-        // is another's.
+        // One transaction set one component or several. The newest is expected, unless the
+        // notification has another one.
         let names = standing.map(\.0)
         let newest = standing.sorted { $0.1.write > $1.1.write }.map(\.1)
         let byOrigin = newest.map { one in
@@ -375,7 +376,7 @@ extension OracleForm {
         let byWrite = newest.map { one in
             standing.filter { $0.1.write == one.write }.map(\.0)
         }
-        // What an undo brought back may be of several, and redo is of the undo.
+        // An undo may restore several values, and redo reverts the undo.
         let transactions =
             (isRedo ? byWrite + byOrigin : byOrigin + byWrite) + names.map { [$0] } + [names]
         for chosen in transactions {
@@ -395,7 +396,7 @@ extension OracleForm {
                 return nil
             }
         }
-        return "is not what anybody's edit of theirs had replaced"
+        return "is not a value that an edit of the actor had replaced"
     }
 
     private mutating func takeBack(
@@ -412,7 +413,7 @@ extension OracleForm {
                 && deed.base == origin && Self.clamp(present - deed.change, control) == now
         }
         guard let place else {
-            return "went from \(present) to \(now), which is nobody's edit of theirs"
+            return "went from \(present) to \(now), which is not an edit of the actor"
         }
         let deed = counter.deeds.remove(at: place)
         if deed.baseBefore != deed.base, present == deed.after {

@@ -1,12 +1,12 @@
-// What a form must read, worked out a second time: by explicit sets of the writes that each writer
-// had seen, and by nothing of the engine's clocks, tokens or stores.
+// The expected state of a form. It is computed from explicit sets of the writes that each writer
+// had seen, without the clocks, tokens and stores of the engine.
 //
-// Invariant: an `OracleForm` is a value; one is kept for every revision, so that any answer can
-// be held against the revision that it speaks of.
+// Invariant: an `OracleForm` is a value. One is kept for every revision, so that an answer can be
+// compared with the revision that it names.
 
 import SyncCore
 
-/// What a reader sees of a field, as far as the oracle says.
+/// What a reader sees of a field.
 struct OracleReading: Equatable {
     var value: JSON
     var isSet: Bool
@@ -22,9 +22,9 @@ struct OracleForm {
     var definition = JSON.null
     var controls: [OracleControl] = []
     var contents: [String: OracleContent] = [:]
-    /// The revision that touched a field last.
+    /// The newest revision that changed a field.
     var touchedAt: [String: Int64] = [:]
-    /// The user who did.
+    /// The user who made that change.
     var changedBy: [String: UInt32] = [:]
 
     func control(_ id: String) -> OracleControl? { controls.first { $0.id == id } }
@@ -46,7 +46,7 @@ struct OracleForm {
 
     // MARK: - Reading
 
-    /// What a storing control holds, in its own type, and whether somebody set it.
+    /// The value that a control stores, in its own type, and whether a user set it.
     func stored(_ id: String) -> (value: JSON, isSet: Bool) {
         guard let control = control(id), let content = contents[id] else { return (.null, false) }
         switch content {
@@ -101,7 +101,7 @@ struct OracleForm {
         return known + gone
     }
 
-    /// What a reader sees; `notifying` lists what the edit that is being told met.
+    /// What a reader sees. `notifying` lists the conflicts of the edit that is notified.
     func reading(_ id: String, notifying: Bool = false) -> OracleReading {
         guard let control = control(id) else {
             return OracleReading(value: .null, isSet: false, revision: 0)

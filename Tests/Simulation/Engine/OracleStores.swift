@@ -1,30 +1,30 @@
-// The stores of the oracle's controls: concurrent values, numbers with what was added, and tags, with
-// explicit sets of the writes that each writer had seen.
+// The stores of the oracle's controls: concurrent values, numbers with their increments, and tags,
+// with explicit sets of the writes that each writer had seen.
 
 import SyncCore
 
 /// The current value, or one that was set concurrently.
 struct OracleSibling: Equatable {
-    /// What stood at another time; nothing where nobody had set the field.
+    /// An earlier value; nothing where nobody had set the field.
     final class Past {
         let sibling: OracleSibling?
         init(_ sibling: OracleSibling?) { self.sibling = sibling }
     }
 
-    /// Owns what nobody set.
+    /// The author of a default.
     static let nobody = Owner(uid: .max)
 
     var write: WriteID
     /// `nil`: a reset.
     var value: JSON?
     var owner: Owner
-    /// What stood before, for whoever takes this back.
+    /// The value before, which an undo restores.
     var previous = Past(nil)
-    /// What an undo took back, and who did: for redo.
+    /// What an undo reverted, and whose undo it was, for redo.
     var undone: [(past: Past, by: Owner)] = []
-    /// The write that this one is, or brought back.
+    /// The number of this write, or of the one that it restored.
     var origin: WriteID
-    /// `write` says again what stood before it.
+    /// `write` repeats the value before it.
     var isAffirmed = false
 
     init(write: WriteID, value: JSON?, owner: Owner) {
@@ -38,8 +38,8 @@ struct OracleSibling: Equatable {
         left.write == right.write && left.value == right.value
     }
 
-    /// What may be there when this is taken back, or done again, as `write`, likeliest first; none
-    /// where it is not `actor`'s to do.
+    /// The values that an undo or redo of this write, as `write`, may restore, the likeliest first;
+    /// none if `actor` may not do it.
     func takenBack(isRedo: Bool, write: WriteID, by actor: Owner, scope: Owner?) -> [Self] {
         if isRedo {
             return undone.filter { scope?.includes($0.by) ?? true }.reversed().map { one in
@@ -55,15 +55,15 @@ struct OracleSibling: Equatable {
         var result = Self(write: write, value: past?.value, owner: past?.owner ?? Self.nobody)
         result.origin = past?.origin ?? 0
         result.previous = past?.previous ?? Past(nil)
-        // Who had undone what stands again may still redo it.
+        // A user who had undone an edit may still redo it.
         result.undone = (past?.undone ?? []) + [(Past(self), actor)]
         return [result]
     }
 }
 
 extension OracleSibling {
-    /// What stands, said again as `write`. By the same user it is undone and done again as before;
-    /// what another user says too is theirs, and nobody takes it back.
+    /// The current value, repeated by `write`. If the same user repeats it, undo and redo work as
+    /// before. If another user does, it is that user's value, and no undo reverts it.
     mutating func affirm(_ write: WriteID, isSameUser: Bool) {
         self.write = write
         isAffirmed = true
@@ -74,7 +74,7 @@ extension OracleSibling {
         undone = []
     }
 
-    /// The additions of a tag, said again as one.
+    /// The additions of a tag, repeated by one write.
     static func affirmed(
         _ additions: [OracleSibling], _ tag: JSON, _ write: WriteID, _ owner: Owner,
         _ isSameUser: Bool
@@ -102,7 +102,7 @@ struct OracleRegister: Equatable {
         }
     }
 
-    /// The values of the others that differ from the current one, each once, newest first.
+    /// The other values that differ from the current one, each once, newest first.
     func disagreeing(_ policy: String, value: (OracleSibling) -> JSON) -> [JSON] {
         guard siblings.count > 1, let standing = standing(policy) else { return [] }
         var told = [value(standing)]
@@ -112,10 +112,11 @@ struct OracleRegister: Equatable {
         return Array(told.dropFirst())
     }
 
-    /// Whether something is there that the writer has not seen.
+    /// Whether there is a write that the writer has not seen.
     func hasUnseen(_ sight: Sight) -> Bool { siblings.contains { !sight.covers($0.write) } }
 
-    /// Writes; the writes that were neither seen nor kept, and whether any was kept beside.
+    /// Writes. Returns the writes that were neither seen nor kept, and whether any was kept beside
+    /// the new one.
     mutating func write(
         _ value: JSON?, _ write: WriteID, _ sight: Sight, _ policy: String, _ owner: Owner
     ) -> (dropped: [WriteID], isConcurrent: Bool) {
@@ -133,7 +134,7 @@ struct OracleRegister: Equatable {
         }
         while kept.count > Self.siblingsMax - 1 { dropped.append(kept.removeFirst().write) }
         var new = OracleSibling(write: write, value: value, owner: owner)
-        // One transaction may write twice: it is taken back as one.
+        // If one transaction writes twice, undo reverts both at once.
         new.previous =
             standing?.write == write && standing?.isAffirmed == false
             ? standing?.previous ?? OracleSibling.Past(nil) : OracleSibling.Past(standing)
@@ -143,14 +144,14 @@ struct OracleRegister: Equatable {
 }
 
 extension OracleRegister {
-    /// Says again what stands alone.
+    /// Repeats the present value, if it is the only one.
     mutating func affirm(_ write: WriteID, _ owner: Owner, _ isSameUser: Bool) {
         guard siblings.count == 1 else { return }
         siblings[0].affirm(write, isSameUser: isSameUser)
     }
 
-    /// Puts `new` in the place of what stands; what was set beside that stays beside it. Whether
-    /// anything does.
+    /// Replaces the current value by `new`. Values that were set concurrently are kept. Returns
+    /// whether there are any.
     mutating func takeBack(_ new: OracleSibling, _ policy: String) -> Bool {
         guard let standing = standing(policy) else { return false }
         let fate = write(new.value, new.write, .only([standing.write]), policy, new.owner)
@@ -159,7 +160,7 @@ extension OracleRegister {
     }
 }
 
-/// A number: what it was set to, and what was added.
+/// A number: the value that was set, and the increments.
 struct OracleCounter: Equatable {
     struct Addition: Equatable {
         var base: WriteID?
@@ -167,15 +168,15 @@ struct OracleCounter: Equatable {
         var write: WriteID
     }
 
-    /// What one transaction did, as undo and redo see it.
+    /// What one transaction did, for undo and redo.
     struct Deed: Equatable {
         var write: WriteID
         var owner: Owner
-        /// It is taken back by undo; otherwise it is an undo, and redo takes it back.
+        /// Whether undo reverts it. Otherwise it is an undo, and redo reverts it.
         var isForUndo: Bool
         var change: Int64
         var after: Int64
-        /// The base that stood before and after, by origin.
+        /// The set values before and after, by origin.
         var baseBefore: WriteID
         var base: WriteID
     }
@@ -183,10 +184,10 @@ struct OracleCounter: Equatable {
     var bases = OracleRegister()
     var additions: [Addition] = []
     var deeds: [Deed] = []
-    /// Undo may have come about in two ways that only the next concurrent set tells apart.
+    /// An undo may have happened in two ways, which only the next concurrent set distinguishes.
     var isVague = false
 
-    /// Notes what a transaction did.
+    /// Records what a transaction did.
     mutating func note(_ deed: Deed) {
         if let last = deeds.last, last.write == deed.write {
             deeds[deeds.count - 1].change += deed.change
@@ -197,8 +198,7 @@ struct OracleCounter: Equatable {
         }
     }
 
-    /// Says the number again: it is a set of its own, in the place of the one before and of what
-    /// was counted on that.
+    /// Repeats the number: a new set, which replaces the one before and its increments.
     mutating func affirm(
         _ value: JSON, _ write: WriteID, _ owner: Owner, _ isSameUser: Bool,
         _ control: OracleControl
@@ -216,11 +216,11 @@ struct OracleCounter: Equatable {
     }
 }
 
-/// What a control holds.
+/// What a control stores.
 enum OracleContent: Equatable {
     case register(OracleRegister)
     case counter(OracleCounter)
-    /// Tags in option order of their first addition, each with the additions that live.
+    /// Tags in the order of their first addition, each with its present additions.
     case tags([JSON: [OracleSibling]], marks: Set<WriteID>)
     case wheels([String: OracleRegister])
     case presses(Int64)

@@ -2,13 +2,13 @@
 
 import SyncCore
 
-/// A part of what a client has been shown, to be looked up when it matters.
+/// What a client had been shown. It is compared when the edit is done.
 enum Glimpse: Hashable {
     /// Everything up to a revision of a line.
     case upTo(line: Int, revision: Int64)
-    /// What a request made.
+    /// The result of a request.
     case request(Int)
-    /// What a token says of writes that nobody was told of.
+    /// Silent writes that a token names.
     case token(String)
 }
 
@@ -17,11 +17,11 @@ final class SentEdit {
     let number: Int
     let request: Request
     let owner: Owner
-    /// What the sender had seen, for each change of a `state.set`; `nil`: whatever is there.
+    /// What the sender had seen, for each change of a `state.set`; `nil`: the present state.
     let sights: [[Glimpse]?]
-    /// It was answered with a result.
+    /// Whether it was answered with a result.
     var isAnswered = false
-    /// It was refused for good.
+    /// Whether it was refused finally.
     var isRefused = false
 
     init(_ number: Int, _ request: Request, owner: Owner, sights: [[Glimpse]?] = []) {

@@ -1,18 +1,18 @@
-// A client as real ones are: it pipelines, keeps tokens of what it has shown, resumes where it was,
-// sends again what was not answered. And it checks every frame that it gets.
+// A client that behaves like a real one: it pipelines, keeps the tokens of what it has shown,
+// resumes its subscription, and sends again what was not answered. It checks every frame.
 
 import EngineTestKit
 import SyncCore
 
-/// What a client watches.
+/// A subscription.
 struct Watch {
     let globs: [String]?
     let presence: Bool
     var log: String
-    /// The newest revision that it has been brought to.
+    /// The newest revision that it was notified of.
     var cursor: Int64
     var fields: [String: FieldState] = [:]
-    /// Who else is there, and where.
+    /// Other clients, and the focus of each.
     var peers: [Int64: String] = [:]
 
     var matcher: [Glob]? { globs.map { [Glob]($0) } }
@@ -23,7 +23,7 @@ struct Watch {
     }
 }
 
-/// An answer that is due.
+/// An answer that is expected.
 enum Due {
     case edit(SentEdit)
     case subscription(StateSubscribe)
@@ -45,21 +45,21 @@ final class SimulatedClient {
     /// Edits with keys that were not answered before the connection ended.
     var unsettled: [SentEdit] = []
     var watch: Watch?
-    /// What it asks for again when it is back.
+    /// The subscription that it resumes when it reconnects.
     var wantsBack: (globs: [String]?, presence: Bool, since: StateSubscribe.Since?)?
     /// What it has shown.
     var shown: (token: String, sight: [Glimpse])?
-    /// What its last edit was answered with.
+    /// The token of the answer to its last edit.
     var answered: (token: String, sight: [Glimpse])?
-    /// The newest revision of its own that was acknowledged.
+    /// The newest revision of an own edit that was acknowledged.
     var floor: Int64 = 0
-    /// Where it says its hands are.
+    /// The focus that it announced.
     var focus: String?
-    /// Sights of edits that are on their way, by number.
+    /// What it had seen when it sent each pending edit, by number.
     var sights: [Int: [Glimpse]] = [:]
-    /// Retention may drop what `since` asks for.
+    /// Whether `since` may name revisions that are not kept any more.
     var mayForget = false
-    /// The log may change under a client's feet: the store was rebuilt.
+    /// Whether the log may change while it is connected, because the store was rebuilt.
     var logMayChange: () -> Bool = { false }
     private var decoder = ServerMessageDecoder()
 
@@ -72,7 +72,7 @@ final class SimulatedClient {
 
     var owner: Owner { Owner(uid: uid, session: session) }
 
-    /// The connection is gone.
+    /// Its connection has ended.
     func lost() {
         connection = nil
         for (_, what) in due {
@@ -92,13 +92,13 @@ final class SimulatedClient {
         focus = nil
     }
 
-    // MARK: - What comes
+    // MARK: - Frames
 
     /// Takes a frame.
     func take(_ text: String) throws {
         let isReveal = if case .secret? = due.first?.what { true } else { false }
         if !isReveal, text.contains(Oracle.canary) {
-            throw Violation("client \(number) is shown a secret: \(text)")
+            throw Violation("client \(number) got a secret: \(text)")
         }
         guard let messages = try? decoder.decode(Array(text.utf8)) else {
             throw Violation("client \(number) cannot read \(text)")
@@ -114,7 +114,7 @@ final class SimulatedClient {
                     watch?.peers[peer.connection] = peer.isGone ? nil : peer.focus ?? ""
                 }
             case .notification(.goodbye): break
-            case .unknownNotification(let method): throw Violation("what is \(method)?")
+            case .unknownNotification(let method): throw Violation("unknown notification \(method)")
             }
         }
     }
@@ -122,7 +122,7 @@ final class SimulatedClient {
     private func next(_ id: RequestID) throws -> Due {
         guard let first = due.first, first.id == id.number else {
             throw Violation(
-                "client \(number) is answered \(id.rawText), and \(due.first?.id ?? 0) is due")
+                "client \(number) got an answer to \(id.rawText) instead of \(due.first?.id ?? 0)")
         }
         return due.removeFirst().what
     }
@@ -133,7 +133,7 @@ final class SimulatedClient {
             .conflict, .unavailable, .invalidValue, .notFound, .disabled, .limit,
         ]
         guard allowed.contains(error.kind) else {
-            throw Violation("client \(number) is refused: \(error.kind): \(error.message)")
+            throw Violation("client \(number) got an error: \(error.kind): \(error.message)")
         }
         guard case .edit(let edit) = what else {
             if error.kind == .unavailable || error.kind == .notFound { return }
@@ -165,12 +165,13 @@ final class SimulatedClient {
             try sawLog(snapshot.log)
             guard snapshot.revision >= floor else {
                 throw Violation(
-                    "client \(number) reads \(snapshot.revision) after its own edit at \(floor)")
+                    "client \(number) read revision \(snapshot.revision) after its own edit made \(floor)"
+                )
             }
             try oracle.when(snapshot.revision) { [oracle, number] in
                 try oracle.compare(
                     snapshot.fields, at: snapshot.revision, globs.map { [Glob]($0) },
-                    "what client \(number) reads")
+                    "the state that client \(number) read")
             }
             if watch == nil { show(snapshot.context, snapshot.revision) }
         case .secret:
@@ -214,7 +215,7 @@ final class SimulatedClient {
             cursor: result.revision)
         if result.isResumed {
             guard let since = params.since, since.log == result.log else {
-                throw Violation("client \(number) is resumed in a line that it was not in")
+                throw Violation("client \(number) resumed in a log that it did not name")
             }
             watch.cursor = since.revision
             watch.fields = kept ?? [:]
@@ -222,18 +223,18 @@ final class SimulatedClient {
             if let since = params.since, since.log == result.log, !mayForget,
                 since.revision <= result.revision
             {
-                throw Violation("client \(number) is not resumed at \(since.revision)")
+                throw Violation("client \(number) was not resumed at \(since.revision)")
             }
             let fields = result.fields ?? []
             for field in fields { watch.fields[field.id] = field.state }
             let globs = watch.matcher
             try oracle.when(result.revision) { [oracle, number] in
                 try oracle.compare(
-                    fields, at: result.revision, globs, "what client \(number) subscribes to")
+                    fields, at: result.revision, globs, "the snapshot of client \(number)")
             }
         }
         if oracle.durability == .commit, result.revision < oracle.revision - 10_000 {
-            throw Violation("revisions went away")
+            throw Violation("revisions are missing")
         }
         show(result.context, result.revision)
         self.watch = watch
@@ -242,7 +243,7 @@ final class SimulatedClient {
         kept = nil
     }
 
-    /// What it has on its screen while it is away.
+    /// What it shows while it is not connected.
     var kept: [String: FieldState]?
 
     // MARK: - Changes
@@ -254,7 +255,7 @@ final class SimulatedClient {
 
     private func changed(_ params: FormChanged, _ text: String) throws {
         guard case .defined(let content) = params.content else {
-            throw Violation("nobody deleted the form: \(text)")
+            throw Violation("the form was not deleted: \(text)")
         }
         try changed(
             params.revision, content.coalescedFrom, content.changes, content.definition, text)
@@ -266,20 +267,20 @@ final class SimulatedClient {
         _ text: String
     ) throws {
         guard var watch else {
-            throw Violation("client \(number) watches nothing and is told \(text)")
+            throw Violation("client \(number) has no subscription and got \(text)")
         }
         let first = from ?? revision
         let isInOrder = watch.globs == nil ? first == watch.cursor + 1 : first > watch.cursor
         guard isInOrder, revision >= first else {
             throw Violation(
-                "client \(number) is at \(watch.cursor) and is told of \(first)...\(revision)")
+                "client \(number) is at \(watch.cursor) and was notified of \(first)...\(revision)")
         }
         try mustNotTouch(watch, watch.cursor + 1, first)
         if from == nil {
             try oracle.when(revision) { [oracle, number, watch] in
                 guard oracle.frames[Int(revision)] == text else {
                     throw Violation(
-                        "client \(number) is told revision \(revision) in other bytes: \(text), "
+                        "client \(number) got revision \(revision) in other bytes: \(text), "
                             + "not \(oracle.frames[Int(revision)] ?? "nothing")")
                 }
                 guard watch.wants(oracle.touched[Int(revision)]) else {
@@ -303,34 +304,34 @@ final class SimulatedClient {
         guard from < to else { return }
         try oracle.when(to - 1) { [oracle, number] in
             for revision in from..<to where watch.wants(oracle.touched[Int(revision)]) {
-                throw Violation("client \(number) is not told of revision \(revision)")
+                throw Violation("client \(number) was not notified of revision \(revision)")
             }
         }
     }
 
-    /// What it shows is what the form was at that revision.
+    /// What it shows is the form at that revision.
     func checkWhole(_ watch: Watch) throws {
         let form = oracle.forms[Int(watch.cursor)]
         for control in form.controls where watch.matcher?.matches(control.id) ?? true {
             guard var told = watch.fields[control.id] else {
-                throw Violation("client \(number) has never been told of \(control.id)")
+                throw Violation("client \(number) was never notified of \(control.id)")
             }
-            // A conflict that is told once is on the screen until the next change.
+            // A conflict that was notified once is shown until the next change.
             if control.policy != "ask" { told.conflict = [] }
             try oracle.compare(
                 told, form.reading(control.id), control.id, form,
-                "what client \(number) shows at \(watch.cursor)")
+                "the copy of client \(number) at \(watch.cursor)")
         }
     }
 
-    /// At rest a watcher shows the newest revision.
+    /// When nothing is pending, a subscriber shows the newest revision.
     func checkAtRest() throws {
         guard due.isEmpty else {
-            throw Violation("client \(number) waits for \(due.count) answers: \(due[0].what)")
+            throw Violation("client \(number) still waits for \(due.count) answers: \(due[0].what)")
         }
         guard var watch else { return }
         if watch.globs == nil, watch.cursor != oracle.revision {
-            throw Violation("client \(number) rests at \(watch.cursor) of \(oracle.revision)")
+            throw Violation("client \(number) has revision \(watch.cursor) of \(oracle.revision)")
         }
         try mustNotTouch(watch, watch.cursor + 1, oracle.revision + 1)
         watch.cursor = oracle.revision

@@ -1,9 +1,9 @@
-// What each step does.
+// The steps of a run.
 
 import EngineTestKit
 import SyncCore
 
-/// The form that everybody fills in: one control of each kind, each policy somewhere.
+/// A form with one control of each kind and each policy.
 enum SimulatedForm {
     static func definition(variant: Int) -> JSON {
         let flavors = [
@@ -45,7 +45,7 @@ extension World {
         Int.random(in: 0..<100, using: &random) < percent
     }
 
-    /// Anybody but the one who must hear everything.
+    /// Any client but the first, which must be notified of everything.
     private func somebody(where fits: (SimulatedClient) -> Bool) -> SimulatedClient? {
         pick(clients.dropFirst().filter(fits))
     }
@@ -110,13 +110,13 @@ extension World {
         if chance(70) { try settle() }
     }
 
-    /// One `state.set` with one to three changes and a context as this client keeps it.
+    /// One `state.set` with one to three changes and a context that this client keeps.
     private func set(_ client: SimulatedClient) throws {
         var changes: [Change] = []
         for _ in 0..<(pick([1, 1, 1, 2, 3]) ?? 1) {
             guard let change = change() else { continue }
-            // What one transaction does to a number or a set of tags twice is taken back in two
-            // steps, of which others may have made one impossible: not foretold here.
+            // If one transaction edits a number or a set of tags twice, undo takes two steps, and
+            // others may have made one of them impossible. The oracle does not predict that.
             let kind = oracle.form.control(change.field)?.kind
             let isTwice = changes.contains { $0.field == change.field }
             if isTwice, kind == .counter || kind == .tags { continue }
@@ -136,7 +136,8 @@ extension World {
             sights[0] = shown.sight
         }
         let isStrict = context != nil && chance(10)
-        // The answer's token says what the request's did; where changes alone have one, theirs.
+        // The token of the answer continues the request's token, or those of the changes if only
+        // they have one.
         let shown = context?.sight ?? sights.compactMap(\.self).first ?? []
         try edit(client, sights: sights, shown: shown) { key in
             .stateSet(
@@ -196,7 +197,7 @@ extension World {
         case .comeBack:
             guard let client = somebody(where: { $0.connection == nil || !$0.unsettled.isEmpty })
             else { return }
-            tell("client \(client.number) comes back")
+            tell("client \(client.number) reconnects")
             try comeBack(client)
             return
         default: break
@@ -207,14 +208,14 @@ extension World {
         switch verb {
         case .toggleWatch:
             if client.watch != nil, chance(50) {
-                tell("client \(client.number) watches no more")
+                tell("client \(client.number) unsubscribes")
                 send(client, .stateUnsubscribe(form: "sim"), .other(.stateUnsubscribe))
             } else {
                 let globs: [String]? =
                     chance(60)
                     ? nil : pick([["flavor", "count"], ["*o*"], ["both", "hue"], ["days"]])
                 let presence = chance(40)
-                tell("client \(client.number) watches \(globs ?? ["*"])")
+                tell("client \(client.number) subscribes to \(globs ?? ["*"])")
                 client.wantsBack = nil
                 subscribe(client, globs: globs, presence: presence, since: nil)
             }
@@ -240,7 +241,7 @@ extension World {
             tell("client \(client.number) reads again")
             host.resumeReading(connection)
         default:
-            tell("client \(client.number) vanishes")
+            tell("client \(client.number) disconnects")
             try pump()
             host.disconnect(connection)
             client.lost()
@@ -276,8 +277,8 @@ extension World {
             host.wallOffset += pick([-3_600_000, 3_600_000, -5, 60_000]) ?? 0
             tell("the clock is off by \(host.wallOffset) ms")
         case .holdFetches:
-            // Requests that wait for one are then done at one go, and the first client, who is to
-            // hear of each by itself, must not fall off the change log.
+            // Waiting requests are then done at once, and the first client, which must be notified
+            // of each revision, must not fall behind the change log.
             let fallsOff = plan.durability != .commit && plan.limits.changeLogBytesMax < 1 << 20
             if !fallsOff { host.holdsFetches.toggle() }
         case .breakStore:

@@ -1,14 +1,14 @@
-// A daemon, its store, its clients and what befalls them, all from one seed.
+// A daemon with its store and its clients. Every event follows from one seed.
 //
-// Invariant: a step is a verb and 64 random bits and makes sense in any state, so that steps can
-// be left out of a plan and the rest still means something; the same plan gives the same story.
+// Invariant: a step is a verb and 64 random bits and can be done in any state. So steps can be left
+// out of a plan. The same plan gives the same run.
 
 import EngineTestKit
 import Foundation
 import SeededRandom
 import SyncCore
 
-/// What happens next.
+/// The kind of a step.
 struct Step {
     enum Verb: CaseIterable {
         case edit, burst, increment, toggleWatch, read, undo, redo, present, stopReading, slowDown
@@ -19,7 +19,7 @@ struct Step {
     var verb: Verb
     var bits: UInt64
 
-    /// How often each verb comes, of their sum.
+    /// The weight of each verb.
     private static let weights: [(Verb, Int)] = [
         (.edit, 160), (.burst, 50), (.increment, 60), (.toggleWatch, 40), (.read, 25), (.undo, 25),
         (.redo, 12), (.present, 15), (.stopReading, 15), (.slowDown, 15), (.resumeReading, 25),
@@ -34,7 +34,7 @@ struct Step {
     }
 }
 
-/// All that a run is made of.
+/// Everything that determines a run.
 struct Plan {
     let seed: UInt64
     var durability: Durability
@@ -42,9 +42,9 @@ struct Plan {
     var clientCount: Int
     var steps: [Step]
     var faults: HostFaults = []
-    /// Retention is so short that `since` may miss.
+    /// Whether so few revisions are kept that a client may not be able to resume.
     var forgets = false
-    /// Work takes time, so users have to wait for their turns.
+    /// Whether work takes time, so that users wait for their turns.
     var takesTime: Bool
 
     init(seed: UInt64) {
@@ -68,7 +68,7 @@ final class World {
     let plan: Plan
     let host: EngineHost
     let oracle: Oracle
-    /// The first hears everything and never stops; the second is the one who may change the form.
+    /// The first is notified of everything and always reads. The second may change the form.
     var clients: [SimulatedClient] = []
     private(set) var story: [String] = []
     private var nextEdit = 1
@@ -89,7 +89,8 @@ final class World {
             let client = SimulatedClient(
                 number, uid: number < 2 ? 0 : 1000 + UInt32(number % 2),
                 session: number % 3 == 0 ? nil : "s\(number)", oracle: oracle)
-            // What is not written yet and has left the change log is nowhere to be resumed from.
+            // A revision that is not written yet and has left the change log cannot be resumed
+            // from.
             client.mayForget =
                 plan.forgets
                 || plan.durability != .commit && plan.limits.changeLogBytesMax < 1 << 20
@@ -98,7 +99,7 @@ final class World {
         }
     }
 
-    /// A stop may have lost what somebody saw, so a new line begins.
+    /// A stop may have lost revisions that a client has seen, so a new log begins.
     private var newLogs = false
 
     /// Runs the whole plan.
@@ -113,13 +114,13 @@ final class World {
         try checkStore()
     }
 
-    /// `PICKERSYNC_SIMULATION_FRAMES`: the story has every frame.
+    /// `PICKERSYNC_SIMULATION_FRAMES`: the report contains every frame.
     nonisolated static let isTelling =
         ProcessInfo.processInfo.environment["PICKERSYNC_SIMULATION_FRAMES"] != nil
 
     func tell(_ line: String) { story.append(line) }
 
-    // MARK: - Beginning
+    // MARK: - Start
 
     private func begin() throws {
         clients[0].connection = host.connect(uid: 0, user: "root")
@@ -142,9 +143,9 @@ final class World {
 
     private var failure: (any Error)?
 
-    /// A batch is durable: what it tells may be seen from now on.
+    /// A batch is durable: its revisions may be seen from now on.
     private func learn(_ batch: Batch) {
-        // Edits that waited for their turn continue in the step in which a store was rebuilt.
+        // Edits that waited for their turn are done in the step in which a store was rebuilt.
         oracle.epochs = Int(host.replica.epoch)
         for operation in batch.operations {
             switch operation {
@@ -156,10 +157,10 @@ final class World {
         for case .appendRevision(let row) in batch.operations { learn(row) }
     }
 
-    /// Edits that say what is there already and are not durable.
+    /// Silent writes that are not durable yet.
     private var unsaidAffirmations: [Affirmation] = []
 
-    /// An edit says what is there already.
+    /// An edit repeats the present value.
     private func affirmed(by author: Author, at revision: UInt64, _ dots: [Dot]) {
         let number = author.client.flatMap { $0.split(separator: "#").last }.flatMap { Int($0) }
         unsaidAffirmations.append(
@@ -170,7 +171,7 @@ final class World {
         if plan.durability != .commit { learnAffirmations { _ in true } }
     }
 
-    /// Those whose dots a form's context has are durable.
+    /// The silent writes whose dots a form's context has are durable.
     private func learnAffirmations(in context: [UInt8]) {
         guard let known = try? CausalContext(decoding: context) else { return }
         learnAffirmations { $0.dots.allSatisfy(known.contains) }
@@ -199,7 +200,7 @@ final class World {
         }
     }
 
-    /// Everybody reads what has come.
+    /// All clients read the frames that arrived.
     func pump() throws {
         if let failure { throw failure }
         oracle.epochs = Int(host.replica.epoch)
@@ -221,7 +222,7 @@ final class World {
 
     // MARK: - Sending
 
-    /// Puts a request on the wire.
+    /// Sends a request.
     func send(_ client: SimulatedClient, _ request: Request, _ what: Due) {
         guard let connection = client.connection else { return }
         let id = client.nextID
@@ -230,7 +231,7 @@ final class World {
         if Self.isTelling { tell("    client \(client.number) > \(request.line)") }
         let bytes = request.frame(id: RequestID(id))
         if Int.random(in: 0..<4, using: &random) == 0, bytes.count > 6 {
-            // The stream is cut where it likes.
+            // The stream is cut at a random place.
             let cut = Int.random(in: 1..<bytes.count, using: &random)
             host.sendBytes(connection, Array(bytes[..<cut]))
             host.sendBytes(connection, Array(bytes[cut...]))
@@ -239,7 +240,7 @@ final class World {
         }
     }
 
-    /// Sends an edit under its own name, so that what comes of it can be told apart.
+    /// Sends an edit with its number as the name of the client.
     func send(_ client: SimulatedClient, _ edit: SentEdit) throws {
         send(
             client,
@@ -297,7 +298,7 @@ final class World {
 
     // MARK: - Ends of the daemon
 
-    /// Killed and started again.
+    /// Kills the daemon and starts it again.
     func crash(writesBatch: Bool) throws {
         try pump()
         let mayLose = plan.durability != .commit
@@ -308,7 +309,7 @@ final class World {
         try startAgain(mayLose: mayLose)
     }
 
-    /// Stopped as it is asked to.
+    /// Stops the daemon and starts it again.
     func restart() throws {
         try mend()
         guard try host.restart() else { throw Violation("the daemon does not stop") }
@@ -316,7 +317,7 @@ final class World {
     }
 
     private func startAgain(mayLose: Bool) throws {
-        // What was written on the way out, read or not, is true.
+        // What was written during the stop is durable, whether or not a client has read it.
         try pump()
         for client in clients { client.lost() }
         let context = host.store.forms.values.first?.context ?? []
@@ -360,9 +361,9 @@ final class World {
         try settle()
     }
 
-    // MARK: - At rest
+    // MARK: - The end
 
-    /// Everything comes to rest, and everybody must see the same.
+    /// Nothing is pending any more, and all clients must see the same.
     func audit() throws {
         tell("audit")
         try mend()
@@ -371,7 +372,7 @@ final class World {
         send(clients[0], .stateReveal(StateReveal(form: "sim", field: "pin")), .secret)
         send(clients[0], .stateHistory(StateHistory(form: "sim", limit: 1000)), .history)
         try settle()
-        // A batch may wait for somebody who is about to be back: each one for 20 ms at most.
+        // A batch may wait for clients that are about to have a turn, for 20 ms each at most.
         for turn in 0..<100 where turn == 0 || clients.contains(where: { !$0.due.isEmpty }) {
             host.pass(milliseconds: 20)
             try settle()
@@ -392,17 +393,18 @@ final class World {
         for client in clients where client.watch?.presence ?? false {
             guard client.watch?.peers == there else {
                 throw Violation(
-                    "client \(client.number) sees \(client.watch?.peers ?? [:]), not \(there)")
+                    "client \(client.number) has the presence \(client.watch?.peers ?? [:]), not \(there)"
+                )
             }
         }
     }
 
-    /// No secret in clear, and nothing that grows with edits or clients.
+    /// The store has no secret as plain text, and nothing in it grows with edits or clients.
     private func checkStore() throws {
         let canary = Array(Oracle.canary.utf8)
         func check(_ bytes: [UInt8], _ what: String) throws {
             guard bytes.firstRange(of: canary) == nil else {
-                throw Violation("a secret stands in \(what) of the store")
+                throw Violation("the store has a secret as plain text in \(what)")
             }
         }
         for rows in host.store.revisions.values {
@@ -417,12 +419,12 @@ final class World {
             try check(row.state, "a field")
             bytes += row.state.count
         }
-        guard bytes < 24_000 else { throw Violation("the fields have come to \(bytes) bytes") }
+        guard bytes < 24_000 else { throw Violation("the fields take \(bytes) bytes") }
     }
 }
 
 extension Request {
-    /// The request on one line, for a story.
+    /// The request as one line of the report.
     var line: String {
         String(decoding: frame(id: nil).dropFirst(4), as: UTF8.self)
     }

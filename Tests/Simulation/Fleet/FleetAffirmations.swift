@@ -1,8 +1,8 @@
-// Edits that say what is there already: writes that nobody is told of, in the oracle's words.
+// Silent writes of the fleet: edits that repeat the present value and make no revision.
 
 import SyncCore
 
-/// An edit that took dots and made no revision.
+/// An edit that has dots and no revision.
 struct FleetAffirmation {
     let author: Author
     /// The newest revision when it was made.
@@ -10,7 +10,7 @@ struct FleetAffirmation {
     let dots: [Dot]
 }
 
-/// Those of one daemon that are not durable yet, in order.
+/// The silent writes of one daemon that are not durable yet, in order.
 struct FleetAffirmations {
     private var queue: [FleetAffirmation] = []
 
@@ -21,8 +21,7 @@ struct FleetAffirmations {
         queue.contains { $0.dots.allSatisfy(context.contains) }
     }
 
-    /// Takes those that a store with this context has, and that were made at `revision` at the
-    /// latest.
+    /// Removes those that a store with this context has and that were made at `revision` or before.
     mutating func take(upTo revision: Int64, in context: CausalContext) -> [FleetAffirmation] {
         func isDue(_ one: FleetAffirmation) -> Bool {
             one.revision <= revision && one.dots.allSatisfy(context.contains)
@@ -33,8 +32,8 @@ struct FleetAffirmations {
 }
 
 extension FleetOracle {
-    /// The write of an edit that leaves everything as it is: it takes the place of what says the
-    /// same. None where the edit says nothing of what is there, and under `first`.
+    /// The silent write of an edit: it replaces the writes that have the same value. `nil` if the
+    /// edit repeats nothing, and under `first`.
     func affirmation(_ action: Change.Action, _ field: FleetField) -> FleetWrite? {
         if field.policy == .first { return nil }
         var write = FleetWrite(field: field)
@@ -59,7 +58,7 @@ extension FleetOracle {
         return write.keys == 0 ? nil : write
     }
 
-    /// Whose the additions are that a write of tags says again.
+    /// The owners of the additions that a write of tags repeats.
     func ownersOfTags(_ write: FleetWrite, _ knowledge: CausalKnowledge) -> [UInt8: Owner] {
         guard write.field == .tags else { return [:] }
         var owners: [UInt8: Owner] = [:]

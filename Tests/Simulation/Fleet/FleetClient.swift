@@ -1,10 +1,10 @@
-// A client of the fleet: it edits at one daemon, is offline, comes back to another, and hands on
-// the tokens of what it saw wherever that was. And it checks every frame that it gets.
+// A client of the fleet. It edits at one daemon, goes offline, connects to another one, and uses
+// the tokens that it got from any of them. It checks every frame.
 
 import EngineTestKit
 import SyncCore
 
-/// A token with what it names and the daemon that it is of.
+/// A token with the events that it names and the daemon that sent it.
 struct FleetSight {
     var token = ""
     var seen = EventSet()
@@ -12,7 +12,7 @@ struct FleetSight {
 }
 
 final class FleetClient {
-    /// What a client watches, or watched, at one daemon.
+    /// A present or earlier subscription at one daemon.
     struct Watch {
         var log: String
         var cursor: Int64
@@ -31,14 +31,14 @@ final class FleetClient {
     private(set) var connection: ConnectionID?
     private var due: [(id: Int64, what: Due)] = []
     private var nextID: Int64 = 1
-    /// Made while offline, never sent.
+    /// Edits that were made while offline and not sent.
     var queue: [FleetEdit] = []
-    /// Sent, with a key, and not answered.
+    /// Edits that were sent with a key and not answered.
     private(set) var unsettled: [FleetEdit] = []
-    /// What it has shown, and what its last edit was answered with.
+    /// What it has shown, and the token of the answer to its last edit.
     private(set) var shown = FleetSight()
     private(set) var answered = FleetSight()
-    /// By the daemon's place.
+    /// By the number of the daemon.
     private var watches: [Int: Watch] = [:]
 
     init(_ number: Int) {
@@ -48,9 +48,9 @@ final class FleetClient {
 
     var name: String { "client \(number)" }
 
-    // MARK: - Coming and going
+    // MARK: - Connections
 
-    /// Connects, and watches where it left off; what was sent there and not answered goes again.
+    /// Connects and resumes its subscription. Edits that this daemon did not answer are sent again.
     func comeBack(to daemon: FleetDaemon) {
         self.daemon = daemon
         connection = daemon.host.connect(uid: owner.uid, user: "user\(owner.uid)")
@@ -62,7 +62,8 @@ final class FleetClient {
         send(.stateSubscribe(params), .subscription(params))
     }
 
-    /// What is to be sent at `place`: what was sent there before, then what was made offline.
+    /// The edits to send to the daemon `place`: those that it did not answer, then those that were
+    /// made offline.
     func takeQueue(for place: Int) -> [FleetEdit] {
         let edits = unsettled.filter { $0.place == place } + queue
         unsettled.removeAll { $0.place == place }
@@ -70,7 +71,7 @@ final class FleetClient {
         return edits
     }
 
-    /// The connection is gone.
+    /// Its connection has ended.
     func lost() {
         for case .edit(let edit) in due.map(\.what) where edit.hasKey { unsettled.append(edit) }
         due = []
@@ -78,12 +79,12 @@ final class FleetClient {
         connection = nil
     }
 
-    /// Whether an answer is due.
+    /// Whether an answer is expected.
     func waits(at daemon: FleetDaemon) -> Bool { self.daemon === daemon && !due.isEmpty }
 
     // MARK: - Sending
 
-    /// Sends an edit under its own name, so that what comes of it can be told apart.
+    /// Sends an edit with its number as the name of the client.
     func send(_ edit: FleetEdit) {
         edit.place = daemon?.place
         send(.hello(Hello(client: "fleet#\(edit.number)", session: owner.session)), .hello)
@@ -97,14 +98,14 @@ final class FleetClient {
         nextID += 1
     }
 
-    // MARK: - What comes
+    // MARK: - Frames
 
-    /// Reads what has come.
+    /// Reads the frames that arrived.
     func read() throws {
         guard let daemon, let connection else { return }
         for text in daemon.host.take(connection) {
             if text.tellsSecret {
-                throw Violation("\(name) is shown a secret: \(text)")
+                throw Violation("\(name) got a secret: \(text)")
             }
             var decoder = ServerMessageDecoder()
             for message in try decoder.decode(Array(text.utf8)) {
@@ -113,7 +114,7 @@ final class FleetClient {
                 case .failure(let id, let error): try failure(id, error)
                 case .notification(.stateChanged(let params)): try changed(params, text, daemon)
                 case .notification(.goodbye): break
-                default: throw Violation("\(name) is told \(text)")
+                default: throw Violation("\(name) got \(text)")
                 }
             }
         }
@@ -121,14 +122,14 @@ final class FleetClient {
 
     private func next(_ id: RequestID) throws -> Due {
         guard let first = due.first, first.id == id.number else {
-            throw Violation("\(name) is answered \(id.rawText) out of turn")
+            throw Violation("\(name) got an answer to \(id.rawText) out of order")
         }
         return due.removeFirst().what
     }
 
     private func failure(_ id: RequestID, _ error: WireError) throws {
         guard case .edit(let edit) = try next(id) else {
-            throw Violation("\(name) cannot watch: \(error.message)")
+            throw Violation("\(name) cannot subscribe: \(error.message)")
         }
         let mayMeet = edit.fields.contains(.first) || edit.request.method != .stateSet
         switch error.kind {
@@ -136,10 +137,10 @@ final class FleetClient {
         case .conflict where mayMeet:
             edit.isRefused = true
             if daemon?.done[edit.number] != nil {
-                throw Violation("\(name): edit \(edit.number) is done and was refused")
+                throw Violation("\(name): edit \(edit.number) was done and was refused")
             }
         default:
-            throw Violation("\(name): edit \(edit.number) is refused: \(error.message)")
+            throw Violation("\(name): edit \(edit.number) was refused: \(error.message)")
         }
     }
 
@@ -152,14 +153,14 @@ final class FleetClient {
         }
     }
 
-    /// An acknowledged edit is durable, and its answer's token says what the client had seen and
-    /// what it did.
+    /// An acknowledged edit is durable. The token of its answer names what the client had seen and
+    /// the edit itself.
     private func answered(_ edit: FleetEdit, _ result: SetResult, _ daemon: FleetDaemon) throws {
         let seen = try daemon.oracle.events(of: result.context)
         let done = daemon.done[edit.number]
         if let done, done.revision != result.revision, daemon.frames[result.revision] != nil {
             throw Violation(
-                "\(name): edit \(edit.number) is revision \(done.revision), and is answered "
+                "\(name): edit \(edit.number) is revision \(done.revision), and its answer says "
                     + "\(result.revision)")
         }
         let had = edit.seen ?? EventSet()
@@ -175,7 +176,8 @@ final class FleetClient {
         }
         if daemon.oracle.namesUnknown(result.context) {
             throw Violation(
-                "\(name): edit \(edit.number) is acknowledged and not durable: \(result.context)")
+                "\(name): edit \(edit.number) was acknowledged and is not durable: \(result.context)"
+            )
         }
         answered = FleetSight(token: result.context, seen: seen, place: daemon.place)
     }
@@ -186,17 +188,18 @@ final class FleetClient {
         let isSameLog = params.since?.log == result.log
         guard params.since == nil || result.isResumed == isSameLog else {
             throw Violation(
-                "\(name) was at \(params.since as Any) and is resumed: \(result.isResumed) in "
+                "\(name) was at \(params.since as Any) and resumed: \(result.isResumed) in "
                     + result.log)
         }
         var watch = watches[daemon.place]
         if !result.isResumed {
             watch = Watch(log: result.log, cursor: result.revision, fields: [:])
             for field in result.fields ?? [] { watch?.fields[field.id] = field.state }
-            // It speaks of its revision, which need not be the newest by now.
+            // The answer is of its revision, which need not be the newest.
             let seen = try daemon.oracle.events(of: result.context)
             guard daemon.showed(seen, at: result.revision) else {
-                throw Violation("\(name) is shown revision \(result.revision) as \(result.context)")
+                throw Violation(
+                    "\(name) got revision \(result.revision) with the token \(result.context)")
             }
             shown = FleetSight(token: result.context, seen: seen, place: daemon.place)
         }
@@ -210,11 +213,11 @@ final class FleetClient {
             params.coalescedFrom == nil
         else {
             throw Violation(
-                "\(name) is at \(watches[daemon.place]?.cursor ?? -1) of \(daemon.name), and is "
-                    + "told \(text)")
+                "\(name) is at \(watches[daemon.place]?.cursor ?? -1) of \(daemon.name), and "
+                    + "got \(text)")
         }
         guard daemon.frames[params.revision] == text else {
-            throw Violation("\(name) is told revision \(params.revision) in other bytes")
+            throw Violation("\(name) got revision \(params.revision) in other bytes")
         }
         watch.cursor = params.revision
         for change in params.changes { watch.fields[change.field] = change.state }
@@ -224,17 +227,17 @@ final class FleetClient {
             place: daemon.place)
     }
 
-    /// At rest it shows what its daemon shows.
+    /// When nothing is pending, it shows what its daemon shows.
     func checkAtRest() throws {
         guard let daemon, let watch = watches[daemon.place] else { return }
         if !due.isEmpty {
-            // Whoever shares a daemon may have to wait for the commit of what they did before.
+            // Clients of the same user may have to wait for the commit of earlier work.
             if daemon.host.batchUnderWay != nil || !daemon.host.rebuildWorks { return }
-            throw Violation("\(name) waits for \(due.count) answers")
+            throw Violation("\(name) still waits for \(due.count) answers")
         }
         guard watch.cursor == daemon.revision else {
             throw Violation(
-                "\(name) rests at \(watch.cursor) of \(daemon.revision) of \(daemon.name)")
+                "\(name) has revision \(watch.cursor) of \(daemon.revision) at \(daemon.name)")
         }
         for field in daemon.lastShown {
             let told = watch.fields[field.id]
@@ -250,7 +253,7 @@ final class FleetClient {
 }
 
 extension FleetOracle {
-    /// Whether a token names a write that has not become durable anywhere.
+    /// Whether a token names a write that has not become durable at any daemon.
     func namesUnknown(_ token: String) -> Bool {
         guard let context = try? ContextToken.parse(token) else { return true }
         for entry in context.vector.entries where !isKnown(Dot(entry.replica, entry.counter)) {

@@ -1,12 +1,12 @@
-// One daemon of the fleet: its engine, its store, and what the oracle says that the store knows.
+// One daemon of the fleet: its engine, its store, and the events that its store contains.
 //
-// Invariant: `form` is what the store durably has, `knowledge` what that means; both move when a
-// batch is durable, before the engine is told so, and so before anybody can be answered.
+// Invariant: `form` is the durable state of the store, and `knowledge` its events. Both change when
+// a batch is durable, before the engine knows that and can answer.
 
 import EngineTestKit
 import SyncCore
 
-/// What one daemon tells others: a part of its form, or all of it.
+/// A delta or the whole form of one daemon, sent to others.
 struct FleetMessage {
     let form: CausalForm
     let knowledge: CausalKnowledge
@@ -19,9 +19,10 @@ final class FleetEdit {
     let request: Request
     let owner: Owner
     let fields: Set<FleetField>
-    /// What the client had seen; `nil`: whatever is there.
+    /// What the client had seen; `nil`: the present state.
     let seen: EventSet?
-    /// Where it was sent; an edit whose fate is unknown is asked about there and nowhere else.
+    /// The daemon that it was sent to. If it was not answered, it is sent again only to this
+    /// daemon.
     var place: Int?
     var isRefused = false
 
@@ -49,22 +50,22 @@ final class FleetDaemon {
     var outbox = CausalForm()
     var outboxKnowledge = CausalKnowledge()
     private(set) var revision: Int64 = 0
-    /// Each revision's notification, of this log, and what the tokens name that its state had: it
-    /// may be said again what it is.
+    /// The notification of each revision of this log, and the tokens that its state may have had: a
+    /// silent write changes the token.
     private(set) var frames: [Int64: String] = [:]
     private var seenAt: [Int64: [EventSet]] = [:]
-    /// Edits that were done here: as which revision, and as which events.
+    /// Edits that were done here, with their revision and events.
     private(set) var done: [Int: (revision: Int64, events: EventSet)] = [:]
-    /// What each connection did.
+    /// The events of each connection.
     private var own: [Int64: EventSet] = [:]
     private var affirmations = FleetAffirmations()
-    /// The user who changed a field last, as everybody was told here.
+    /// The user who changed a field last, according to the notifications of this daemon.
     private(set) var changedBy: [FleetField: UInt32] = [:]
     /// Fields of edits that are not durable yet.
     var pendingFields: Set<FleetField> = []
-    /// Reads what is shown.
+    /// A connection that reads what the daemon shows.
     private(set) var probe: ConnectionID
-    /// What it showed when it was looked at last.
+    /// What it showed when it was read last.
     var lastShown: [NamedField] = []
     private(set) var failure: (any Error)?
     private var backup: Backup?
@@ -80,7 +81,7 @@ final class FleetDaemon {
         let changedBy: [FleetField: UInt32]
     }
 
-    /// A daemon whose store is a copy of one in which the form was applied.
+    /// A daemon whose store is a copy of a store with the form.
     init(
         _ place: Int, seed: UInt64, copyOf store: ModelStore, oracle: FleetOracle,
         edits: FleetEdits, fault: FleetFault?
@@ -106,7 +107,7 @@ final class FleetDaemon {
     var name: String { "daemon \(host.replica)" }
     var row: FormRow? { host.store.forms.values.first }
 
-    // MARK: - What becomes durable
+    // MARK: - Commits
 
     private func learn(_ batch: Batch) {
         guard failure == nil else { return }
@@ -132,7 +133,7 @@ final class FleetDaemon {
         }
     }
 
-    /// Notes what was written, and what others are to be told of it.
+    /// Records what was written, and what is to be sent to other daemons.
     private func learn(_ rows: [RevisionRow], _ after: CausalForm) throws {
         let before = form
         var counter = before.context.highestCounter(of: host.replica)
@@ -147,15 +148,15 @@ final class FleetDaemon {
         if fault == .lostCommit { (previous, latest) = (latest, host.store) }
     }
 
-    /// Notes what was said again before the next revision.
+    /// Records the silent writes before the next revision.
     private func learnAffirmations(_ after: CausalForm, _ counter: inout UInt64) throws {
         for one in affirmations.take(upTo: revision, in: after.context) {
             guard let edit = edits[one.author.client] else {
-                throw Violation("\(name): writes of nobody, \(one.dots)")
+                throw Violation("\(name): writes of an unknown edit, \(one.dots)")
             }
             try checkNew(edit)
             guard one.revision == revision, one.dots.map(\.counter).first == counter + 1 else {
-                throw Violation("\(name): \(one.dots) behind revision \(one.revision)")
+                throw Violation("\(name): \(one.dots) after revision \(one.revision)")
             }
             counter += UInt64(one.dots.count)
             try note(
@@ -167,14 +168,14 @@ final class FleetDaemon {
     private func checkNew(_ edit: FleetEdit) throws {
         if let known = done[edit.number] {
             throw Violation(
-                "\(name): edit \(edit.number) is done twice, first as \(known.revision)")
+                "\(name): edit \(edit.number) was done twice, first as \(known.revision)")
         }
         if edit.isRefused {
-            throw Violation("\(name): edit \(edit.number) was refused and is done")
+            throw Violation("\(name): edit \(edit.number) was refused and was done")
         }
     }
 
-    /// Notes what a transaction did; `params`: what everybody is told.
+    /// Records what a transaction did. `params` is its notification.
     private func note(
         _ edit: FleetEdit, _ params: StateChanged?, _ dots: [Dot], _ after: CausalForm,
         uid: UInt32, connection: Int64
@@ -198,14 +199,15 @@ final class FleetDaemon {
         let message = try decoder.decode(Array(text.utf8)).first
         guard case .notification(.stateChanged(let params))? = message,
             let by = params.changes.first?.state.by, let edit = edits[by.client]
-        else { throw Violation("\(name): no change of ours: \(text)") }
+        else { throw Violation("\(name): not a known change: \(text)") }
         guard params.revision == revision + 1 else {
-            throw Violation("\(name): revision \(revision + 1) is due, and this comes: \(text)")
+            throw Violation(
+                "\(name): revision \(revision + 1) was expected, and this came: \(text)")
         }
         try checkNew(edit)
         let token = try ContextToken.parse(params.context)
         let last = token.highestCounter(of: host.replica)
-        guard last >= counter else { throw Violation("\(name): counters go back: \(text)") }
+        guard last >= counter else { throw Violation("\(name): counters decreased: \(text)") }
         let dots = (counter..<last).map { Dot(host.replica, $0 + 1) }
         counter = last
         try note(edit, params, dots, after, uid: by.uid, connection: by.connection)
@@ -213,8 +215,8 @@ final class FleetDaemon {
         seenAt[revision] = [try tokenSeen(params.context)]
     }
 
-    /// The events that a token of all that is shown names: nothing that the daemon does not know,
-    /// and everything that stands.
+    /// The events that the token of the present state names: only events that the daemon knows, and
+    /// all that have a current value.
     func tokenSeen(_ token: String) throws -> EventSet {
         let seen = try oracle.events(of: token)
         for event in oracle.causal.events where event.keys != 0 {
@@ -229,10 +231,11 @@ final class FleetDaemon {
         return seen
     }
 
-    /// Whether a token that says this was shown at a revision.
+    /// Whether a token that names these events was shown at a revision.
     ///
-    /// A silent write extends the token that was shown before: what was overwritten since stays in
-    /// it, and a token that is made of the stores leaves that out. Nothing depends on either.
+    /// A silent write extends the token that was shown before, which then still names writes that
+    /// were replaced since. A token that is computed from the stores does not. Nothing depends on
+    /// the difference.
     func showed(_ seen: EventSet, at revision: Int64) -> Bool {
         (seenAt[revision] ?? []).contains { known in
             known.isSubset(of: seen)
@@ -244,9 +247,9 @@ final class FleetDaemon {
         }
     }
 
-    // MARK: - Ends and beginnings
+    // MARK: - Stops and starts
 
-    /// Everything that waits is done.
+    /// Does all pending work.
     func mend() {
         host.rebuildWorks = true
         host.holdsCommits = false
@@ -255,7 +258,7 @@ final class FleetDaemon {
         pendingFields = []
     }
 
-    /// Comes to an end, killed or as it is asked to.
+    /// Ends, by a kill or a stop.
     func end(isKilled: Bool, writesBatch: Bool) throws {
         if !isKilled {
             mend()
@@ -263,7 +266,7 @@ final class FleetDaemon {
         }
         host.kill(writesBatch: writesBatch)
         pendingFields = []
-        // What was written on the way out, told or not, is true.
+        // What was written during the stop is durable, whether or not a client was notified.
         let rows = (host.store.revisions.values.first ?? [:]).values
             .filter { Int64($0.revision) > revision }.sorted { $0.revision < $1.revision }
         let after = try stored()
@@ -274,7 +277,7 @@ final class FleetDaemon {
         if let failure { throw failure }
     }
 
-    /// Starts over what the store has.
+    /// Starts with the contents of the store.
     func start() throws {
         try start(over: nil, newEpoch: false, newLogs: false)
     }
@@ -293,7 +296,7 @@ final class FleetDaemon {
         try refresh()
         guard newLogs || revision == before else {
             throw Violation(
-                "\(name): revision \(before) was there, and the store ends at \(revision)")
+                "\(name): revision \(before) was shown, and the store ends at \(revision)")
         }
     }
 
@@ -304,7 +307,7 @@ final class FleetDaemon {
         if fault == .lostCommit { (previous, latest) = (nil, host.store) }
     }
 
-    /// The form as the store has it.
+    /// The form in the store.
     func stored() throws -> CausalForm {
         let rows = host.store.fields.values.first ?? [:]
         var stores: [FleetField: FieldStore] = [:]
@@ -316,7 +319,7 @@ final class FleetDaemon {
         }
     }
 
-    /// Copies the store as it is, unless it has what a failed commit left in it: nobody knows that.
+    /// Copies the store, unless it contains a failed commit, whose contents nobody knows.
     func backUp() {
         guard Int64(row?.revision ?? 0) == revision, row?.context == form.context.encoded else {
             return
@@ -327,7 +330,7 @@ final class FleetDaemon {
 
     var hasBackup: Bool { backup != nil }
 
-    /// The stopped daemon's store is put back to its backup.
+    /// The store of the stopped daemon is restored from its backup.
     func restore() throws {
         guard let backup else { return }
         knowledge = backup.knowledge
@@ -340,8 +343,8 @@ final class FleetDaemon {
 
     // MARK: - Joining
 
-    /// The stopped daemon's store takes in what others say, and it starts again: under new logs,
-    /// as revisions are no longer all that happened.
+    /// The store of the stopped daemon joins the state of others, and the daemon starts with new
+    /// logs, as revisions no longer describe all changes.
     func take(_ messages: [FleetMessage]) throws {
         var store = fault == .lostCommit ? previous ?? host.store : host.store
         var image = store.image()
@@ -393,7 +396,7 @@ final class FleetDaemon {
     }
 }
 
-/// The edits of all clients by their numbers, which they have in their authors' names.
+/// The edits of all clients by their numbers, which are in the names of their clients.
 final class FleetEdits {
     private var edits: [FleetEdit] = []
 

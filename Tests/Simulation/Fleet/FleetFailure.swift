@@ -1,15 +1,15 @@
-// What is said of a plan that five daemons did not survive.
+// The report of a plan of five daemons that failed.
 
-/// Why a plan fails, shrunk, as a story.
+/// Why a plan failed, shrunk, and the events before the failure.
 package struct FleetFailure: CustomStringConvertible, Sendable {
-    /// The plan with the steps that it takes.
+    /// The plan, reduced to the steps that are needed.
     package let plan: FleetPlan
     /// What went wrong.
     package let what: String
-    /// What happened up to then.
+    /// The events before the failure.
     package let story: [String]
 
-    /// Runs `plan`; `nil` where all went well.
+    /// Runs `plan`; `nil` if there was no failure.
     package static func found(in plan: FleetPlan) -> FleetFailure? {
         guard told(plan, isTelling: false).what != nil else { return nil }
         var fewest = plan
@@ -22,7 +22,7 @@ package struct FleetFailure: CustomStringConvertible, Sendable {
         return FleetFailure(plan: fewest, what: what ?? "nothing", story: story)
     }
 
-    /// Whether the search finds `fault` where it is put in, and nothing where it is not.
+    /// Whether the search finds `fault` if it is put in, and nothing otherwise.
     package static func finds(_ fault: FleetFault, in seeds: some Sequence<UInt64>) -> Bool {
         for seed in seeds
         where told(FleetPlan(seed: seed, fault: fault), isTelling: false).what != nil {

@@ -1,9 +1,9 @@
-// The form that every daemon of the fleet holds: a control of each kind, each policy somewhere.
+// The form of every daemon of the fleet, with each kind of control and each policy.
 
 import SeededRandom
 import SyncCore
 
-/// A field that stores something.
+/// A field that stores a value.
 enum FleetField: Int, CaseIterable {
     case ask, latest, first, stop, consent, wheels, tags, count, scoops, button, secret
 
@@ -42,7 +42,7 @@ enum FleetField: Int, CaseIterable {
         }
     }
 
-    /// What it shows while nobody has set it.
+    /// The value that it shows before a user sets it.
     var initial: JSON { Self.initials[rawValue] }
 
     private var madeInitial: JSON {
@@ -60,10 +60,10 @@ enum FleetField: Int, CaseIterable {
         }
     }
 
-    /// Where a number ends.
+    /// The bounds of a number.
     var bounds: ClosedRange<Int> { self == .scoops ? 0...5 : -100_000...100_000 }
 
-    /// What an undo of one transaction may be foretold of.
+    /// The values that an undo of one transaction may have.
     static let undoable: [FleetField] = [.ask, .latest, .first, .stop, .consent, .tags]
 
     init?(id: String) {
@@ -72,12 +72,12 @@ enum FleetField: Int, CaseIterable {
     }
 }
 
-/// A control, which may store nothing of its own.
+/// A control. It may have no store of its own.
 enum FleetControl: CaseIterable {
     static let hue = "hue"
     static let both = "both"
 
-    /// The fields that a control shows and writes to.
+    /// The fields that a control shows and writes.
     static func targets(_ id: String) -> [FleetField] {
         switch id {
         case hue: [.latest]
@@ -86,7 +86,7 @@ enum FleetControl: CaseIterable {
         }
     }
 
-    /// The controls that show what some of `fields` store, sorted.
+    /// The controls that show one of `fields`, sorted.
     static func told(of fields: Set<FleetField>) -> Set<String> {
         var ids = Set(fields.map(\.id))
         if fields.contains(.latest) { ids.insert(hue) }
@@ -122,10 +122,10 @@ extension JSON {
 }
 
 extension SplitMix64 {
-    /// One of some things.
+    /// One of several things.
     mutating func pick<T>(_ list: [T]) -> T { list[below(list.count)] }
 
-    /// A change of the form; `number` tells what it writes from all else.
+    /// A change of the form. `number` makes the written values unique.
     mutating func fleetChange(_ number: Int) -> Change {
         let field = pick(FleetField.allCases)
         if chance(8), field != .button { return Change(field: field.id, .reset) }

@@ -1,4 +1,4 @@
-// Where a daemon and the oracle disagree.
+// Differences between a daemon and the oracle.
 
 import EngineTestKit
 import SyncCore
@@ -7,14 +7,14 @@ extension FleetOracle {
     /// The events whose dots a token names.
     func events(of token: String) throws -> EventSet {
         guard let context = try? ContextToken.parse(token) else {
-            throw Violation("no token of ours: \(token)")
+            throw Violation("not a token: \(token)")
         }
         var seen = EventSet()
         for event in causal.events where context.contains(event.dot) { seen.insert(event.id) }
         return seen
     }
 
-    /// What a control shows, which may be several fields at once.
+    /// What a control shows. It may show several fields.
     func shown(_ id: String, _ knowledge: CausalKnowledge) -> (reading: FleetReading, isMixed: Bool)
     {
         let readings = FleetControl.targets(id).map { reading($0, knowledge) }
@@ -25,26 +25,26 @@ extension FleetOracle {
         return (result, isMixed)
     }
 
-    /// Where what is told of a control differs from what it should show.
+    /// How a notification or answer differs from what its control must show.
     func difference(
         _ told: FieldState, _ id: String, _ knowledge: CausalKnowledge, conflicts: Bool = false
     ) -> String? {
         let (reading, isMixed) = shown(id, knowledge)
         if id == FleetField.secret.id {
-            guard told.value.isNull, !told.isInvalid else { return "a secret is told: \(told)" }
+            guard told.value.isNull, !told.isInvalid else { return "it contains a secret: \(told)" }
             return told.isSecretSet == reading.isSet
-                ? nil : "a secret is set: \(told.isSecretSet as Any), not \(reading.isSet)"
+                ? nil : "secret set: \(told.isSecretSet as Any), not \(reading.isSet)"
         }
         if told.value != reading.value { return "\(told.value), not \(reading.value)" }
         if told.isSet != reading.isSet { return "set: \(told.isSet), not \(reading.isSet)" }
         if told.isMixed != isMixed { return "mixed: \(told.isMixed), not \(isMixed)" }
-        if told.isInvalid { return "it is said to be invalid" }
+        if told.isInvalid { return "it is marked as invalid" }
         let siblings = told.conflict.map(\.value)
         return !conflicts || siblings == reading.conflict
-            ? nil : "beside it \(siblings), not \(reading.conflict)"
+            ? nil : "siblings \(siblings), not \(reading.conflict)"
     }
 
-    /// Where a store differs from what it should hold.
+    /// How a store differs from its expected contents.
     func difference(
         _ store: FieldStore, _ field: FleetField, _ knowledge: CausalKnowledge
     ) -> String? {
@@ -106,7 +106,7 @@ extension FleetOracle {
             ? nil : "\(register.siblings.map(\.dot)), not \(alive.map(\.dot))"
     }
 
-    /// The siblings of `ask` by full histories alone, where the daemon has them.
+    /// The siblings of `ask` according to full histories only, if the daemon has them.
     func unforeseen(_ knowledge: CausalKnowledge, isWhole: Bool) -> String? {
         let field = FleetField.ask
         let alive = alive(field, 1, knowledge)
@@ -130,7 +130,7 @@ extension FleetDaemon {
         return try StateSnapshot(decoding: json)
     }
 
-    /// Holds store and engine against the oracle.
+    /// Compares store and engine with the oracle.
     func check(isWhole: Bool = false) throws {
         if let failure { throw failure }
         for field in FleetField.allCases {
@@ -143,7 +143,7 @@ extension FleetDaemon {
         }
         let snapshot = try shown()
         guard snapshot.revision == revision else {
-            throw Violation("\(name) shows revision \(snapshot.revision) of \(revision)")
+            throw Violation("\(name) shows revision \(snapshot.revision), not \(revision)")
         }
         _ = try tokenSeen(snapshot.context)
         for field in snapshot.fields {
@@ -153,7 +153,7 @@ extension FleetDaemon {
         lastShown = snapshot.fields
         for event in oracle.causal.events where event.keys != 0 {
             if knowledge.events.contains(event.id), !form.context.contains(event.dot) {
-                throw Violation("\(name) has forgotten \(event.dot)")
+                throw Violation("\(name) has lost \(event.dot)")
             }
         }
     }

@@ -1,8 +1,9 @@
-// What five daemons must agree with: every edit is kept for ever, with its full causal history, and
-// with what it wrote, so that what any of them shows can be worked out from what it knows.
+// The expected state of five daemons: every edit is kept forever, with its full causal history and
+// what it wrote, so that what a daemon shows can be computed from the edits that it knows.
 //
-// Which values stand is for `CausalOracle` to say; this one adds what an edit means there where it
-// is made: what an increment comes to, whether a set changes anything, what an undo may take back.
+// `CausalOracle` computes which values are current. This one adds the effect of an edit at the
+// daemon where it is made: the result of an increment, whether a set changes anything, and which
+// edits an undo may revert.
 
 import SyncCore
 
@@ -18,23 +19,23 @@ struct FleetWrite {
     let field: FleetField
     var keys: UInt8 = 0
     var removedKeys: UInt8 = 0
-    /// Those of the keys under which it says what is there already.
+    /// The keys among those whose present value it repeats.
     var againKeys: UInt8 = 0
-    /// What a register, a number or a secret is set to; `nil`: a reset.
+    /// The new value of a register, a number or a secret; `nil`: a reset.
     var value: JSON?
-    /// What the components of wheels are set to, in their order.
+    /// The new values of the components of wheels, in their order.
     var rows: [JSON?] = [nil, nil]
     var increment: Int?
 }
 
-/// What is kept of an event beside what is causal.
+/// The part of an event that is not causal.
 struct FleetEvent {
     let write: FleetWrite
-    /// Whose it is to take back.
+    /// The user who may undo it.
     let owner: Owner
-    /// Of a register: what stands, and what stood before.
+    /// Of a register: the value, and the one before it.
     let sibling: OracleSibling
-    /// Whose an addition of a tag is that says again what somebody had added; by key.
+    /// By key: the user who may undo an addition of a tag that repeats one by another user.
     var ownersAgain: [UInt8: Owner] = [:]
 
     func owner(of key: UInt8) -> Owner { ownersAgain[key] ?? owner }
@@ -46,17 +47,17 @@ final class FleetOracle {
     private(set) var events: [FleetEvent] = []
     /// Every dot that was ever issued.
     private var dots: Set<Dot> = []
-    /// A secret begins with this, and is never told.
+    /// The start of each secret, which is never shown.
     static let canary = "CANARY"
 
     var count: Int { events.count }
 
-    /// Whether somebody has durably written it.
+    /// Whether it is durable at a daemon.
     func isKnown(_ dot: Dot) -> Bool { dots.contains(dot) }
 
     // MARK: - Reading
 
-    /// The events that stand under `key`, greatest rank first.
+    /// The current events under `key`, greatest rank first.
     func alive(_ field: FleetField, _ key: UInt8, _ knowledge: CausalKnowledge) -> [CausalEvent] {
         var all: [CausalEvent] = []
         causal.eachAlive(field.causal, key, knowledge) { all.append($0) }
@@ -69,7 +70,7 @@ final class FleetOracle {
         causal.standing(field.causal, key, knowledge)
     }
 
-    /// The tags that are in the set, and whether anybody has set it.
+    /// The tags in the set, and whether a user has set it.
     private func tags(_ knowledge: CausalKnowledge) -> (tags: [String], isSet: Bool) {
         var keys: UInt8 = 0
         causal.eachAlive(FleetField.tags.causal, 15, knowledge) { event in
@@ -80,7 +81,7 @@ final class FleetOracle {
         return (tags.map(\.element), true)
     }
 
-    /// What a number reads before its bounds, and whether anybody has set it.
+    /// The value of a number before its bounds are applied, and whether a user has set it.
     func sum(_ field: FleetField, _ knowledge: CausalKnowledge) -> (sum: Int, isSet: Bool) {
         let base = standing(field, 1, knowledge)
         let value = base.flatMap { events[$0.id].write.value }
@@ -94,7 +95,7 @@ final class FleetOracle {
         return (sum, isSet)
     }
 
-    /// What a daemon that knows this much shows of a field.
+    /// What a daemon with this knowledge shows of a field.
     func reading(_ field: FleetField, _ knowledge: CausalKnowledge) -> FleetReading {
         var reading = FleetReading(value: field.initial, isSet: false)
         switch field.kind {
@@ -148,19 +149,19 @@ final class FleetOracle {
         return reading
     }
 
-    /// What stands in clear behind a secret.
+    /// The plain text of a secret.
     func secret(_ knowledge: CausalKnowledge) -> JSON? {
         causal.latest(FleetField.secret.causal, knowledge).flatMap { events[$0.id].write.value }
     }
 
-    // MARK: - Noting
+    // MARK: - Recording
 
-    /// Notes a write at a daemon with `knowledge`, and gives what a delta of it says.
+    /// Records a write at a daemon with `knowledge`, and returns the content of its delta.
     ///
     /// - Parameters:
-    ///   - seen: What the writer had seen; `nil` for all that the daemon knows.
-    ///   - isSameUser: Whether the writer changed the field last, as everybody was told.
-    ///   - transaction: The events of the same transaction so far; this one is added.
+    ///   - seen: What the writer had seen; `nil` for everything that the daemon knows.
+    ///   - isSameUser: Whether the writer also made the last change of the field that was notified.
+    ///   - transaction: The events of the same transaction so far. This one is added.
     func note(
         _ write: FleetWrite, dot: Dot, stamp: HybridTimestamp, seen: EventSet?, owner: Owner,
         isSameUser: Bool = false, takenBack: OracleSibling? = nil, transaction: inout EventSet,
@@ -195,10 +196,9 @@ final class FleetOracle {
         return told
     }
 
-    // MARK: - What an edit does
+    // MARK: - The effect of an edit
 
-    /// The writes that a change comes to, each worked out on what those before it left; none where
-    /// it would leave everything as it is.
+    /// The writes of a change, each computed after those before it; none if nothing would change.
     func write(
         _ action: Change.Action, _ field: FleetField, _ knowledge: CausalKnowledge
     ) -> FleetWrite? {
@@ -299,7 +299,7 @@ final class FleetOracle {
 }
 
 extension String {
-    /// Whether a secret stands in it: a search by bytes, as every frame is looked through.
+    /// Whether it contains a secret. A search by bytes, because every frame is searched.
     var tellsSecret: Bool {
         let canary = Array(FleetOracle.canary.utf8)
         var matched = 0

@@ -1,11 +1,11 @@
-// The form of a fleet as the causal core has it, made of what a store holds.
+// The form of the fleet in the causal core, from the rows of a store.
 
 import SyncCore
 
 extension CausalForm {
     private static let order = FleetField.allCases.sorted { $0.key < $1.key }
 
-    /// The form of these stores; they must be coherent with the context.
+    /// The form with these stores, which must be coherent with the context.
     static func fleet(
         _ context: CausalContext, _ store: (FleetField) throws -> FieldStore
     ) throws -> CausalForm {
@@ -15,12 +15,12 @@ extension CausalForm {
             if !store.isEmpty { fields.append(Field(id: field.id, store: store)) }
         }
         guard let form = CausalForm(context: context, sorted: fields) else {
-            throw Violation("a store holds what its context [\(context)] has not seen")
+            throw Violation("a store has writes that are not in its context [\(context)]")
         }
         return form
     }
 
-    /// What `replica` did between two states of its form.
+    /// The delta between two states of a form of `replica`.
     static func fleetDelta(
         from before: CausalForm, to after: CausalForm, by replica: ReplicaID
     ) throws -> CausalForm {
@@ -35,7 +35,7 @@ extension CausalForm {
         return try fleet(touched) { after[$0.key].restricted(to: touched) }
     }
 
-    /// A fault: the last field that says something new is left out, and its writes count as known.
+    /// A fault: the last changed field is left out, and its writes count as known.
     func withoutLastField(of own: CausalForm) -> CausalForm {
         guard let last = fields.last, fields.count > 1 else { return self }
         let left = Field(id: last.key.id, store: own[last.key].restricted(to: context))

@@ -1,8 +1,8 @@
-// One transaction of one daemon, worked out again by the oracle.
+// One transaction of one daemon, computed again by the oracle.
 
 import SyncCore
 
-/// What an edit did, write by write.
+/// The effect of an edit, write by write.
 final class FleetTransaction {
     private let daemon: FleetDaemon
     private let edit: FleetEdit
@@ -11,18 +11,18 @@ final class FleetTransaction {
     private let after: CausalForm
     private let own: EventSet
     private(set) var written: Set<FleetField> = []
-    /// What it said again and nobody was told of.
+    /// The repeated values, which are not notified.
     private var affirmed: Set<FleetField> = []
     private(set) var events = EventSet()
-    /// What a delta of it says.
+    /// The content of its delta.
     private(set) var told = CausalKnowledge()
 
     private var oracle: FleetOracle { daemon.oracle }
 
     /// - Parameters:
-    ///   - dots: The dots that were issued for it, in order.
-    ///   - after: The form after the batch that it was in.
-    ///   - own: What the same connection had done before.
+    ///   - dots: Its dots, in order.
+    ///   - after: The form after its batch.
+    ///   - own: The earlier events of the same connection.
     init(
         daemon: FleetDaemon, edit: FleetEdit, dots: [Dot], after: CausalForm, own: EventSet
     ) {
@@ -34,29 +34,29 @@ final class FleetTransaction {
         self.own = own
     }
 
-    /// Works it out on what the daemon knows, and compares with what everybody is told; `nil`
-    /// where nobody is told anything.
+    /// Computes it with the daemon's knowledge, and compares it with its notification; `nil` if
+    /// there is none.
     func work(_ params: StateChanged?, _ knowledge: inout CausalKnowledge) throws {
         switch edit.request {
         case .stateSet(let set):
             for change in set.changes { try work(change, &knowledge) }
         case .stateUndo(let undo), .stateRedo(let undo):
-            guard let params else { throw wrong("made a write that nobody is told of") }
+            guard let params else { throw wrong("made a write that is not notified") }
             try takeBack(undo, params, isRedo: edit.request.method == .stateRedo, &knowledge)
-        default: throw wrong("makes no change of state")
+        default: throw wrong("does not change the state")
         }
         guard dots.isEmpty else { throw wrong("made \(dots.count) writes too many") }
         guard let params else {
             if written.isEmpty, !affirmed.isEmpty { return }
-            throw wrong("was to change \(written.map(\.id).sorted()), and nobody was told")
+            throw wrong("must change \(written.map(\.id).sorted()), and was not notified")
         }
         let ids = Set(params.changes.map(\.field))
         guard ids == FleetControl.told(of: written) else {
-            throw wrong("tells of \(ids.sorted()), and wrote \(written.map(\.id).sorted())")
+            throw wrong("notifies of \(ids.sorted()), and wrote \(written.map(\.id).sorted())")
         }
         for change in params.changes {
             if let difference = oracle.difference(change.state, change.field, knowledge) {
-                throw wrong("tells of \(change.field): \(difference)")
+                throw wrong("notifies of \(change.field): \(difference)")
             }
         }
     }
@@ -84,14 +84,14 @@ final class FleetTransaction {
                     !seen.contains($0.id)
                 })
             {
-                throw wrong("had to be refused: \(unseen.dot) came first")
+                throw wrong("must be refused: \(unseen.dot) came first")
             }
             try note(write, seen: seen, owner: edit.owner, nil, &knowledge)
         }
     }
 
-    /// Says again what is there: a write that has seen everything. What the transaction wrote
-    /// itself is fresh.
+    /// Repeats the present value: a write that has seen everything, except what the transaction
+    /// itself wrote.
     private func affirm(
         _ action: Change.Action, _ field: FleetField, _ knowledge: inout CausalKnowledge
     ) throws {
@@ -107,7 +107,7 @@ final class FleetTransaction {
         _ write: FleetWrite, seen: EventSet?, owner: Owner, _ takenBack: OracleSibling?,
         _ knowledge: inout CausalKnowledge
     ) throws {
-        guard let dot = dots.popFirst() else { throw wrong("left out a write of \(write.field)") }
+        guard let dot = dots.popFirst() else { throw wrong("lacks a write of \(write.field)") }
         written.insert(write.field)
         told.learn(
             try oracle.note(
@@ -116,7 +116,7 @@ final class FleetTransaction {
                 transaction: &events, &knowledge))
     }
 
-    /// When it was made, as far as the store still says so; where it does not, nobody asks.
+    /// The time of the write, as far as the store still has it. Otherwise no check needs it.
     private func stamp(of field: FleetField) -> HybridTimestamp {
         var stamp = HybridTimestamp(milliseconds: 0)
         func look(_ dot: Dot, _ its: HybridTimestamp) {
@@ -141,19 +141,19 @@ final class FleetTransaction {
     ) throws {
         guard let field = undo.field.flatMap({ FleetField(id: $0) }),
             let told = params.changes.first(where: { $0.field == field.id })?.state
-        else { throw wrong("took back what it was not asked to") }
+        else { throw wrong("reverts a field that it does not name") }
         let scope = undo.scope == .mine ? edit.owner : nil
         if field == .tags { return try takeBackTags(told, scope, &knowledge) }
         guard let standing = oracle.standing(field, 1, knowledge) else {
-            throw wrong("took back what is not there")
+            throw wrong("reverts a value that is not there")
         }
         let ways = oracle.events[standing.id].sibling.takenBack(
             isRedo: isRedo, write: oracle.count, by: edit.owner, scope: scope)
         guard let way = ways.first(where: { $0.value ?? field.initial == told.value }) else {
             throw wrong(
                 ways.isEmpty
-                    ? "took back \(standing.dot), which is somebody else's"
-                    : "went to \(told.value), not to \(ways[0].value ?? field.initial)")
+                    ? "reverts \(standing.dot), which is of another user"
+                    : "became \(told.value), not \(ways[0].value ?? field.initial)")
         }
         var seen = EventSet()
         seen.insert(standing.id)

@@ -1,4 +1,4 @@
-// What each step does.
+// The steps of a run.
 
 import EngineTestKit
 import SyncCore
@@ -51,7 +51,7 @@ extension FleetWorld {
 
     // MARK: - Edits
 
-    /// An edit by anybody, or at `daemon` by somebody who is there.
+    /// An edit by any client, or at `daemon` by one of its clients.
     private func edit(isUndo: Bool, _ daemon: FleetDaemon, isThere: Bool = false) throws {
         guard oracle.count < Self.editsMax else { return }
         let all = isThere ? clients.filter { $0.daemon === daemon } : clients
@@ -86,8 +86,8 @@ extension FleetWorld {
         for _ in 0..<random.pick([1, 1, 1, 2, 3]) {
             let change = random.fleetChange(edits.next)
             let targets = FleetControl.targets(change.field)
-            // Of two secrets in one transaction the store keeps one stamp; what is done twice to a
-            // set of tags is taken back in two steps.
+            // If one transaction writes two secrets, the store keeps one timestamp. If it edits a
+            // set of tags twice, undo takes two steps.
             if fields.contains(where: { ($0 == .secret || $0 == .tags) && targets.contains($0) }) {
                 continue
             }
@@ -114,7 +114,7 @@ extension FleetWorld {
 
     // MARK: - Daemons
 
-    /// Any messages: late ones, early ones, again and again; some are lost for it.
+    /// Messages arrive late, early or several times; some are lost instead.
     private func take(at daemon: FleetDaemon) throws {
         var heard: [FleetMessage] = []
         for _ in 0..<1 + random.below(3) where !messages.isEmpty {
@@ -134,7 +134,7 @@ extension FleetWorld {
         let epoch = daemon.host.replica.epoch
         let isKilled = random.chance(50)
         guard daemon.hasBackup else { return }
-        tell("\(daemon.name) is put back to its backup")
+        tell("\(daemon.name) is restored from its backup")
         try end(daemon, isKilled: isKilled, writesBatch: false)
         try daemon.restore()
         losses[daemon.place] = epoch

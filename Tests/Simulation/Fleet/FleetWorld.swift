@@ -1,10 +1,9 @@
-// Five daemons, each with its engine, its store and its clock, and clients that go from one to
-// another: joined by deltas that are lost, doubled, reordered and cut off.
+// Five daemons, each with its engine, store and clock, and clients that move between them. The
+// daemons are joined by deltas that are lost, duplicated, reordered and cut off.
 //
-// Daemons do not talk to each other yet; what one tells another is what the causal core calls a
-// delta, taken from what its engine durably wrote. The receiver's store takes it in while it is
-// down, and its engine goes on from there: it reads, shows, edits and undoes over the writes of
-// others.
+// Daemons do not connect to each other yet. A message is a delta of the causal core, made from what
+// an engine durably wrote. The receiver joins it into its store while it is stopped. Then its
+// engine reads, shows, edits and undoes with the writes of others.
 
 import EngineTestKit
 import SeededRandom
@@ -19,19 +18,18 @@ package final class FleetWorld {
     let daemons: [FleetDaemon]
     let clients: [FleetClient]
     var messages: [FleetMessage] = []
-    /// Daemons on different sides do not hear each other.
+    /// Daemons on different sides exchange no messages.
     var side = Array(repeating: false, count: 5)
-    /// Of a daemon that was put back to a backup, by place: the newest epoch of which something may
-    /// be lost.
+    /// By daemon that was restored from a backup: the newest epoch of which something may be lost.
     var losses: [Int: UInt32] = [:]
     var random = SplitMix64(seed: 0)
-    /// What happened, a line a step, where it was asked for.
+    /// One line for each step, if requested.
     package private(set) var story: [String] = []
 
-    /// No life has more writes than the oracle has room for.
+    /// The number of writes of a run is below the oracle's limit.
     static let editsMax = 190
 
-    /// A store in which the form was applied.
+    /// A store with the form.
     private static func template() throws -> StoreImage {
         let host = try EngineHost()
         let root = host.connect(uid: 0, user: "root")
@@ -58,7 +56,7 @@ package final class FleetWorld {
         }
     }
 
-    /// Runs every step and then heals everything.
+    /// Runs every step and then exchanges all states.
     ///
     /// - Returns: what went wrong, or `nil`.
     package func run() -> String? {
@@ -80,13 +78,14 @@ package final class FleetWorld {
         if isTelling { story.append(line()) }
     }
 
-    // MARK: - At a daemon
+    // MARK: - Daemons
 
-    /// Everybody at `daemon` reads what has come, and everything is held against the oracle.
+    /// All clients of `daemon` read the frames that arrived, and everything is compared with the
+    /// oracle.
     func settle(_ daemon: FleetDaemon) throws {
         daemon.host.settle()
         try read(daemon)
-        // A batch may wait for somebody who is about to be back: each one for 20 ms at most.
+        // A batch may wait for clients that are about to have a turn, for 20 ms each at most.
         for _ in 0..<clients.count
         where daemon.host.batchUnderWay == nil && clients.contains(where: { $0.waits(at: daemon) })
         {
@@ -102,7 +101,7 @@ package final class FleetWorld {
         }
     }
 
-    /// How many epochs there have been.
+    /// The number of epochs so far.
     private var replicas: Int { daemons.reduce(0) { $0 + Int($1.host.replica.epoch) } }
 
     private func read(_ daemon: FleetDaemon) throws {
@@ -110,10 +109,11 @@ package final class FleetWorld {
         for client in clients where client.daemon === daemon { try client.read() }
     }
 
-    /// Sends an edit of a client to the daemon that it is at.
+    /// Sends an edit of a client to its daemon.
     func send(_ edit: FleetEdit, of client: FleetClient) throws {
         guard let daemon = client.daemon, oracle.count < Self.editsMax else { return }
-        // Of two edits of a field in one batch the store keeps the stamp of the later alone.
+        // Of two edits of a field in one batch, the store keeps only the timestamp of the later
+        // one.
         while daemon.host.batchUnderWay != nil,
             !daemon.pendingFields.isDisjoint(with: edit.fields)
         {
@@ -128,11 +128,11 @@ package final class FleetWorld {
 
     func comeBack(_ client: FleetClient, to daemon: FleetDaemon) throws {
         if let old = client.daemon { try leave(client, old) }
-        tell("\(client.name) comes to \(daemon.name)")
+        tell("\(client.name) connects to \(daemon.name)")
         client.comeBack(to: daemon)
         try settle(daemon)
         for edit in client.takeQueue(for: daemon.place) {
-            // The daemon may have gone meanwhile, or the world be full.
+            // The daemon may have stopped in the meantime, or the oracle's limit may be reached.
             try send(edit, of: client)
         }
     }
@@ -144,7 +144,7 @@ package final class FleetWorld {
         client.lost()
     }
 
-    /// The daemon comes to an end, and its clients are offline.
+    /// The daemon stops, and its clients are offline.
     func end(_ daemon: FleetDaemon, isKilled: Bool, writesBatch: Bool) throws {
         if isKilled { try read(daemon) }
         try daemon.end(isKilled: isKilled, writesBatch: writesBatch)
@@ -152,7 +152,7 @@ package final class FleetWorld {
         for client in clients where client.daemon === daemon { client.lost() }
     }
 
-    /// What is new at `daemon`, or all of it, goes on its way.
+    /// The new writes at `daemon`, or its whole form, are sent.
     func publish(_ daemon: FleetDaemon, whole: Bool) {
         tell("\(daemon.name) sends \(whole ? "all" : "what is new")")
         if messages.count == 32 { messages.removeFirst() }
@@ -166,7 +166,7 @@ package final class FleetWorld {
 
     func take(_ messages: [FleetMessage], at daemon: FleetDaemon) throws {
         for message in messages {
-            tell("\(daemon.name) hears [\(message.form.context)] of daemon \(message.from)")
+            tell("\(daemon.name) receives [\(message.form.context)] of daemon \(message.from)")
         }
         try daemon.take(messages)
         try settle(daemon)
@@ -174,7 +174,7 @@ package final class FleetWorld {
 
     // MARK: - The end
 
-    /// Everybody comes back, then everybody hears everybody: all must be the same.
+    /// All clients connect again, then all daemons exchange their states: all must be the same.
     private func heal() throws {
         for daemon in daemons { daemon.mend() }
         for daemon in daemons { try settle(daemon) }
@@ -184,7 +184,7 @@ package final class FleetWorld {
                 try comeBack(client, to: daemons[place])
             }
         }
-        tell("everybody hears everybody")
+        tell("all daemons exchange their states")
         for daemon in daemons { try end(daemon, isKilled: false, writesBatch: false) }
         var all = daemons.map {
             FleetMessage(form: $0.form, knowledge: $0.knowledge, from: $0.place)
@@ -215,14 +215,14 @@ package final class FleetWorld {
             }
         }
         let (first, own) = (try daemons[0].shown(), try daemon.shown())
-        // The token of a daemon may keep writes that a silent write replaced there, which
-        // `require: "current"` needs. Otherwise it names the same at every daemon.
+        // The token of a daemon may still name writes that a silent write replaced there, for
+        // `require: "current"`. Otherwise it names the same writes at every daemon.
         _ = try daemon.tokenSeen(first.context)
         for (one, other) in zip(first.fields, own.fields) {
             let isSame =
                 one.state.value == other.state.value && one.state.isSet == other.state.isSet
                 && one.state.conflict == other.state.conflict
-            if !isSame { throw Violation("healed: two readings, \(one) and \(other)") }
+            if !isSame { throw Violation("healed: two values, \(one) and \(other)") }
         }
         try checkSecret(daemon)
         try checkMetadata(daemon, stored)
@@ -239,7 +239,8 @@ package final class FleetWorld {
         else { throw Violation("healed: the secret of \(daemon.name) is \(texts)") }
     }
 
-    /// What a form keeps is bounded by its daemons and their epochs, never by clients or edits.
+    /// The size of a form is bounded by the number of daemons and their epochs, not by clients or
+    /// edits.
     private func checkMetadata(_ daemon: FleetDaemon, _ stored: CausalForm) throws {
         guard stored.context.loose.isEmpty || !losses.isEmpty else {
             throw Violation("healed: \(daemon.name) knows [\(stored.context)]")
@@ -254,7 +255,7 @@ package final class FleetWorld {
         }
     }
 
-    /// Whether what dropped an entry of this replica may be known to nobody any more.
+    /// Whether no daemon may know any more what removed an entry of this replica.
     private func mayHaveLost(_ replica: ReplicaID) -> Bool {
         losses.contains { place, epoch in
             daemons[place].host.replica.id == replica.id && replica.epoch <= epoch
