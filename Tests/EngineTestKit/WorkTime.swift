@@ -1,4 +1,4 @@
-public import SeededRandom
+import SeededRandom
 
 /// What pieces of work take, from a seed: nearly always little, sometimes as long as a long turn of
 /// the loop.

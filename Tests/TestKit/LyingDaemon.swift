@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// A program that listens where a daemon would and says what a test tells it to.
 public final class LyingDaemon: @unchecked Sendable {
