@@ -42,8 +42,8 @@ private let costlyGlobs =
         "\"*" + String(repeating: "a", count: 55 + number % 4) + "*b\(number % 10)\""
     } + texts(192) { "\"\(wideID($0))\"" }).joined(separator: ",")
 
-private let setAll = set(texts(2_000) { #"{"field":"\#(wideID($0))","value":true}"# })
-private let flipAll = set(texts(2_000) { #"{"field":"\#(wideID($0))","toggle":true}"# })
+private let setAll = set(texts(wideCount) { #"{"field":"\#(wideID($0))","value":true}"# })
+private let flipAll = set(texts(wideCount) { #"{"field":"\#(wideID($0))","toggle":true}"# })
 
 // MARK: - Edits
 
@@ -58,7 +58,7 @@ let writingCases: [CostlyRequest] = [
     },
     CostlyRequest(.stateSet, "own-tokens", setup: [wideForm, setAll, setAll]) {
         set(
-            texts(10_000) { #"{"field":"\#(wideID($0 % 2_000))","toggle":true,"context":""}"# })
+            texts(10_000) { #"{"field":"\#(wideID($0 % wideCount))","toggle":true,"context":""}"# })
     },
     CostlyRequest(.stateSet, "siblings", setup: [siblingsForm]) {
         set(texts(10_000) { #"{"field":"t","value":"\#($0)","context":""}"# })
@@ -77,6 +77,7 @@ let writingCases: [CostlyRequest] = [
         set(texts(10_000) { _ in #"{"field":"b","press":true}"# })
     },
     CostlyRequest(.stateSet, "all-tags", setup: [tagsForm]) { setTags },
+    CostlyRequest(.stateSet, "all-tags-again", setup: [tagsForm, setTags, setTags]) { setTags },
     CostlyRequest(.stateSet, "tag-by-tag", setup: [tagsForm, setTags]) {
         set(
             texts(10_000) {
@@ -100,7 +101,7 @@ let writingCases: [CostlyRequest] = [
         set(texts(10_000) { #"{"field":"a\#($0 % 2_000)","value":\#($0.isMultiple(of: 3))}"# })
     },
     CostlyRequest(.stateSet, "required-fields", setup: [wideForm, setAll]) {
-        let fields = texts(2_000) { #""\#(wideID($0))""# }.joined(separator: ",")
+        let fields = texts(wideCount) { #""\#(wideID($0))""# }.joined(separator: ",")
         return set(
             [#"{"field":"\#(wideID(0))","toggle":true}"#],
             #","context":"","require":"current","requireFields":[\#(fields)]"#)

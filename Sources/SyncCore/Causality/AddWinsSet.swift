@@ -68,6 +68,12 @@ public struct AddWinsSet: DotStore {
         return index < entries.count && entries[index].tag == tag
     }
 
+    /// The additions of `tag` that no removal has seen, sorted.
+    public func additions(of tag: Tag) -> [Dot] {
+        let index = position(of: tag)
+        return index < entries.count && entries[index].tag == tag ? entries[index].dots : []
+    }
+
     /// Adds and removes tags with the new `dot`, for an author who had seen `seen`.
     ///
     /// A tag in both lists is added. An addition replaces the additions of the same tag that its
@@ -88,8 +94,9 @@ public struct AddWinsSet: DotStore {
     /// Adds tags that are in the set already, as the fresh `dot`: it takes the place of their
     /// additions, so that a removal which has not seen it leaves them.
     public mutating func affirm(_ tags: Set<Tag>, dot: Dot) {
+        let dots = [dot]
         for index in entries.indices where tags.contains(entries[index].tag) {
-            entries[index].dots = [dot]
+            entries[index].dots = dots
         }
     }
 

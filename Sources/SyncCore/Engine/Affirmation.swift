@@ -6,11 +6,21 @@
 
 /// What a cell keeps of a silent write to one part of it.
 struct Affirmation: Hashable, Sendable {
-    /// The write, and what it wrote to.
+    /// The part of a cell that a write wrote to.
+    enum Part: Hashable, Sendable {
+        /// All of it: any control that is not listed here.
+        case whole
+        /// A component of wheels.
+        case component(String)
+        /// A tag in a set.
+        case tag(AddWinsSet.Tag)
+    }
+
+    /// What a write wrote to, and the write. In this order, the affirmations of a set are in the
+    /// order of its entries.
     struct Place: Hashable, Sendable {
+        var part: Part
         var dot: Dot
-        /// The component of wheels, or the tag as JSON text; empty for other controls.
-        var part: String
     }
 
     let place: Place
@@ -23,62 +33,75 @@ struct Affirmation: Hashable, Sendable {
     /// Writes that are kept of each list, as of siblings: the newest.
     private static let dotsMax = 16
 
-    init(_ dot: Dot, part: String, told: [Dot], repeats: [Dot]) {
-        place = Place(dot: dot, part: part)
-        self.told = Array(told.suffix(Self.dotsMax))
-        self.repeats = Array(repeats.suffix(Self.dotsMax))
+    init(_ place: Place, told: [Dot], repeats: [Dot]) {
+        self.place = place
+        self.told = Self.newest(told)
+        self.repeats = Self.newest(repeats)
+    }
+
+    private static func newest(_ dots: [Dot]) -> [Dot] {
+        dots.count > dotsMax ? Array(dots.suffix(dotsMax)) : dots
     }
 }
 
 extension CellContent {
     /// The write that readers know of behind a write; itself unless it is a silent one.
-    func told(_ dot: Dot, of part: String = "") -> [Dot] {
+    func told(_ dot: Dot, of part: Affirmation.Part = .whole) -> [Dot] {
         affirmation(dot, of: part)?.told ?? [dot]
     }
 
     /// The writes whose result a write repeats; itself unless it is a silent one.
-    func repeated(_ dot: Dot, of part: String = "") -> [Dot] {
+    func repeated(_ dot: Dot, of part: Affirmation.Part = .whole) -> [Dot] {
         affirmation(dot, of: part)?.repeats ?? [dot]
     }
 
     /// Whether a write is a silent one.
-    func isAffirmation(_ dot: Dot, of part: String = "") -> Bool {
+    func isAffirmation(_ dot: Dot, of part: Affirmation.Part = .whole) -> Bool {
         affirmation(dot, of: part) != nil
     }
 
-    private func affirmation(_ dot: Dot, of part: String) -> Affirmation? {
+    private func affirmation(_ dot: Dot, of part: Affirmation.Part) -> Affirmation? {
         if affirmations.isEmpty { return nil }
-        return affirmations[Affirmation.Place(dot: dot, part: part)]
+        let place = Affirmation.Place(part: part, dot: dot)
+        let index = affirmations.partitionIndex { !($0.place < place) }
+        guard index < affirmations.count, affirmations[index].place == place else { return nil }
+        return affirmations[index]
     }
 
-    /// Notes a silent write.
-    mutating func affirm(_ affirmation: Affirmation) {
-        affirmations[affirmation.place] = affirmation
+    /// Notes silent writes of a new dot, in the order of their places.
+    mutating func affirm(_ news: [Affirmation]) {
+        var merged: [Affirmation] = []
+        merged.reserveCapacity(affirmations.count + news.count)
+        var next = 0
+        for new in news {
+            while next < affirmations.count, affirmations[next].place < new.place {
+                merged.append(affirmations[next])
+                next += 1
+            }
+            merged.append(new)
+        }
+        affirmations = merged + affirmations[next...]
     }
 
     /// Forgets silent writes that the store does not hold any more.
     mutating func forgetGoneAffirmations() {
-        if affirmations.isEmpty { return }
-        var kept: [Affirmation.Place: Affirmation] = [:]
-        func keep(_ dots: [Dot], _ part: String) {
-            for dot in dots {
-                let place = Affirmation.Place(dot: dot, part: part)
-                kept[place] = affirmations[place]
-            }
+        guard affirmations.contains(where: { !holds($0.place) }) else { return }
+        affirmations = affirmations.filter { holds($0.place) }
+    }
+
+    private func holds(_ place: Affirmation.Place) -> Bool {
+        switch (store, place.part) {
+        case (.components(let map), .component(let id)): map[id].dots.contains(place.dot)
+        case (.tags(let set), .tag(let tag)): set.additions(of: tag).contains(place.dot)
+        case (.components, _), (.tags, _), (_, .component), (_, .tag): false
+        case (let store, .whole): store?.dots.contains(place.dot) ?? false
         }
-        switch store {
-        case .components(let map):
-            for component in map.components { keep(component.register.dots, component.id) }
-        case .tags(let set): for entry in set.entries { keep(entry.dots, entry.tag.part) }
-        case let store: keep(store?.dots ?? [], "")
-        }
-        affirmations = kept
     }
 
     /// The writes that it holds, and those that silent ones repeat.
     var heldDots: [Dot] {
         let dots = store?.dots ?? []
-        return affirmations.isEmpty ? dots : dots + affirmations.values.flatMap(\.repeats)
+        return affirmations.isEmpty ? dots : dots + affirmations.flatMap(\.repeats)
     }
 
     /// Whether somebody who had seen `seen` has seen everything that is read here: what
@@ -86,7 +109,7 @@ extension CellContent {
     func isCurrent(for seen: Seen) -> Bool {
         guard let store, !store.isCurrent(for: seen) else { return true }
         if affirmations.isEmpty { return false }
-        func isSeen(_ dots: [Dot], _ part: String = "") -> Bool {
+        func isSeen(_ dots: [Dot], _ part: Affirmation.Part = .whole) -> Bool {
             dots.allSatisfy { dot in
                 seen.covers(dot)
                     || affirmation(dot, of: part)?.repeats.allSatisfy(seen.covers) ?? false
@@ -96,38 +119,81 @@ extension CellContent {
         case .register(let register): return isSeen(register.dots)
         case .counter(let counter): return isSeen(counter.dots)
         case .components(let map):
-            return map.components.allSatisfy { isSeen($0.register.dots, $0.id) }
+            return map.components.allSatisfy { isSeen($0.register.dots, .component($0.id)) }
         case .tags(let set):
             return set.marks.allSatisfy(seen.covers)
-                && set.entries.allSatisfy { isSeen($0.dots, $0.tag.part) }
+                && set.entries.allSatisfy { isSeen($0.dots, .tag($0.tag)) }
         case .presses, .sealed: return false
         }
     }
 }
 
-extension AddWinsSet.Tag {
-    /// The tag as the part of a cell that an `Affirmation` names.
-    var part: String { json.encodedText }
-}
+// MARK: - Rows
 
-extension Affirmation: CausalityCodable {
+/// An affirmation as the store keeps it. The part is text: nothing, the id of a component, or a tag
+/// as JSON.
+struct AffirmationRow: CausalityCodable {
+    let dot: Dot
+    let part: String
+    let told: [Dot]
+    let repeats: [Dot]
+
+    init(_ affirmation: Affirmation) {
+        dot = affirmation.place.dot
+        part =
+            switch affirmation.place.part {
+            case .whole: ""
+            case .component(let id): id
+            case .tag(let tag): tag.json.encodedText
+            }
+        told = affirmation.told
+        repeats = affirmation.repeats
+    }
+
+    /// The affirmation of a cell with this store; `nil` if the part cannot be one of it.
+    func affirmation(in store: FieldStore?) -> Affirmation? {
+        let part: Affirmation.Part
+        switch store {
+        case .components: part = .component(self.part)
+        case .tags:
+            guard let json = try? JSON(parsing: self.part), let tag = AddWinsSet.Tag(json) else {
+                return nil
+            }
+            part = .tag(tag)
+        default: part = .whole
+        }
+        return Affirmation(
+            Affirmation.Place(part: part, dot: dot), told: told, repeats: repeats)
+    }
+
     func write(to writer: inout CausalityWriter) {
-        place.dot.write(to: &writer)
-        writer.string(place.part)
+        dot.write(to: &writer)
+        writer.string(part)
         writer.list(told)
         writer.list(repeats)
     }
 
     init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
-        let dot = try Dot(from: &reader)
-        let part = try reader.string()
-        self.init(dot, part: part, told: try reader.list(), repeats: try reader.list())
+        dot = try Dot(from: &reader)
+        part = try reader.string()
+        told = try reader.list()
+        repeats = try reader.list()
     }
 }
 
-extension Affirmation: Comparable {
+extension Affirmation.Part: Comparable {
     static func < (left: Self, right: Self) -> Bool {
-        if left.place.dot != right.place.dot { return left.place.dot < right.place.dot }
-        return left.place.part.utf8.lexicographicallyPrecedes(right.place.part.utf8)
+        switch (left, right) {
+        case (.tag(let left), .tag(let right)): left < right
+        case (.component(let left), .component(let right)): left.precedesInBytes(right)
+        case (.whole, .component), (.whole, .tag), (.component, .tag): true
+        default: false
+        }
+    }
+}
+
+extension Affirmation.Place: Comparable {
+    static func < (left: Self, right: Self) -> Bool {
+        left.part == right.part ? left.dot < right.dot : left.part < right.part
     }
 }

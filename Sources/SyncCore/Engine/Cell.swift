@@ -60,8 +60,8 @@ struct CellContent {
     var isSet = false
     /// A secure value exists but cannot be decrypted, because the key was lost.
     var isUnreadable = false
-    /// Silent writes among those of the store; nearly always none.
-    var affirmations: [Affirmation.Place: Affirmation] = [:]
+    /// Silent writes among those of the store, in the order of their places; nearly always none.
+    var affirmations: [Affirmation] = []
 
     /// A control that nobody has changed: an empty store of its kind and its default.
     init(kind: FieldStore.Kind?, defaultValue: JSON) {
@@ -75,7 +75,7 @@ struct CellContent {
         affirmations: [Affirmation] = []
     ) {
         self.store = store
-        for affirmation in affirmations { self.affirmations[affirmation.place] = affirmation }
+        self.affirmations = affirmations
         value = .null
         resolve(index, of: definition)
     }
@@ -207,7 +207,7 @@ package struct CellRow: CausalityCodable, Sendable {
         writer.optional(by) { $1.write(to: &$0) }
         writer.optional(store) { $1.write(to: &$0) }
         // Rows of before, and nearly all of now, end here.
-        if !affirmations.isEmpty { writer.list(affirmations) }
+        if !affirmations.isEmpty { writer.list(affirmations.lazy.map(AffirmationRow.init)) }
     }
 
     init(_ cell: Cell) {
@@ -215,8 +215,7 @@ package struct CellRow: CausalityCodable, Sendable {
         at = cell.at
         by = cell.by
         store = cell.store
-        let kept = cell.content.affirmations
-        affirmations = kept.isEmpty ? [] : kept.values.sorted()
+        affirmations = cell.content.affirmations
     }
 
     package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
@@ -228,7 +227,16 @@ package struct CellRow: CausalityCodable, Sendable {
         store = try reader.optional { reader throws(CausalityDecodeError) in
             try FieldStore(from: &reader)
         }
-        affirmations = reader.isAtEnd ? [] : try reader.list()
+        affirmations = []
+        if reader.isAtEnd { return }
+        let start = reader.offset
+        for row in try reader.list(of: AffirmationRow.self) {
+            guard let affirmation = row.affirmation(in: store) else {
+                throw .invalid(offset: start, what: "a tag of a silent write")
+            }
+            affirmations.append(affirmation)
+        }
+        affirmations.sort { $0.place < $1.place }
     }
 }
 

@@ -23,7 +23,7 @@ extension Transaction {
                 Written(value: standing.payload.value, author: author), dot: dot, stamp: stamp,
                 seen: .present, policy: policy)
             cell.store = .register(register)
-            note([standing.dot], before, "", &cell, target, dot)
+            cell.affirm([affirmation(of: [standing.dot], in: before, .whole, target, dot)])
         case (.set, .counter(let counter)):
             let base = policy.standing(counter.bases)
             var fresh = counter
@@ -32,16 +32,20 @@ extension Transaction {
                 policy: policy)
             cell.store = .counter(fresh)
             let told = base.map { before.told($0.dot) } ?? []
-            note(told, repeated(by: counter, base, before), "", &cell, target, dot)
+            let repeats = repeated(by: counter, base, before)
+            cell.affirm([affirmation(told, repeats, Affirmation.Place(part: .whole, dot: dot), target)])
         case (.setRows(let rows), .components(let old)):
             guard !rows.isEmpty else { return }
             var components = old
+            var news: [Affirmation] = []
             for (id, tag) in rows.members {
                 components.write(
                     Written(value: tag, author: author), component: id, dot: dot, stamp: stamp,
                     seen: .present, policy: policy)
-                note(old[id].siblings.map(\.dot), before, id, &cell, target, dot)
+                let standing = old[id].siblings.map(\.dot)
+                news.append(affirmation(of: standing, in: before, .component(id), target, dot))
             }
+            cell.affirm(news.sorted { $0.place < $1.place })
             cell.store = .components(components)
         case (.set(let value), .tags):
             guard let tags = value.arrayValue, !tags.isEmpty else { return }
@@ -60,11 +64,12 @@ extension Transaction {
     /// Takes `dot` for tags that are in a set already.
     func affirm(_ tags: [JSON], in cell: inout CellContent, _ target: Int, _ dot: Dot) {
         guard case .tags(var set) = cell.store else { return }
-        let before = cell
         let again = Set(tags.lazy.compactMap { AddWinsSet.Tag($0) })
+        var news: [Affirmation] = []
         for entry in set.entries where again.contains(entry.tag) {
-            note(entry.dots, before, entry.tag.part, &cell, target, dot)
+            news.append(affirmation(of: entry.dots, in: cell, .tag(entry.tag), target, dot))
         }
+        cell.affirm(news)
         set.affirm(again, dot: dot)
         cell.store = .tags(set)
     }
@@ -91,25 +96,25 @@ extension Transaction {
         return dots + increments
     }
 
-    private func note(
-        _ standing: [Dot], _ before: CellContent, _ part: String, _ cell: inout CellContent,
-        _ target: Int, _ dot: Dot
-    ) {
-        note(
+    /// The silent write of a part that holds the writes `standing`.
+    private func affirmation(
+        of standing: [Dot], in before: CellContent, _ part: Affirmation.Part, _ target: Int,
+        _ dot: Dot
+    ) -> Affirmation {
+        affirmation(
             standing.flatMap { before.told($0, of: part) },
-            standing.flatMap { before.repeated($0, of: part) }, part, &cell, target, dot)
+            standing.flatMap { before.repeated($0, of: part) },
+            Affirmation.Place(part: part, dot: dot), target)
     }
 
-    /// Notes what a silent write repeats. For undo it is the write before if the same user made
+    /// A silent write and what it repeats. For undo it is the write before if the same user made
     /// that.
-    private func note(
-        _ told: [Dot], _ repeats: [Dot], _ part: String, _ cell: inout CellContent, _ target: Int,
-        _ dot: Dot
-    ) {
+    private func affirmation(
+        _ told: [Dot], _ repeats: [Dot], _ place: Affirmation.Place, _ target: Int
+    ) -> Affirmation {
         let isSameUser =
             form.working.cells[target].by?.uid == author.uid
             || !told.isEmpty && told.allSatisfy(isOwn)
-        cell.affirm(
-            Affirmation(dot, part: part, told: isSameUser ? told : [dot], repeats: repeats))
+        return Affirmation(place, told: isSameUser ? told : [place.dot], repeats: repeats)
     }
 }

@@ -61,15 +61,13 @@ extension Transaction {
             return .components(
                 now.components.compactMap { component in
                     let own = component.register.dots.last {
-                        isOwn($0) && !after.isAffirmation($0, of: component.id)
+                        isOwn($0) && !after.isAffirmation($0, of: .component(component.id))
                     }
                     guard let own else { return nil }
                     let standing = policy.standing(components[component.id].siblings)
+                    let over = standing.map { before.told($0.dot, of: .component(component.id)) }
                     return UndoStep.Component(
-                        id: component.id,
-                        trace: UndoStep.Trace(
-                            dot: own,
-                            over: standing.map { before.told($0.dot, of: component.id) } ?? []),
+                        id: component.id, trace: UndoStep.Trace(dot: own, over: over ?? []),
                         was: standing?.payload.value)
                 })
         case (.counter(let counter), .counter(let now)):
@@ -149,7 +147,7 @@ extension Transaction {
         let present = content(control)
         let mine = rows.filter { row in
             policy.standing(components[row.id].siblings).map {
-                present.told($0.dot, of: row.id)
+                present.told($0.dot, of: .component(row.id))
             } == [row.trace.dot]
         }
         guard !mine.isEmpty, let fresh = context.nextDot(for: author.replica) else { return false }
@@ -222,8 +220,7 @@ extension CellContent {
     /// The writes that readers know of behind the additions of a tag.
     fileprivate func told(_ entry: AddWinsSet.Entry) -> [Dot] {
         if affirmations.isEmpty { return entry.dots }
-        let part = entry.tag.part
-        return entry.dots.flatMap { told($0, of: part) }
+        return entry.dots.flatMap { told($0, of: .tag(entry.tag)) }
     }
 
     /// The tags that were added by a write, or by several of one transaction, and by nobody else.
