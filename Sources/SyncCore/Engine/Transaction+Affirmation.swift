@@ -33,7 +33,8 @@ extension Transaction {
             cell.store = .counter(fresh)
             let told = base.map { before.told($0.dot) } ?? []
             let repeats = repeated(by: counter, base, before)
-            cell.affirm([affirmation(told, repeats, Affirmation.Place(part: .whole, dot: dot), target)])
+            let place = Affirmation.Place(part: .whole, dot: dot)
+            cell.affirm([affirmation(told, repeats, place, target)])
         case (.setRows(let rows), .components(let old)):
             guard !rows.isEmpty else { return }
             var components = old
