@@ -32,9 +32,9 @@ struct HistoryPlotTests {
     }
 
     private static func lines(_ course: ValueCourse, _ charset: Charset) -> [String] {
-        let plot = TextPlot(
-            columns: 44, charset: charset, console: Console(color: .never, isQuiet: false))
-        return plot.lines(course, moment(0)...moment(100))
+        let plot = TextPlot(columns: 44, charset: charset)
+        return plot.lines(
+            course, moment(0)...moment(100), Console(color: .never, isQuiet: false))
     }
 
     @Test("a number that rises in steps")

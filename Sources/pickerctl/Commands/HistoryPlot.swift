@@ -90,10 +90,12 @@ struct HistoryPlot {
     ) throws(Failure) {
         let plot = TextPlot(
             columns: min(Self.columns(), 200),
-            charset: Charset { environmentVariable($0) }, console: session.console)
+            charset: Charset { environmentVariable($0) })
         for (number, course) in courses.enumerated() {
             if number > 0 { try session.console.line("") }
-            for line in plot.lines(course, window) { try session.console.line(line) }
+            for line in plot.lines(course, window, session.console) {
+                try session.console.line(line)
+            }
         }
     }
 

@@ -7,7 +7,7 @@ internal import TerminalUI
 enum KeyAction: String, CaseIterable {
     case up, down, left, right, next, previous, first, last, pageUp, pageDown
     case act, increase, decrease, edit, external, reset, undo, redo, find, help, people, fold
-    case leave, escape, suspend, redraw, kept, conflict, palette
+    case leave, escape, suspend, redraw, kept, conflict, palette, history, forms
 }
 
 /// The keys of each action; the user may change them.
@@ -39,7 +39,8 @@ struct KeyMap: Equatable {
         (KeyEvent(.character("c")), .fold), (KeyEvent(.character("q")), .leave),
         (KeyEvent(.escape), .escape), (KeyEvent(.character("K")), .kept),
         (KeyEvent(.character("n")), .conflict), (KeyEvent(.character(":")), .palette),
-        (KeyEvent(.character("x"), .alt), .palette),
+        (KeyEvent(.character("x"), .alt), .palette), (KeyEvent(.character("H")), .history),
+        (KeyEvent(.character("o")), .forms),
         (KeyEvent(.character("z"), .control), .suspend),
         (KeyEvent(.character("l"), .control), .redraw),
     ]

@@ -123,6 +123,11 @@ extension LiveModel {
         case (.definition, .result(let json)):
             guard let result = try? FormResult(decoding: json) else { return }
             define(result.definition)
+        case (.history(let field), .result(let json)): took(history: json, of: field, &commands)
+        case (.history, .refused(let error)), (.forms, .refused(let error)):
+            page = .form
+            say(error.message, isError: true)
+        case (.forms, .result(let json)): took(forms: json)
         case (.edit(let field, _), .result(let json)):
             _ = take(json)
             finishPick(field, &commands)
@@ -232,6 +237,7 @@ extension LiveModel {
                 change.changes, revision: change.revision, context: change.context)
             noteOwn(change.revision, change.changes)
             flash(change.changes)
+            historyChanged(change.changes, &commands)
         case .formChanged(let change):
             if change.form == presentation.form { formChanged(change, &commands) }
         case .presence(let change): presentation.presence(change)

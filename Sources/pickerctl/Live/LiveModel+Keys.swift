@@ -55,6 +55,8 @@ extension LiveModel {
         case .people: page = .form
         case .find(let list): findKey(event, list, &commands)
         case .palette(let list): paletteKey(event, list, &commands)
+        case .history(let history): historyKey(event, history)
+        case .forms(let options, let list): formsKey(event, options, list, &commands)
         case .form:
             if let command = Self.commandInText(event), isAtText {
                 keepAsDraft()
@@ -111,6 +113,8 @@ extension LiveModel {
         case .suspend: commands.append(.suspend)
         case .redraw: commands.append(.redraw)
         case .kept: askAboutKept()
+        case .history: openHistory(&commands)
+        case .forms: askForForms(&commands)
         }
     }
 
@@ -126,23 +130,29 @@ extension LiveModel {
     }
 
     private mutating func leave(_ commands: inout [LiveCommand]) {
-        let waiting = presentation.waitingEdits
-        let leaveKey = around.keys.name(of: .leave)
-        if !asksToLeave, !drafts.isEmpty {
-            let names = drafts.keys.sorted().map { title(of: $0) }.joined(separator: ", ")
-            say("\(names): typed and not set; \(leaveKey) again leaves without it", isError: true)
-        } else if !asksToLeave, !isOnline, waiting > 0, presentation.link != .deleted {
-            say(
-                "\(waiting) edits wait for the daemon; \(leaveKey) again leaves without them",
-                isError: true)
-        } else if !asksToLeave, !kept.edits.isEmpty {
-            say(
-                "\(Self.count(kept.edits.count, "edit")) not sent yet; \(leaveKey) again leaves "
-                    + "without \(kept.edits.count == 1 ? "it" : "them")", isError: true)
-        } else {
-            return commands.append(.quit(.done))
-        }
+        guard !asksToLeave, let loss = lossByLeaving else { return commands.append(.quit(.done)) }
+        let them = loss.isOne ? "it" : "them"
+        say(
+            "\(loss.text); \(around.keys.name(of: .leave)) again leaves without \(them)",
+            isError: true)
         asksToLeave = true
+    }
+
+    /// What would be lost if the form was left now.
+    var lossByLeaving: (text: String, isOne: Bool)? {
+        let waiting = presentation.waitingEdits
+        if !drafts.isEmpty {
+            let names = drafts.keys.sorted().map { title(of: $0) }.joined(separator: ", ")
+            return ("\(names): typed and not set", true)
+        }
+        if !isOnline, waiting > 0, presentation.link != .deleted {
+            return ("\(waiting) edits wait for the daemon", false)
+        }
+        if !kept.edits.isEmpty {
+            let count = kept.edits.count
+            return ("\(Self.count(count, "edit")) not sent yet", count == 1)
+        }
+        return nil
     }
 
     private mutating func escape(_ commands: inout [LiveCommand]) {

@@ -30,8 +30,8 @@ extension LiveModel {
         }
         question = nil
         switch page {
-        case .keys, .help, .people: page = .form
-        case .find, .palette: return clickedPage(at: point, &commands)
+        case .keys, .help, .people, .history: page = .form
+        case .find, .palette, .forms: return clickedPage(at: point, &commands)
         case .form: break
         }
         let region = geometry.region(at: point)
@@ -66,15 +66,15 @@ extension LiveModel {
 
     /// A click on a page of commands or controls: the same as Enter there; elsewhere, the way back.
     private mutating func clickedPage(at point: Point, _ commands: inout [LiveCommand]) {
-        let isPalette = if case .palette = page { true } else { false }
+        let clicked = page
         page = .form
         guard case .action(.option(let tag))? = geometry.region(at: point)?.target,
             let name = tag.stringValue
         else { return }
-        if isPalette {
-            carryOut(command: name, &commands)
-        } else {
-            moveFocus(to: .control(name))
+        switch clicked {
+        case .palette: carryOut(command: name, &commands)
+        case .forms: open(form: name, &commands)
+        default: moveFocus(to: .control(name))
         }
     }
 

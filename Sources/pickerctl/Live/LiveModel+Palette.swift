@@ -7,6 +7,7 @@ extension LiveModel {
     private static let commands: [(KeyAction, String)] = [
         (.act, "Edit or press"), (.reset, "Reset to the default"), (.undo, "Undo"),
         (.redo, "Redo"), (.conflict, "Next conflict"), (.kept, "Edits for another daemon"),
+        (.history, "History of the control"), (.forms, "Open another form"),
         (.find, "Find a control"), (.fold, "Fold the section"), (.people, "Who is here"),
         (.external, "Edit in $EDITOR"), (.help, "Help"), (.redraw, "Draw the screen again"),
         (.suspend, "Suspend"), (.leave, "Quit"),

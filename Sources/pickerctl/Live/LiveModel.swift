@@ -60,6 +60,9 @@ struct LiveModel {
         case find(OpenList)
         /// All commands, filtered by what is typed.
         case palette(OpenList)
+        case history(FieldHistory)
+        /// The daemon's forms, as options, filtered by what is typed.
+        case forms([PickerOption], OpenList)
     }
 
     /// Whole form, or one control under the prompt.
@@ -108,6 +111,10 @@ struct LiveModel {
         case undo
         case redo
         case definition
+        /// What a field was.
+        case history(String)
+        /// The forms to choose from.
+        case forms
         /// Kept edits of these fields.
         case kept([String])
     }
@@ -159,6 +166,8 @@ struct LiveModel {
         var today: CivilDate?
         /// Formats a time for people.
         var localTime: @Sendable (Timestamp) -> String = { $0.description }
+        /// The time of day; the beginning of a history that has no newest change.
+        var clock: @Sendable () -> Timestamp = { Timestamp(milliseconds: 0) }
         var compile: PatternCompiler
 
         /// The names of keys in hints, as the terminal can display them.
@@ -224,6 +233,8 @@ struct LiveModel {
     var kept = KeptEdits<Void>()
     /// The result of `pick`.
     var picked: JSON?
+    /// The form to open next, instead of this one.
+    var next: String?
     /// Why `pick` ended without an answer.
     var parting: String?
     /// Whether Caps Lock is on, if the terminal reports it.

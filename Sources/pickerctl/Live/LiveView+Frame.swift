@@ -157,6 +157,8 @@ extension LiveModel {
         case .people: return [("any key", "back")]
         case .find: return [("Enter", "go there"), ("Esc", "back")]
         case .palette: return [("Enter", "do it"), ("a-z", "filter"), ("Esc", "back")]
+        case .history: return around.plain([("↑↓", "scroll"), ("Esc", "back")])
+        case .forms: return [("Enter", "open"), ("a-z", "filter"), ("Esc", "back")]
         case .form: break
         }
         switch question {
@@ -290,12 +292,12 @@ extension LiveModel {
     /// A list on the whole page.
     func listPage(
         _ title: String, _ list: OpenList, _ options: [PickerOption],
-        _ environment: StyleEnvironment
+        selected: String? = nil, _ environment: StyleEnvironment
     ) -> PickerPage {
         PickerPage(
             PickerStyleConfiguration(
                 label: ControlLabel(title), options: options,
-                selection: .tags([focusedField.map { .string($0) } ?? .null]),
+                selection: .tags([(selected ?? focusedField).map { .string($0) } ?? .null]),
                 state: ControlState(isFocused: true), environment: environment), list)
     }
 }
@@ -352,6 +354,8 @@ enum HelpPage {
         (
             "Else",
             [
+                (.history, "what the control was, and who set it"),
+                (.forms, "open another form"),
                 (.kept, "edits that were made for another daemon"),
                 (.people, "who is here"), (.escape, "cancel, close, decide a conflict later"),
                 (.suspend, "suspend"), (.redraw, "draw again"), (.help, "this page"),

@@ -75,6 +75,12 @@ extension LiveModel {
         case .people: people(environment).render(into: &canvas, in: window.inset(left: 1))
         case .find(let list): draw(find(list, environment), into: &canvas, in: window)
         case .palette(let list): draw(palette(list, environment), into: &canvas, in: window)
+        case .history(let history):
+            draw(history, into: &canvas, in: window.inset(left: 1), environment)
+        case .forms(let options, let list):
+            let forms = listPage(
+                "Open a form", list, options, selected: presentation.form, environment)
+            draw(forms, into: &canvas, in: window)
         }
         geometry.regions = canvas.regions
         return LiveScreen(canvas: canvas, geometry: geometry, scroll: scroll)

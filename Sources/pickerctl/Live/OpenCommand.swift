@@ -23,7 +23,7 @@ struct OpenCommand: ParsableCommand {
 
     func run() throws {
         var settings = common.settings
-        let session: Session
+        var session: Session
         var field: String?
         if let form, Self.isFile(form) {
             let definition = try FormFiles.read(form)
@@ -36,13 +36,23 @@ struct OpenCommand: ParsableCommand {
             settings.form = try session.form(at: place?.form ?? form)
             if let place, !place.isWholeForm, place.form != nil { field = place.field }
         }
-        let name = try settings.form ?? session.form()
-        let presentation = try LiveStart.presentation(of: name, session)
-        if let field, presentation.index(field) == nil {
-            throw Failure.noField(field, name, among: presentation.definition.controls.map(\.id))
+        var name = try settings.form ?? session.form()
+        var around: LiveModel.Surroundings?
+        while true {
+            let presentation = try LiveStart.presentation(of: name, session)
+            if let field, presentation.index(field) == nil {
+                throw Failure.noField(
+                    field, name, among: presentation.definition.controls.map(\.id))
+            }
+            let (status, model) = try LiveStart.open(
+                presentation, session, live, settings, at: field, around)
+            if status != .done { throw Failure.silent(status) }
+            guard let model, let next = model.next else { return }
+            // Another form was chosen: it opens with what was chosen here.
+            (name, field, around) = (next, nil, model.around)
+            settings.form = next
+            session = Session(settings)
         }
-        let status = try LiveStart.open(presentation, session, live, settings, at: field)
-        if status != .done { throw Failure.silent(status) }
     }
 
     /// Whether an argument is a file rather than a form or a field of one: a name with a dot, an
@@ -127,17 +137,17 @@ enum LiveStart {
         environmentVariable(variable).map { $0 != "0" } ?? false
     }
 
-    /// The whole form.
+    /// The whole form: how it ended, and what it was then. `around`: as a form before had it.
     static func open(
         _ presentation: FormPresentation, _ session: Session, _ options: LiveOptions,
-        _ settings: Settings,
-        at field: String? = nil
-    ) throws(Failure) -> ExitStatus {
-        if options.nonInteractive { return try present(presentation, session) }
+        _ settings: Settings, at field: String? = nil, _ around: LiveModel.Surroundings? = nil
+    ) throws(Failure) -> (status: ExitStatus, model: LiveModel?) {
+        if options.nonInteractive { return (try present(presentation, session), nil) }
         if !isPlain(options), isatty(STDOUT_FILENO) == 1, let terminal = Terminal(.screen) {
-            return run(presentation, session, options, settings, terminal, .form, at: field).status
+            return run(
+                presentation, session, options, settings, terminal, .form, at: field, around)
         }
-        return try lines(presentation, session, options, settings, .form, STDOUT_FILENO).status
+        return try lines(presentation, session, options, settings, .form, STDOUT_FILENO)
     }
 
     /// One control.
@@ -190,10 +200,11 @@ enum LiveStart {
     static func run(
         _ presentation: FormPresentation, _ session: Session, _ options: LiveOptions,
         _ settings: Settings,
-        _ terminal: Terminal, _ mode: LiveModel.Mode, at field: String? = nil
+        _ terminal: Terminal, _ mode: LiveModel.Mode, at field: String? = nil,
+        _ before: LiveModel.Surroundings? = nil
     ) -> (status: ExitStatus, model: LiveModel) {
         let charset = Charset(variable: environmentVariable)
-        let around = surroundings(options, settings, charset)
+        let around = before ?? surroundings(options, settings, charset)
         var model = LiveModel(presentation, around, mode: mode, size: terminal.size)
         if let field { model.focus = .control(field) }
         let link = LiveLink(
@@ -232,6 +243,7 @@ enum LiveStart {
         around.hasMotion = !options.noMotion && !isSet("NO_MOTION")
         around.today = LocalTime.today
         around.localTime = { LocalTime.clock($0) }
+        around.clock = { LocalTime.now }
         return around
     }
 }

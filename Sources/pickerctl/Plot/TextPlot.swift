@@ -43,18 +43,38 @@ struct DotCanvas {
     }
 }
 
+/// A course as text: what stands left of each line, and the line. All lines have the same margin.
+struct CoursePicture: Equatable {
+    var rows: [(label: String, dots: String)] = []
+    /// The axis of time, and its labels where there is space for some.
+    var axis: [String] = []
+
+    static func == (left: Self, right: Self) -> Bool {
+        left.axis == right.axis && left.rows.elementsEqual(right.rows) { $0 == $1 }
+    }
+}
+
 /// Draws courses for a terminal or a pipe.
 struct TextPlot {
     /// The characters of a line.
     let columns: Int
     let charset: Charset
-    let console: Console
 
     /// The lines of a picture of numbers; each name has a line of its own.
     private static let numberLines = 8
 
     /// The lines of a course: a heading, the picture with its labels, the axis of time.
-    func lines(_ course: ValueCourse, _ window: ClosedRange<Timestamp>) -> [String] {
+    func lines(
+        _ course: ValueCourse, _ window: ClosedRange<Timestamp>, _ console: Console
+    ) -> [String] {
+        let picture = picture(course, window)
+        return [console.bold(course.heading.escapedForDisplay())]
+            + picture.rows.map { console.dim($0.label) + console.accent($0.dots) }
+            + picture.axis.map(console.dim)
+    }
+
+    /// The picture of a course.
+    func picture(_ course: ValueCourse, _ window: ClosedRange<Timestamp>) -> CoursePicture {
         let scale: PlotScale
         let lineCount: Int
         switch course.axis {
@@ -91,15 +111,16 @@ struct TextPlot {
         let canvas = drawn(
             course, time, DotCanvas(columns: max(8, columns - margin - 2), lines: lineCount),
             height)
-        var result = [console.bold(course.heading.escapedForDisplay())]
+        var picture = CoursePicture()
         for line in 0..<lineCount {
             let label = labels[line]
             let pad = String(repeating: " ", count: margin - DisplayWidth.columns(of: label))
             let side = label.isEmpty ? frame.side : frame.tick
             let dots = canvas.text(line: line, charset).trimmedAtEnd
-            result.append(pad + console.dim(label + " " + side) + console.accent(dots))
+            picture.rows.append((pad + label + " " + side, dots))
         }
-        return result + axis(time, margin: margin, columns: canvas.columns)
+        picture.axis = axis(time, margin: margin, columns: canvas.columns)
+        return picture
     }
 
     private var frame: (side: String, tick: String, corner: String, rule: String, mark: String) {
@@ -149,7 +170,7 @@ struct TextPlot {
         }
         let pad = String(repeating: " ", count: margin + 1)
         let axis = pad + frame.corner + Table.joined(rule, by: "")
-        return labels.isEmpty ? [console.dim(axis)] : [console.dim(axis), console.dim(labels)]
+        return labels.isEmpty ? [axis] : [axis, labels]
     }
 }
 

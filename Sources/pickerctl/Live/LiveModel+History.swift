@@ -1,0 +1,170 @@
+// The history of a control: the course of its value over the last hour, and who set what.
+
+internal import SyncCore
+internal import TerminalUI
+
+/// The page with what a control was.
+struct FieldHistory: Equatable {
+    let field: String
+    /// Newest first; `nil` until the daemon has answered.
+    var entries: [HistoryPage.Entry]?
+    /// Whether the daemon has older entries.
+    var hasMore = false
+    /// The end of the course.
+    var until = Timestamp(milliseconds: 0)
+    /// Whether the field has changed since the daemon was asked.
+    var isStale = false
+    var scroll = ScrollState()
+
+    /// The entries that are asked for.
+    static let entriesMax: Int64 = 200
+    /// The course begins so many milliseconds before its end.
+    static let span: Int64 = 3_600_000
+}
+
+extension LiveModel {
+    mutating func openHistory(_ commands: inout [LiveCommand]) {
+        guard mode == .form, let field = focusedField else { return }
+        page = .history(FieldHistory(field: field))
+        askForHistory(of: field, &commands)
+        if !isOnline { say("the daemon is asked when it is back") }
+    }
+
+    private mutating func askForHistory(of field: String, _ commands: inout [LiveCommand]) {
+        let ask = StateHistory(
+            form: presentation.form, field: field, before: nil, limit: FieldHistory.entriesMax)
+        request(.stateHistory(ask), .history(field), &commands)
+    }
+
+    mutating func took(
+        history json: JSON, of field: String, _ commands: inout [LiveCommand]
+    ) {
+        guard case .history(var history) = page, history.field == field,
+            let answer = try? HistoryPage(decoding: json)
+        else { return }
+        history.entries = answer.entries
+        history.hasMore = answer.more
+        history.until = around.clock()
+        if history.isStale { askForHistory(of: field, &commands) }
+        history.isStale = false
+        page = .history(history)
+    }
+
+    /// The field of an open history has changed: it is asked for again, once at a time.
+    mutating func historyChanged(_ changes: [FieldChange], _ commands: inout [LiveCommand]) {
+        guard case .history(var history) = page,
+            changes.contains(where: { $0.field == history.field })
+        else { return }
+        if purposes.values.contains(.history(history.field)) {
+            history.isStale = true
+            page = .history(history)
+        } else {
+            askForHistory(of: history.field, &commands)
+        }
+    }
+
+    mutating func historyKey(_ event: KeyEvent, _ history: FieldHistory) {
+        var history = history
+        let content = historyLines(history, around.environment).measure(width: formColumns).lines
+        let window = geometry.window.lines
+        switch around.keys[event] {
+        case .up?: history.scroll.scroll(by: -1, content: content, window: window)
+        case .down?: history.scroll.scroll(by: 1, content: content, window: window)
+        case .pageUp?: history.scroll.scroll(by: -window, content: content, window: window)
+        case .pageDown?, .act?: history.scroll.scroll(by: window, content: content, window: window)
+        default:
+            page = .form
+            return
+        }
+        page = .history(history)
+    }
+
+    // MARK: Drawing
+
+    func draw(
+        _ history: FieldHistory, into canvas: inout Canvas, in window: Rect,
+        _ environment: StyleEnvironment
+    ) {
+        Viewport(
+            history.scroll, lines: window.lines, environment: environment,
+            historyLines(history, environment)
+        )
+        .render(into: &canvas, in: window)
+    }
+
+    private func historyLines(_ history: FieldHistory, _ environment: StyleEnvironment) -> Column {
+        let roles = environment.roles
+        var lines: [any Block] = [
+            StyledText("History of \(title(of: history.field))", roles.heading).truncated()
+        ]
+        guard let index = presentation.index(history.field), let entries = history.entries else {
+            return Column(lines + [StyledText("asking the daemon", roles.dim)])
+        }
+        if let picture = course(of: index, history, entries) {
+            lines += picture.rows.map {
+                StyledText($0.label, roles.dim).appending($0.dots, roles.accent).truncated()
+            }
+            lines += picture.axis.map { StyledText($0, roles.dim).truncated() }
+            lines.append(StyledText(""))
+        }
+        if entries.isEmpty { lines.append(StyledText("nobody has set it", roles.dim)) }
+        for entry in entries {
+            for change in entry.changes where change.field == history.field {
+                lines.append(line(change, entry, index, environment))
+            }
+        }
+        if history.hasMore {
+            let command = "pickerctl history \(presentation.form)/\(history.field)"
+            lines.append(StyledText("older: \(command)", roles.dim).truncated())
+        }
+        return Column(lines)
+    }
+
+    /// When, who, and from what to what.
+    private func line(
+        _ change: HistoryPage.Change, _ entry: HistoryPage.Entry, _ index: Int,
+        _ environment: StyleEnvironment
+    ) -> any Block {
+        let roles = environment.roles
+        let peer = presentation.peer(entry.by)
+        let arrow = environment.glyphs.isASCII ? "->" : "→"
+        var text = ""
+        if let was = change.was { text += "\(Self.brief(valueText(was, of: index))) \(arrow) " }
+        text += change.value.map { Self.brief(valueText($0, of: index)) } ?? Template.dash
+        if change.isConcurrent { text += " (concurrent, not kept)" }
+        if entry.kind != "set" { text += "  \(entry.kind)" }
+        return StyledText(entry.at.map { around.localTime($0) } ?? "", roles.dim)
+            .appending("  ", roles.dim)
+            .appending(
+                peer?.name ?? "you", peer.map { roles.peer($0.number) } ?? roles.text
+            )
+            .appending("  \(text)", roles.text).truncated()
+    }
+
+    /// The course of the value over the last hour; `nil` for a control without one.
+    private func course(
+        of index: Int, _ history: FieldHistory, _ entries: [HistoryPage.Entry]
+    ) -> CoursePicture? {
+        guard let field = FormOutline(presentation.definition.json)[history.field],
+            field.isPlottable, !entries.isEmpty
+        else { return nil }
+        let until = history.until.milliseconds
+        let start = Timestamp(milliseconds: until - FieldHistory.span)
+        let changes = entries.reversed().flatMap { entry in
+            entry.changes.compactMap { change -> ValueCourse.Change? in
+                guard change.field == history.field, !change.isConcurrent, let at = entry.at,
+                    at >= start
+                else { return nil }
+                return ValueCourse.Change(
+                    at: at, revision: entry.revision, value: change.value ?? .null,
+                    was: change.was, user: entry.by?.user)
+            }
+        }
+        let course = ValueCourse(
+            field, changes: changes, current: presentation.shown(index).value, start: start)
+        let plot = TextPlot(
+            columns: min(formColumns - 3, 80),
+            charset: around.environment.glyphs.isASCII ? .ascii : .unicode)
+        return plot.picture(course, start...Timestamp(milliseconds: until))
+    }
+}
