@@ -1,7 +1,7 @@
-// What of the rooms below belongs to this library: importing PickerSync is enough.
+// The parts of lower modules that belong to this library: `import PickerSync` is enough.
 //
-// The types of values and of what the daemon tells, and the machine below the clients for who
-// brings a loop of their own. Nothing else of those rooms is API: it may change in any version.
+// The types of values and events, and the machine below the clients for programs with their own
+// event loop. Nothing else of those modules is API: it may change in any version.
 
 @_exported public import enum PickerClient.ClientEvent
 @_exported public import struct PickerClient.ClientMachine

@@ -15,7 +15,7 @@ internal import Synchronization
 ///     try await order.$scoops.increment()
 ///
 /// What a client writes has reached the daemon, and every other client, when the call that wrote it
-/// returns: no test has to wait. Time stands still until ``advance(by:)``.
+/// returns: no test has to wait. Time passes only in ``advance(by:)``.
 ///
 /// A regular expression of a ``TextField`` matches any text here: the daemon's library for them is
 /// not linked.
@@ -24,7 +24,7 @@ public final class InMemoryDaemon: Sendable {
     public struct User: Sendable, Hashable {
         /// The name, as the history shows it.
         public var name: String
-        /// The numeric id, by which the daemon tells users apart.
+        /// The numeric id, by which the daemon distinguishes users.
         public var uid: UInt32
 
         /// A user by name and id.
@@ -94,7 +94,7 @@ public final class InMemoryDaemon: Sendable {
     ///   - user: whose it is.
     ///   - name: name and version of the program, for the history.
     ///   - answerSeconds: how long its calls wait, in seconds of ``advance(by:)``.
-    ///   - log: told what no answer tells.
+    ///   - log: gets messages that are in no answer.
     public func client(
         as user: User = .alice, name: String = "test", answerSeconds: Double = 30,
         log: ClientLog? = nil
@@ -212,8 +212,8 @@ public final class InMemoryDaemon: Sendable {
         link.wire.connectionLost(at: nanoseconds.load(ordering: .relaxed))
     }
 
-    /// Runs with the core for this thread alone. What a client does while it is told something
-    /// comes back here on the same thread.
+    /// Runs with the core for this thread alone. What a client does in a callback runs on the same
+    /// thread.
     private func alone<Value>(_ body: (Core) throws -> Value) rethrows -> Value {
         let me = presentThread()
         if owner.load(ordering: .relaxed) == me { return try body(core) }
@@ -238,7 +238,7 @@ public final class InMemoryDaemon: Sendable {
         }
     }
 
-    /// Moves what one client has to send and to hear; whether there was something.
+    /// Moves the bytes and events of one client. Returns whether there were any.
     private func pass(_ link: Link) -> Bool {
         link.machine.expire(at: nanoseconds.load(ordering: .relaxed))
         link.machine.pump(into: &link.wire)

@@ -52,7 +52,7 @@ let flavorLabel = ControlLabel(
 
 func flavorSample(_ style: some PickerStyle) -> Sample {
     let make = picker(flavorLabel, flavors, ["vanilla"])
-    return Sample(other: ("strawberry", "Strawberry"), own: "Vanilla") { state in
+    return Sample(other: ("strawberry", "Strawberry")) { state in
         PickerView(make(state)).pickerStyle(style)
     }
 }
@@ -71,13 +71,13 @@ func regionSample(
         }
         $0.presentation = .open(list)
     }
-    return Sample(other: ("us-west-2", "us-west-2"), own: "eu-west-1") { state in
+    return Sample(other: ("us-west-2", "us-west-2")) { state in
         PickerView(make(state)).pickerStyle(style)
     }
 }
 
 func toggleSample(_ style: some ToggleStyle, isOn: Bool) -> Sample {
-    Sample(other: (.bool(!isOn), isOn ? "Off" : "On"), own: isOn ? "On" : "Off") { state in
+    Sample(other: (.bool(!isOn), isOn ? "Off" : "On")) { state in
         ToggleView(
             ToggleStyleConfiguration(
                 label: ControlLabel("Vibrate on Ring", subtitle: "When the phone rings"),
@@ -90,7 +90,7 @@ func buttonSample(
     _ style: some ButtonStyle, _ label: String, role: ButtonAttributes.Role? = nil,
     phase: PrimitiveButtonStyleConfiguration.Phase = .idle
 ) -> Sample {
-    Sample(other: (.null, "pressed"), own: "pressed") { state in
+    Sample(other: (.null, "pressed")) { state in
         ButtonView(
             PrimitiveButtonStyleConfiguration(
                 label: ControlLabel(label), role: role, confirm: "Roll back production?",
@@ -103,7 +103,7 @@ func dateSample(
     _ style: some DatePickerStyle, _ mode: DateMode, _ value: JSON,
     _ change: @escaping (inout DatePickerStyleConfiguration) -> Void = { _ in }
 ) -> Sample {
-    Sample(other: (value, "2021-06-21"), own: "2021-06-15") { state in
+    Sample(other: (value, "2021-06-21")) { state in
         var configuration = DatePickerStyleConfiguration(
             label: ControlLabel("Start date"), mode: mode, value: DateValue(value, mode: mode),
             part: 1, state: state)
@@ -113,7 +113,7 @@ func dateSample(
 }
 
 func stepperSample(_ text: String, typed: String? = nil, atEnd: Bool = false) -> Sample {
-    Sample(other: (6, "6"), own: "3") { state in
+    Sample(other: (6, "6")) { state in
         var view = StepperView(
             label: ControlLabel("Replicas"), valueText: text, canIncrement: !atEnd, state: state)
         if state.isFocused { view.typing = typed.map { TextEditor($0) } }
@@ -124,7 +124,7 @@ func stepperSample(_ text: String, typed: String? = nil, atEnd: Bool = false) ->
 func sliderSample(
     ticks: [String] = [], labels: Bool = true, typed: String? = nil
 ) -> Sample {
-    Sample(other: (75, "75 %"), own: "40 %") { state in
+    Sample(other: (75, "75 %")) { state in
         var configuration = SliderStyleConfiguration(
             label: ControlLabel("Traffic to the new version"),
             value: state.isMixed ? nil : number("40"),
@@ -137,7 +137,7 @@ func sliderSample(
 }
 
 func gaugeSample(_ style: some GaugeStyle, _ value: String) -> Sample {
-    Sample(other: (90, "90"), own: value) { state in
+    Sample(other: (90, "90")) { state in
         GaugeView(
             GaugeStyleConfiguration(
                 label: ControlLabel("BPM"), value: state.isMixed ? nil : number(value),
@@ -153,7 +153,7 @@ func gaugeSample(_ style: some GaugeStyle, _ value: String) -> Sample {
 
 func wheelsSample() -> Sample {
     let names = ["salary", "interest", "dividend", "royalty", "rental"].map { option($0) }
-    return Sample(other: (["name": "rental"], "Rental, Fixed"), own: "Dividend, Fixed") { state in
+    return Sample(other: (["name": "rental"], "Rental, Fixed")) { state in
         WheelsView(
             label: ControlLabel("Source"),
             components: [
@@ -166,7 +166,7 @@ func wheelsSample() -> Sample {
 func textSample(
     _ text: String, isMultiline: Bool = false, select: Bool = false, cursor: Int? = nil
 ) -> Sample {
-    Sample(other: ("1.2.4", "1.2.4"), own: "1.2.3") { state in
+    Sample(other: ("1.2.4", "1.2.4")) { state in
         var editor = TextEditor(text, isMultiline: isMultiline, maxLength: 120)
         if let cursor { editor.move(to: cursor) }
         if select { editor.move(to: 2, extending: true) }
@@ -177,7 +177,7 @@ func textSample(
 }
 
 func secureSample(isSet: Bool, typed: String?) -> Sample {
-    Sample(other: (.null, "another"), own: "one") { state in
+    Sample(other: (.null, "another")) { state in
         SecureView(
             label: ControlLabel("Deploy token"), isSet: isSet,
             editor: state.isFocused ? typed.map { TextEditor($0) } : nil, prompt: "Required",
@@ -207,14 +207,14 @@ var samples: [(String, Sample)] {
         ("picker-navigation-link-open", regionSample(.navigationLink, typed: "e1", isOpen: true)),
         (
             "picker-palette",
-            Sample(other: ("down", "Thumbs down"), own: "Like") { state in
+            Sample(other: ("down", "Thumbs down")) { state in
                 PickerView(picker(ControlLabel("Reaction"), reactions, ["heart"])(state))
                     .pickerStyle(.palette)
             }
         ),
         (
             "picker-inline-multiple",
-            Sample(other: (["mon"], "Mon"), own: "Mon, Wed") { state in
+            Sample(other: (["mon"], "Mon")) { state in
                 let days = ["mon", "tue", "wed"].map { option($0) }
                 return PickerView(
                     picker(ControlLabel("Days"), days, ["mon", "wed"]) {
@@ -285,7 +285,7 @@ var samples: [(String, Sample)] {
         ("wheels", wheelsSample()),
         (
             "label",
-            Sample(other: (.null, ""), own: "") { state in
+            Sample(other: (.null, "")) { state in
                 LabelView(label: ControlLabel("Summary"), text: "Vanilla with Nuts", state: state)
             }
         ),

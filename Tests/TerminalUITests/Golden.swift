@@ -152,7 +152,6 @@ enum Golden {
 struct Sample {
     /// Another's value, for drafts, waiting changes and conflicts.
     var other: (value: JSON, text: String)
-    var own: String
     var make: (ControlState) -> any ControlView
 
     static let bob = Peer(name: "bob", number: 0)
@@ -161,7 +160,6 @@ struct Sample {
     var states: [(name: String, state: ControlState)] {
         let theirs = PeerValue(
             value: other.value, text: other.text, by: Self.bob, when: "14:02:11")
-        let mine = PeerValue(value: .null, text: own, by: nil, when: "14:02:12")
         return [
             ("at rest", ControlState()),
             ("focused", ControlState(isFocused: true)),

@@ -1,4 +1,4 @@
-// `@Shared`: a property that is shared by everybody who has the form open.
+// `@Shared`: a property that all users of the form share.
 
 internal import SyncCore
 

@@ -49,7 +49,7 @@ public final class BlockingFormClient {
         }
     }
 
-    /// Follows an existing form, whoever declared it.
+    /// Follows an existing form. It may have been declared by any program.
     @discardableResult
     public func follow(
         _ values: some SharedState, presence: Bool = false

@@ -111,7 +111,7 @@ final class EventQueue: Sendable {
     deinit { leave(self) }
 }
 
-/// Everything that a form tells, in order: see ``FormEvent``.
+/// All events of a form, in order: see ``FormEvent``.
 public struct FormEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = FormEvent

@@ -67,7 +67,7 @@ public enum FormEvent: Sendable {
     case ended(FormError?)
 }
 
-/// Somebody who has the form open.
+/// A user who has the form open.
 public struct FormPeer: Sendable, Hashable {
     /// The number of their connection.
     public let connection: Int64

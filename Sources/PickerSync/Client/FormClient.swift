@@ -81,7 +81,7 @@ public final class FormClient: Sendable {
     /// - Parameters:
     ///   - form: the declaration, whose properties are bound.
     ///   - applying: whether to replace the definition of an existing form.
-    ///   - presence: whether to receive who has the form open.
+    ///   - presence: whether to receive the list of users who have the form open.
     ///   - timeout: how long to wait; by default ``ConnectionOptions/answerSeconds``.
     /// - Returns: the open form, whose properties show the daemon's values.
     public func open(
@@ -93,11 +93,11 @@ public final class FormClient: Sendable {
         }
     }
 
-    /// Follows an existing form, whoever declared it.
+    /// Follows an existing form. It may have been declared by any program.
     ///
     /// - Parameters:
     ///   - values: the properties to be bound.
-    ///   - presence: whether to receive who has the form open.
+    ///   - presence: whether to receive the list of users who have the form open.
     ///   - timeout: how long to wait; by default ``ConnectionOptions/answerSeconds``.
     public func follow(
         _ values: some SharedState, presence: Bool = false, timeout: Duration? = nil

@@ -74,7 +74,7 @@ extension FormFeed {
             changes = state.told.began(result)
             state.replica.began(result)
             state.opened = result.context
-            // Tokens of another log say nothing here.
+            // Tokens of another log have no meaning here.
             if !isFirst { state.seen = [:] }
             state.isOpen = true
             state.isOnline = true
@@ -197,7 +197,7 @@ extension FormFeed {
         }
         guard told < count else { return }
         machine.log?(
-            .warning, "\(count - Int64(told)) presses were not told: too many wait",
+            .warning, "\(count - Int64(told)) presses were not passed on: too many were waiting",
             ["form": name, "field": listener.field])
     }
 

@@ -31,11 +31,11 @@ extension FormMachine {
         }
     }
 
-    /// Follows an existing form, whoever declared it.
+    /// Follows an existing form. It may have been declared by any program.
     ///
     /// - Parameters:
     ///   - values: the properties to be bound.
-    ///   - presence: whether to receive who has the form open.
+    ///   - presence: whether to receive the list of users who have the form open.
     ///   - done: called once, when the properties show the form, or with an error.
     public func follow(
         _ values: some SharedState, presence: Bool = false,

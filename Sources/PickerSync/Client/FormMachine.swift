@@ -1,5 +1,5 @@
-// Forms without I/O: it makes requests of what properties write, and properties show what events
-// bring. The driver has the connection, the thread and the clock.
+// Forms without I/O. The machine makes requests from writes to properties, and updates the
+// properties from events. The driver has the connection, the thread and the clock.
 //
 //     properties --write--> FormMachine --pump--> ClientMachine --bytes--> any transport
 //     properties <--read--- FormMachine <-events- ClientMachine <-bytes--- any transport
@@ -37,7 +37,7 @@ public final class FormMachine: Sendable {
     struct Asked: Sendable {
         var number: UInt64
         var done: @Sendable (Result<JSON, FormError>) -> Void
-        /// The call that waits for it; it may give up.
+        /// The call that waits for it. It may be cancelled or reach its deadline.
         var call: UInt64?
     }
 

@@ -177,7 +177,7 @@ extension FormMachine {
     }
 }
 
-/// A place for one answer, and who waits for it.
+/// A place for one answer and the continuation that waits for it.
 private final class AnswerPlace<Success: Sendable>: Sendable {
     private enum State {
         case empty

@@ -85,7 +85,7 @@ public final class PickerView: PrimitiveView, Sendable {
 
     /// The control's id in the form.
     public let id: String
-    /// A number by which a data source of several picker views tells them apart, as in UIKit.
+    /// A number by which a data source of several picker views distinguishes them, as in UIKit.
     public let tag: Int
     private let title: String
     private let state: Mutex<State>
@@ -95,9 +95,9 @@ public final class PickerView: PrimitiveView, Sendable {
     /// - Parameters:
     ///   - title: the label beside it.
     ///   - id: the id of the control.
-    ///   - tag: a number by which a data source of several picker views tells them apart.
-    ///   - dataSource: says how many components and rows there are.
-    ///   - delegate: says what the rows are and takes selections.
+    ///   - tag: a number by which a data source of several picker views distinguishes them.
+    ///   - dataSource: returns the numbers of components and rows.
+    ///   - delegate: returns the rows and receives selections.
     public init(
         _ title: String, id: String, tag: Int = 0, dataSource: any PickerViewDataSource,
         delegate: any PickerViewDelegate
@@ -154,7 +154,9 @@ public final class PickerView: PrimitiveView, Sendable {
     private func lowerRows(into form: inout FormLowering, _ environment: ViewEnvironment) {
         let (source, delegate) = state.withLock { ($0.dataSource, $0.delegate) }
         guard let source, let delegate else {
-            form.issue("\(id) has lost its data source or delegate", expected: "who keeps them")
+            form.issue(
+                "\(id) has lost its data source or delegate", expected: "a strong reference to both"
+            )
             return
         }
         var control = ControlDraft(.wheels, LabelParts(title))
@@ -193,7 +195,7 @@ public final class PickerView: PrimitiveView, Sendable {
         form.add(control, environment)
     }
 
-    /// Tells the delegate of each component that was turned.
+    /// Notifies the delegate of each component that was turned.
     private func changed(_ old: FieldState?, _ new: FieldState) {
         let (components, delegate) = state.withLock { ($0.components, $0.delegate) }
         guard let delegate else { return }

@@ -32,7 +32,7 @@ struct ControlDraft {
     }
 }
 
-/// The definition as far as it is made.
+/// A definition that is being made.
 struct FormLowering {
     private struct Part {
         /// `nil` for controls outside of a section.
@@ -86,7 +86,7 @@ struct FormLowering {
         return body
     }
 
-    /// Says once that something of the declaration is not shown.
+    /// Adds a note once: a part of the declaration that is not shown.
     mutating func note(_ note: String) {
         if !notes.contains(note) { notes.append(note) }
     }

@@ -3,7 +3,7 @@
 internal import SyncCore
 internal import TerminalUI
 
-/// A set of ``Shared`` properties of one form, whoever declared that form.
+/// A set of ``Shared`` properties of one form, which any program may have declared.
 ///
 ///     struct ServiceSettings: SharedState {
 ///         @Shared var workers: Int

@@ -7,7 +7,7 @@ internal import TerminalUI
 struct ViewEnvironment {
     /// Styles by the control's type.
     var styles: [String: String] = [:]
-    /// The same for a program that shows the form itself, styles of its own among them.
+    /// The same for a program that shows the form itself, with its own styles.
     var styleChanges: [@Sendable (inout StyleEnvironment) -> Void] = []
     var selectionEffect: JSON?
     var isHorizontal: Bool?

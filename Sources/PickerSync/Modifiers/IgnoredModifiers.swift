@@ -121,10 +121,10 @@ extension View {
         unshown { $0.color = color }
     }
 
-    /// Room around a view.
+    /// Space around a view.
     public func padding(_ length: Double? = nil) -> UnshownModifier<Self> { unshown() }
 
-    /// Room at some sides of a view.
+    /// Space at some sides of a view.
     public func padding(_ edges: Edge.Set, _ length: Double? = nil) -> UnshownModifier<Self> {
         unshown()
     }
@@ -132,7 +132,7 @@ extension View {
     /// A ground behind a view.
     public func background(_ color: Color) -> UnshownModifier<Self> { unshown() }
 
-    /// The room that a view takes.
+    /// The size of a view.
     public func frame(
         width: Double? = nil, height: Double? = nil, alignment: HorizontalAlignment = .center
     ) -> UnshownModifier<Self> { unshown() }
@@ -146,7 +146,7 @@ extension View {
     /// How text fields are shown.
     public func textFieldStyle(_ style: TextFieldStyle) -> UnshownModifier<Self> { unshown() }
 
-    /// Whether text is corrected as it is typed, which no terminal does.
+    /// Whether text is corrected while it is typed. No terminal does that.
     public func autocorrectionDisabled(_ isDisabled: Bool = true) -> UnshownModifier<Self> {
         unshown()
     }

@@ -18,7 +18,7 @@ extension NumberValue {
         self.init(decimal: decimal)
     }
 
-    /// The JSON number; `null`, which no number control takes, where there is no decimal.
+    /// The JSON number; `null`, which no number control accepts, if it has no decimal form.
     public var fieldValue: JSON { decimal.map { .number($0) } ?? .null }
 }
 

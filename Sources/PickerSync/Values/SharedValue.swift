@@ -93,7 +93,7 @@ public struct Secret: SharedValue, ExpressibleByStringLiteral {
         isSet = false
     }
 
-    /// Whether a secret is there, as the field says.
+    /// Takes from the field whether a secret is set.
     public init?(field: FieldState) {
         text = nil
         isSet = field.isSecretSet ?? false

@@ -2,8 +2,8 @@
 
 /// A view for each element of a collection.
 ///
-/// In a picker each element's id is the tag of its option, where it has the selection's type; with
-/// any other id say the tag: `ForEach(flavors) { Text($0.name).tag($0.topping) }`.
+/// In a picker, the id of each element is the tag of its option, if it has the type of the
+/// selection. With any other id, set the tag: `ForEach(flavors) { Text($0.name).tag($0.topping) }`.
 public struct ForEach<Data: RandomAccessCollection, ID: Hashable, Content: View> {
     let data: Data
     let id: (Data.Element) -> ID
@@ -27,7 +27,7 @@ extension ForEach: View, PrimitiveView {
 }
 
 extension ForEach where Data.Element: Identifiable, ID == Data.Element.ID {
-    /// A view for each element, told apart by its own id.
+    /// A view for each element, identified by its id.
     public init(_ data: Data, @ViewBuilder content: @escaping (Data.Element) -> Content) {
         self.data = data
         id = { $0.id }
@@ -36,7 +36,7 @@ extension ForEach where Data.Element: Identifiable, ID == Data.Element.ID {
 }
 
 extension ForEach {
-    /// A view for each element, told apart by a property.
+    /// A view for each element, identified by a property.
     public init(
         _ data: Data, id: KeyPath<Data.Element, ID>,
         @ViewBuilder content: @escaping (Data.Element) -> Content
@@ -58,7 +58,7 @@ extension ForEach where Data == Range<Int>, ID == Int {
 
 extension ForEach
 where Data.Element: CaseIterable & Hashable, ID == Data.Element, Data.Element.AllCases == Data {
-    /// A view for each case of an enum, told apart by the case itself.
+    /// A view for each case of an enum, identified by the case itself.
     public init(
         _ cases: Data.Element.Type, @ViewBuilder content: @escaping (Data.Element) -> Content
     ) {

@@ -106,14 +106,14 @@ public enum PickerContentBuilder<Tag: PickerTag> {
             each.elements.map { .option(TaggedView(tag: $0.id, content: $0.content)) })
     }
 
-    /// Options with tags of their own.
+    /// Options with their own tags.
     public static func buildExpression<Data, ID, Content: TaggedContent>(
         _ each: ForEach<Data, ID, Content>
     ) -> PickerOptions<Tag> where Content.Tag == Tag {
         PickerOptions(each.elements.flatMap { $0.content.options.map { .option($0) } })
     }
 
-    /// Options with tags of their own, even where the ids would do.
+    /// Options with their own tags, even if the ids would do.
     public static func buildExpression<Data, Content: TaggedContent>(
         _ each: ForEach<Data, Tag, Content>
     ) -> PickerOptions<Tag> where Content.Tag == Tag {

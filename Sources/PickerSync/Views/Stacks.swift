@@ -25,11 +25,11 @@ public enum VerticalAlignment: Hashable, Sendable {
     case firstTextBaseline
 }
 
-/// Views one below the other, as the controls of a form stand anyway.
+/// Views one below the other, as the controls of a form always are.
 public struct VStack<Content: View>: PrimitiveView {
     let content: Content
 
-    /// Views that stand together; alignment and spacing are each terminal's.
+    /// Views that belong together. Each terminal chooses alignment and spacing.
     public init(
         alignment: HorizontalAlignment = .center, spacing: Double? = nil,
         @ViewBuilder content: () -> Content
@@ -50,7 +50,7 @@ public struct VStack<Content: View>: PrimitiveView {
 public struct HStack<Content: View>: PrimitiveView {
     let content: Content
 
-    /// Views that stand together; alignment and spacing are each terminal's.
+    /// Views that belong together. Each terminal chooses alignment and spacing.
     public init(
         alignment: VerticalAlignment = .center, spacing: Double? = nil,
         @ViewBuilder content: () -> Content
@@ -77,9 +77,9 @@ public struct HStack<Content: View>: PrimitiveView {
     }
 }
 
-/// Room between views, which is each terminal's.
+/// Space between views, which each terminal chooses.
 public struct Spacer: PrimitiveView {
-    /// Room.
+    /// Creates a space.
     public init(minLength: Double? = nil) {}
 
     func lower(into form: inout FormLowering, _ environment: ViewEnvironment) {}

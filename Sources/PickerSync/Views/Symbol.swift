@@ -37,7 +37,7 @@ public struct Symbol: Hashable, Sendable, ExpressibleByStringLiteral {
         if glyph == nil { unknown = systemName }
     }
 
-    /// Why it cannot be shown, where its name is not known.
+    /// Why it cannot be shown, if its name is not known.
     var issue: (message: String, expected: String)? {
         guard let unknown else { return nil }
         let near = Similar.names(to: unknown, among: Self.systemSymbols.map(\.name))

@@ -15,13 +15,13 @@ public struct Text: PrimitiveView, Sendable {
         self.phrase = phrase
     }
 
-    /// A text as it is, of a string that was made elsewhere.
+    /// A text without interpolation, from any string.
     @_disfavoredOverload
     public init<S: StringProtocol>(_ content: S) {
         phrase = Phrase(verbatim: String(content))
     }
 
-    /// A text as it is.
+    /// A text without interpolation.
     public init(verbatim content: String) {
         phrase = Phrase(verbatim: content)
     }
@@ -64,7 +64,7 @@ public struct Phrase: Sendable, ExpressibleByStringInterpolation {
     public struct StringInterpolation: StringInterpolationProtocol {
         var pieces: [Piece] = []
 
-        /// Room for words and bindings.
+        /// Reserves capacity for text and bindings.
         public init(literalCapacity: Int, interpolationCount: Int) {
             pieces.reserveCapacity(2 * interpolationCount + 1)
         }
@@ -97,7 +97,7 @@ public struct Phrase: Sendable, ExpressibleByStringInterpolation {
         return both
     }
 
-    /// The words alone; `nil` where a binding stands among them.
+    /// The text; `nil` if it contains a binding.
     var words: String? {
         var text = ""
         for piece in pieces {
@@ -161,13 +161,13 @@ public struct Label: PrimitiveView, Sendable {
         self.init(Phrase(verbatim: String(title)), systemImage: systemImage)
     }
 
-    /// A label with a character of its own.
+    /// A label with a character as its picture.
     public init(_ title: Phrase, image: Symbol) {
         self.title = title
         symbol = image
     }
 
-    /// A label of a string that was made elsewhere, with a character of its own.
+    /// A label from any string, with a character as its picture.
     @_disfavoredOverload
     public init<S: StringProtocol>(_ title: S, image: Symbol) {
         self.init(Phrase(verbatim: String(title)), image: image)

@@ -29,7 +29,7 @@ protocol PrimitiveView: View where Body == Never {
     /// Adds what the view means to the definition.
     func lower(into form: inout FormLowering, _ environment: ViewEnvironment)
 
-    /// Adds what the view says where it is the label of something.
+    /// Adds the content of the view to the label of another one.
     func label(into label: inout LabelParts)
 }
 
@@ -40,7 +40,7 @@ extension View where Body == Never {
 
 extension PrimitiveView {
     func lower(into form: inout FormLowering, _ environment: ViewEnvironment) {
-        form.issue("\(Self.self) stands where a control is expected", expected: "a control")
+        form.issue("\(Self.self) is where a control is expected", expected: "a control")
     }
 
     func label(into label: inout LabelParts) {
@@ -102,7 +102,7 @@ public enum ConditionalView<First: View, Second: View>: PrimitiveView {
 public struct Group<Content: View>: PrimitiveView {
     let content: Content
 
-    /// Views that stand together.
+    /// Views that belong together.
     public init(@ViewBuilder content: () -> Content) {
         self.content = content()
     }

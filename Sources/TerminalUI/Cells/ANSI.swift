@@ -37,7 +37,7 @@ public enum ANSI {
     public static let askCursor = sequence("6n")
     /// Whether it has kitty's keyboard protocol, and which of its flags are in force.
     public static let askKeyboard = sequence("?u")
-    /// Every key as a sequence of its own, with locks and text (flags 1, 8 and 16), until
+    /// Reports every key as its own sequence, with locks and text (flags 1, 8 and 16), until
     /// `popKeyboard`.
     public static let pushKeyboard = sequence(">25u")
     public static let popKeyboard = sequence("<u")

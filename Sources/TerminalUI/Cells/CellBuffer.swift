@@ -137,7 +137,7 @@ public struct CellBuffer: Hashable, Sendable {
         }
     }
 
-    /// A part of it as a buffer of its own; wide cells cut by its edges become spaces.
+    /// A copy of a part. Wide cells that its edges cut become spaces.
     public func part(_ rect: Rect) -> CellBuffer {
         let area = rect.intersection(bounds)
         var part = CellBuffer(columns: area.columns, lines: area.lines)

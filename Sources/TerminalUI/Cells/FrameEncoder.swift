@@ -7,7 +7,7 @@
 
 import SyncCore
 
-/// Turns frames into the bytes that bring a terminal from one to the next.
+/// Encodes frames as the bytes that change a terminal from one frame to the next.
 public struct FrameEncoder: Sendable {
     /// The features of the terminal that frames use.
     public struct Options: Hashable, Sendable {
@@ -73,7 +73,7 @@ public struct FrameEncoder: Sendable {
         if options.addressing == .screen { place = .unknown }
     }
 
-    /// The bytes that bring the terminal to this frame, its real cursor at `cursor` or hidden.
+    /// The bytes that change the terminal to this frame, with its cursor at `cursor` or hidden.
     public mutating func encode(_ frame: CellBuffer, cursor: Point?) -> [UInt8] {
         var out: [UInt8] = []
         let isWhole = shown?.bounds != frame.bounds
@@ -184,7 +184,7 @@ extension FrameEncoder {
         }
     }
 
-    /// Draws a cell and says up to which column a terminal may have drawn.
+    /// Draws a cell. Returns the column up to which a terminal may have drawn.
     private mutating func draw(
         _ cell: Cell, x: Int, y: Int, in target: CellBuffer, into out: inout [UInt8]
     ) -> Int {
@@ -225,7 +225,7 @@ extension FrameEncoder {
         return (String(before.cluster) + String(cell.cluster)).count == 1
     }
 
-    /// Brings the pen to a style by the shorter of the difference and a fresh start.
+    /// Sets the pen to a style: by the difference or from a reset, whichever is shorter.
     mutating func setPen(_ style: CellStyle, into out: inout [UInt8]) {
         if pen == style { return }
         let fresh = ANSI.style(style)
@@ -238,7 +238,7 @@ extension FrameEncoder {
         pen = style
     }
 
-    /// Brings the cursor to a place by the shortest way.
+    /// Moves the cursor in the shortest way.
     mutating func move(
         toX x: Int, y: Int, in target: CellBuffer, into out: inout [UInt8], rewriting: Bool = true
     ) {

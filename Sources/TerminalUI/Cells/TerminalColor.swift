@@ -55,7 +55,7 @@ public enum ColorDepth: Int, Hashable, Sendable, CaseIterable, Comparable {
         left.rawValue < right.rawValue
     }
 
-    /// What the environment says of the terminal; `variable` looks a variable up.
+    /// The colour depth according to the environment; `variable` returns a variable's value.
     ///
     /// `NO_COLOR` (no-color.org: set and not empty) wins over what the terminal could show, and
     /// `COLORTERM=truecolor` is how terminals announce 24 bits, since terminfo rarely does.

@@ -107,7 +107,7 @@ extension DateValue {
             minute: part == .minute ? number : time.minute)
     }
 
-    /// The numbers that a part goes through.
+    /// The range of a part.
     func cycle(of part: DatePart) -> ClosedRange<Int> {
         switch part {
         case .year: return 1...9999
@@ -150,7 +150,7 @@ extension DateValue {
         return self
     }
 
-    /// A part as it is written.
+    /// The text of a part.
     public func text(of part: DatePart) -> String {
         let digits = String(number(of: part))
         let width = part == .year ? 4 : 2

@@ -58,7 +58,7 @@ public struct KeyDecoder: Sendable {
         }
     }
 
-    /// Reads bytes and says what they are, in order.
+    /// Decodes bytes into events, in order.
     public mutating func decode(_ input: some Sequence<UInt8>) -> [InputEvent] {
         var events = Events()
         for byte in input { take(byte, into: &events) }

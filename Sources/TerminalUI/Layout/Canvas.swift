@@ -116,7 +116,7 @@ public struct Canvas {
         return canvas.frames
     }
 
-    /// Draws a block on a canvas of its own.
+    /// Draws a block on a new canvas.
     public static func drawing(_ block: some Block, columns: Int, lines: Int? = nil) -> Canvas {
         var canvas = Canvas(
             columns: columns, lines: lines ?? block.measure(width: columns).lines)
@@ -137,7 +137,7 @@ public struct Canvas {
     /// Whether nothing of a rectangle would be seen.
     func hides(_ rect: Rect) -> Bool { !isProbe && clip.intersection(rect).isEmpty }
 
-    /// Writes one line of text; says how many columns it takes.
+    /// Writes one line of text. Returns the number of its columns.
     @discardableResult
     public mutating func write(_ text: String, at point: Point, style: CellStyle = .plain) -> Int {
         buffer.write(text, at: point, style: style, clip: clip)

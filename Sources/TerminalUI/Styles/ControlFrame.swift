@@ -89,8 +89,8 @@ public struct LabeledRow: Block {
 
 /// The body of a control with its marks.
 ///
-/// What is told about a control (who is there, what is wrong, a draft) stands at the right of its
-/// first line, in columns that are kept for it, so nothing moves when it comes or goes.
+/// Notes about a control (people, errors, a draft) are at the right end of its first line, in
+/// columns that are reserved for them, so that nothing moves when they change.
 public struct ControlFrame: Block {
     /// From this width on there are wide gutters, and columns for marks.
     public static let wideMin = 76
@@ -184,7 +184,7 @@ public struct ControlFrame: Block {
         return mark.appending(end, roles.ghost)
     }
 
-    /// Who is here and what is special, at the right end of the first line as far as it is free.
+    /// Draws people and marks at the right end of the first line, as far as it is free.
     private func marks(_ rect: Rect, _ gutter: Int, _ canvas: inout Canvas) {
         // In a narrow form, a mark that touches the scroll bar would look like a part of it.
         let edge = rect.columns < Self.wideMin ? 1 : 0
@@ -211,8 +211,8 @@ public struct ControlFrame: Block {
         }
     }
 
-    /// Who has just changed it, what is wrong with it, and a change that waits. A reason of which
-    /// nothing could be read is a word.
+    /// The notes: the newest author, errors, and a change that waits. A reason without a readable
+    /// text becomes a word.
     private func told(_ room: Int) -> [StyledText] {
         let roles = environment.roles
         let glyphs = environment.glyphs

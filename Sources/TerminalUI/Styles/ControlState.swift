@@ -2,7 +2,7 @@
 
 public import SyncCore
 
-/// Somebody else who has the form open.
+/// Another user of the form.
 public struct Peer: Hashable, Sendable {
     public var name: String
     /// Which of the theme's colours is theirs.
@@ -63,7 +63,7 @@ public struct ControlState: Hashable, Sendable {
     public var ghost: PeerValue?
     /// A change by somebody else, which is displayed when editing ends.
     public var held: PeerValue?
-    /// Who has just changed it.
+    /// The user who has just changed it.
     public var flash: Peer?
     /// Who changed it a moment ago, and when as people read it: `bob, 4 s`.
     public var recent: String?

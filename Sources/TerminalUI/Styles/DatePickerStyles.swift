@@ -158,7 +158,7 @@ struct CursorBlock: Block {
     }
 }
 
-/// A calendar of a month, and the time below it where there is one.
+/// A calendar of a month, and the time below it if the date has one.
 public struct GraphicalDatePickerStyle: DatePickerStyle {
     /// The style.
     public init() {}

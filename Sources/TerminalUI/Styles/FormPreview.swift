@@ -97,7 +97,8 @@ public struct FormPreview: ControlView {
         return (view, environment)
     }
 
-    /// The preview as lines of text, at most `linesMax` and one that says how many are left out.
+    /// The preview as lines of text: at most `linesMax`, and one more with the number of lines that
+    /// are left out.
     ///
     /// - Parameters:
     ///   - columns: the width of the terminal, of which at most `columnsMax` are used.

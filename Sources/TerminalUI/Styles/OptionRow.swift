@@ -6,7 +6,7 @@ public import SyncCore
 public struct OptionRow: Block {
     public var configuration: PickerStyleConfiguration
     public var index: Int
-    /// What says whether it is picked, as wide in either case.
+    /// Shows whether it is picked; equally wide in both cases.
     public var mark: StyledText
     /// The clusters of the label that the filter matched.
     public var positions: [Int]

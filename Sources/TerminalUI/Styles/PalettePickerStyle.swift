@@ -87,7 +87,7 @@ public struct PalettePickerStyle: PickerStyle {
         return String(filled[place])
     }
 
-    /// The symbol with a column at each side, where the mark goes.
+    /// The symbol with a column at each side for the mark.
     private func drawn(
         _ option: PickerOption, isOn: Bool, _ configuration: Configuration
     ) -> StyledText {
@@ -113,7 +113,7 @@ public struct PalettePickerStyle: PickerStyle {
         case .automatic where option.tint == nil:
             let pill = Pill(environment, configuration.state)
             return pill.left + StyledText(symbol, pill.inside) + pill.right
-        // A symbol of a colour of its own keeps it and gets an outline.
+        // A symbol with its own colour keeps it and gets an outline.
         case .automatic: return between("[", "]", edge)
         case .symbolVariant(let variant):
             switch variant {

@@ -36,7 +36,7 @@ public struct PickerStyleConfiguration: Sendable {
     /// How far the picker is open.
     public enum Presentation: Hashable, Sendable {
         case closed
-        /// A menu below the picker, or a list on a page of its own.
+        /// A menu below the picker, or a list on a separate page.
         case open(OpenList)
         /// A menu that the container draws over the parts below it, as a `MenuBox`, so that nothing
         /// moves.

@@ -85,7 +85,8 @@ public struct SegmentedPickerStyle: PickerStyle {
         let isOn = configuration.isSelected(index)
         let isOut = option.isDisabled || configuration.state.isDimmed
         let label = environment.prefix(option.symbol) + option.label
-        // Edges are shared: what is picked has both of its own, another the one at its left.
+        // Neighbours share an edge: a picked option has both of its edges, another one only its
+        // left edge.
         let isAfterPicked = index > 0 && configuration.isSelected(index - 1)
         var text: StyledText
         if isOn {
@@ -187,7 +188,7 @@ public struct Pill {
 
     /// A pill in a style.
     ///
-    /// `isFilled`: the ground reaches to the ends of the edges, where there is one.
+    /// `isFilled`: the background reaches to the ends of the edges, if there is a background.
     public init(_ environment: StyleEnvironment, style: CellStyle, isFilled: Bool = false) {
         inside = style
         let isLoud = style == environment.roles.selection && style.background != .standard
@@ -267,7 +268,7 @@ public struct MenuBox: Block {
     }
 }
 
-/// The picked option with an arrow; the others on a page of their own.
+/// The picked option with an arrow. The others are on a separate page.
 public struct NavigationLinkPickerStyle: PickerStyle {
     /// The style.
     public init() {}
@@ -290,8 +291,8 @@ public struct NavigationLinkPickerStyle: PickerStyle {
     }
 }
 
-/// A picker's open list on a page of its own: the way back, the title, and the options in the lines
-/// that are left.
+/// The open list of a picker on a separate page: the way back, the title, and the options in the
+/// remaining lines.
 public struct PickerPage: Block {
     private let configuration: PickerStyleConfiguration
     private let list: OpenList

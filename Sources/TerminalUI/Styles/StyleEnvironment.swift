@@ -52,8 +52,7 @@ extension StyleEnvironment {
         return hasLikeness || symbol == "?" ? symbol : nil
     }
 
-    /// A symbol and the space after it, before the text that it goes with; nothing where it cannot
-    /// be shown.
+    /// A symbol and a space, as a prefix of a text; empty if the symbol cannot be shown.
     public func prefix(_ symbol: String?) -> String { drawable(symbol).map { $0 + " " } ?? "" }
 
     /// The environment with something changed.

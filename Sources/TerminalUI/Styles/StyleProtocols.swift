@@ -12,7 +12,7 @@ public protocol StyleBody {
 }
 
 extension Block {
-    /// A block is drawn as it is.
+    /// A block has no style.
     public func styleBlock(in environment: StyleEnvironment) -> any Block { self }
 }
 

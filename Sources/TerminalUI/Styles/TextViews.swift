@@ -89,7 +89,7 @@ public struct EditLine: Block {
         placeCursor(in: rect, &canvas)
     }
 
-    /// Puts the real cursor where the next character goes.
+    /// Puts the terminal's cursor at the place of the next character.
     func placeCursor(in rect: Rect, _ canvas: inout Canvas) {
         guard isEditing else { return }
         let (first, columns) = layout(rect.columns)
@@ -107,7 +107,7 @@ struct EditArea: Block {
     var environment: StyleEnvironment
     var linesMax: Int
 
-    /// A line as it is shown: its clusters, and the column of each, the end among them.
+    /// A line on the screen: its clusters, and the column of each and of the end.
     private struct Line {
         var range: Range<Int>
         var columns: [Int]
@@ -191,7 +191,7 @@ public struct TextView: ControlView {
     public var label: ControlLabel
     public var editor: TextEditor
     public var prompt: String?
-    /// Whether what is typed goes here.
+    /// Whether it gets the text that is typed.
     public var isEditing: Bool
     /// Lines of a text of several that are shown at most.
     public var linesMax: Int

@@ -20,7 +20,8 @@ public struct Glyphs: Hashable, Sendable {
     public var switchMixed = "(─◐─)"
     public var pillLeft = "▐"
     /// Before the text of a button that has the focus, where the edges alone would not
-    /// tell it from the others.
+    /// Before the text of a button that has the focus, where the edges alone would not distinguish
+    /// it.
     public var loudLeft = " "
     /// After it.
     public var loudRight = " "
