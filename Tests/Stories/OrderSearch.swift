@@ -12,7 +12,7 @@ struct OrderSearch {
     private let asked: [Int: [StoryRequest]]
     private let responses: [Int: [JSON]]
     private let normal: [Int: [JSON]]
-    private let listed: [String]?
+    private let listed: (forms: JSON, for: StoryUser)?
     private var tries = 0
     private var deepest = -1
     /// What was expected where the search came furthest.
@@ -25,10 +25,10 @@ struct OrderSearch {
     private(set) var unwritten: [StoryModel] = []
     private static let triesMax = 20_000
 
-    /// - Parameter listed: The names of all forms afterwards, in order of their creation, if known.
+    /// - Parameter listed: The result of `form.list` afterwards for a user, if known.
     init(
-        asked: [Int: [StoryRequest]], responses: [Int: [JSON]], listed: [String]?,
-        isAnonymous: Bool
+        asked: [Int: [StoryRequest]], responses: [Int: [JSON]],
+        listed: (forms: JSON, for: StoryUser)?, isAnonymous: Bool
     ) {
         self.asked = asked
         self.responses = responses
@@ -79,10 +79,25 @@ struct OrderSearch {
                 if isEdit { path.removeLast() }
             }
         }
-        guard isEnd, listed == nil || listed == model.forms.map(\.name) else { return }
+        guard isEnd, isListed(model) else { return }
         found = found ?? model
         states += path
         unwritten += model.store.unwritten
+    }
+
+    /// Whether `form.list` shows the forms of a state. The number of subscribers is not compared: a
+    /// daemon may still count one that has just disconnected.
+    private func isListed(_ model: StoryModel) -> Bool {
+        guard let listed else { return true }
+        func rows(_ list: JSON) -> [JSON] {
+            (list["forms"]?.arrayValue ?? []).map { row in
+                .object(
+                    JSONObject(
+                        row.members.filter { $0.name != "subscribers" }
+                            .map { ($0.name, $0.value) }))
+            }
+        }
+        return rows(listed.forms) == rows(model.list(for: listed.for))
     }
 
     private func check(

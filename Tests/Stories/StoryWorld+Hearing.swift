@@ -118,7 +118,7 @@ extension StoryWorld {
         else { return false }
         for (place, ending) in peer.endings.enumerated() where ending.form.name == name {
             let count = coalesced(
-                normal, from: Int(from), upTo: Int(revision), ending.form, ending.subscription)
+                normal, from: Int(from), upTo: Int(revision), ending.subscription)
             guard let count else { continue }
             model.peers[connection]?.endings[place].subscription.due.removeFirst(count)
             return true
@@ -133,7 +133,7 @@ extension StoryWorld {
             return true
         }
         if let subscription = current,
-            let count = coalesced(normal, from: Int(from), upTo: Int(revision), form, subscription)
+            let count = coalesced(normal, from: Int(from), upTo: Int(revision), subscription)
         {
             model.peers[connection]?.subscriptions[form.serial]?.due.removeFirst(count)
             return true
@@ -141,7 +141,7 @@ extension StoryWorld {
         for (place, ended) in peer.ended.enumerated()
         where ended.form == form.serial && notice.position < ended.answer {
             let count = coalesced(
-                normal, from: Int(from), upTo: Int(revision), form, ended.subscription)
+                normal, from: Int(from), upTo: Int(revision), ended.subscription)
             guard let count else { continue }
             model.peers[connection]?.ended[place].subscription.due.removeFirst(count)
             return true
@@ -177,20 +177,24 @@ extension StoryWorld {
     /// The number of due revisions that one notification stands for. It has the newest change of
     /// each field up to its own revision. `nil` if it does not.
     private func coalesced(
-        _ normal: JSON, from first: Int, upTo revision: Int, _ form: StoryForm,
+        _ normal: JSON, from first: Int, upTo revision: Int,
         _ subscription: StoryPeer.Subscription
     ) -> Int? {
         guard subscription.due.allSatisfy({ $0.number >= first }) else { return nil }
         let covered = subscription.due.filter { $0.number <= revision }
         let notices = covered.compactMap { $0.notice["params"] }
         var newest: [String: JSON] = [:]
-        for change in notices.flatMap({ $0["changes"]?.arrayValue ?? [] }) {
-            guard let id = change["field"]?.stringValue, var object = change.objectValue else {
-                continue
+        for revision in covered {
+            for change in revision.notice["params"]?["changes"]?.arrayValue ?? [] {
+                guard let id = change["field"]?.stringValue, var object = change.objectValue else {
+                    continue
+                }
+                object["was"] = nil
+                if let conflict = revision.conflicts?[id] {
+                    object["conflict"] = conflict.isEmpty ? nil : .array(conflict)
+                }
+                newest[id] = .object(object)
             }
-            object["was"] = nil
-            if form.definition.control(id)?.conflictPolicy != "ask" { object["conflict"] = nil }
-            newest[id] = .object(object)
         }
         let globs = subscription.globs
         newest = newest.filter { id, _ in

@@ -100,7 +100,8 @@ final class StoryWorld {
             nextID += 1
         }
         try driver.settle(answers: asked.mapValues(\.count))
-        // The order of forms that several connections created shows only in the list.
+        // Only the list shows in which order several connections created forms, and whether an edit
+        // was before the deletion of its form or after its next creation.
         let editors = asked.values.count { one in
             one.contains { RequestMaker.edits.contains($0.request.method) }
         }
@@ -117,13 +118,12 @@ final class StoryWorld {
         return model.uncertainKeys.contains("\(uid)/\(key)")
     }
 
-    /// The names of all forms, as the daemon lists them.
-    private func listedForms() throws -> [String] {
+    /// All forms, as the daemon lists them.
+    private func listedForms() throws -> JSON? {
         try driver.send(auditor, StoryRequest("form.list").text(id: nextID))
         nextID += 1
         try driver.settle(answers: [auditor: 1])
-        let forms = try driver.take(auditor).last?["result"]?["forms"]?.arrayValue ?? []
-        return forms.compactMap { $0["form"]?.stringValue }
+        return try driver.take(auditor).last?["result"]
     }
 
     /// Sends requests of one connection as one batch.
@@ -148,7 +148,7 @@ final class StoryWorld {
     }
 
     /// Reads the frames that arrived, and compares them with the model.
-    private func hear(answers asked: [Int: [Asked]], listed: [String]? = nil) throws {
+    private func hear(answers asked: [Int: [Asked]], listed: JSON? = nil) throws {
         var responses: [Int: [JSON]] = [:]
         var notices: [Int: [Notice]] = [:]
         for connection in model.peers.keys {
@@ -198,12 +198,12 @@ final class StoryWorld {
 
     /// Finds the order of the requests, and updates the model.
     private func settle(
-        _ asked: [Int: [Asked]], _ responses: [Int: [JSON]], _ listed: [String]?
+        _ asked: [Int: [Asked]], _ responses: [Int: [JSON]], _ listed: JSON?
     ) throws {
         if asked.isEmpty { return }
         var search = OrderSearch(
             asked: asked.mapValues { $0.map(\.request) }, responses: responses,
-            listed: listed, isAnonymous: model.isAnonymous)
+            listed: listed.map { ($0, users[1]) }, isAnonymous: model.isAnonymous)
         let isFailing = model.store.health == .failing
         search.run(
             from: model,

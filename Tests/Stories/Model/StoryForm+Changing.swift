@@ -206,7 +206,9 @@ extension StoryForm {
             for id in order { touches[id] = (revision, transaction.author) }
             var changes: [JSON] = []
             var entries: [JSON] = []
+            var conflicts: [String: [JSON]] = [:]
             for id in order {
+                conflicts[id] = self.reading(id).conflict
                 let isMet = !transaction.met.isEmpty && met.contains(id)
                 let reading = reading(id, notifying: isMet)
                 notified[id] = reading
@@ -225,7 +227,8 @@ extension StoryForm {
             revisions.append(
                 Revision(
                     number: revision, notice: notice, touched: Set(order),
-                    entry: entry(kind.rawValue, transaction.author, entries), writes: writes))
+                    entry: entry(kind.rawValue, transaction.author, entries), writes: writes,
+                    conflicts: conflicts))
             let owner = StoryOwner(uid: transaction.author.uid, session: session)
             journal.append(
                 kind, revision: revision, owner: owner,

@@ -48,6 +48,9 @@ struct StoryForm {
         var entry: JSON
         /// The number of writes up to it.
         var writes = 0
+        /// For edits: the `conflict` that a reader sees in each changed field at this revision. The
+        /// notification also lists other values that a policy did not keep.
+        var conflicts: [String: [JSON]]?
     }
 
     /// Unique among all forms that were ever created.

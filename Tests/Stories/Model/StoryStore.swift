@@ -147,13 +147,20 @@ extension StoryModel {
     /// What distinguishes the forms before and after an edit.
     private var marks: [[Int]] { forms.map(\.mark) }
 
-    /// Notes the keys of edits that changed nothing: after a kill, nobody sees whether the store has
-    /// them.
+    /// Notes the keys of edits that may be lost: after a kill, nobody sees whether the store has
+    /// their keys if they changed nothing, or created a form again that had been deleted.
     ///
     /// - Parameter states: The other states that were possible after the kill.
     mutating func doubtKeys(after states: [StoryModel]) {
-        for state in states where state.marks == marks {
+        for state in states where state.looksLike(self) {
             uncertainKeys.formUnion(keys.keys.filter { state.keys[$0] == nil })
+        }
+    }
+
+    private func looksLike(_ other: StoryModel) -> Bool {
+        forms.elementsEqual(other.forms) { left, right in
+            left.name == right.name && left.revision == right.revision
+                && left.writes == right.writes
         }
     }
 
