@@ -29,10 +29,10 @@ zshfunctions = $(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 zshcompletions = $(DESTDIR)$(PREFIX)/share/zsh/$(zshfunctions)
 fishcompletions = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 release = $(BUILD)/release
-# Every release build says this, as other flags would rebuild everything. Exclusive access is
-# checked at run time where tests run, in debug builds, and in the fuzzers; in a release those checks
-# were 4,500 of the 48,600 instructions of a set. Not in Package.swift, as SwiftPM refuses a
-# dependency by version that has unsafe flags.
+# Every release build has these flags, as other flags would rebuild everything. Exclusive access is
+# checked at run time in debug builds, where the tests run, and in the fuzzers. In a release, these
+# checks would make each edit slower. The flag is not in Package.swift, because SwiftPM
+# refuses a dependency by version that has unsafe flags.
 BUILD_RELEASE = $(SWIFT) build --build-path $(BUILD) -c release \
     -Xswiftc -enforce-exclusivity=unchecked
 
@@ -53,8 +53,8 @@ build: dependencies $(BUILD)/static/libstdc++.a ## a release build of daemon and
 	$(BUILD_RELEASE) --product pickersyncd -Xlinker -L$(abspath $(BUILD))/static
 	$(BUILD_RELEASE) --product pickerctl
 
-# A directory with the archive and not the shared library beside it: looking up that library's symbols
-# was a fifth of the instructions of the daemon's start.
+# A directory with the archive and without the shared library, so that the daemon contains what it
+# uses of it. Looking up the symbols of the shared library would slow its start.
 $(BUILD)/static/libstdc++.a:
 	@mkdir -p $(@D)
 	ln -sf "$$($(CC) -print-file-name=libstdc++.a)" $@

@@ -65,7 +65,7 @@ let package = Package(
         // C of our own: an allocator that can wipe what is freed.
         .target(name: "CWipe"),
 
-        // The rooms, lowest first. Imports point down only.
+        // The modules, lowest first. Imports point down only.
         .target(name: "SyncCore", swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CUV"], swiftSettings: strictMemory),
         .target(

@@ -21,7 +21,7 @@ class Unavailable(Exception):
 
 
 class Peer:
-    """One server: how it is started, spoken to, and named in the table."""
+    """One server: how it is started and called, and its name in the table."""
 
     def __init__(self, name, wire, title, setting, is_threaded=False):
         self.name, self.wire, self.title, self.setting = name, wire, title, setting

@@ -55,7 +55,7 @@ def line_plot(title, x_label, y_label, series):
     for x in sorted({x for x, _ in points}):
         out.append(f'<text x="{x_of(x):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle" '
                    f'fill="#374151">{short(x)}</text>')
-    # Names that would stand upon each other move down.
+    # Names that would overlap move down.
     taken = []
     for index, (name, line) in enumerate(series):
         if not line:

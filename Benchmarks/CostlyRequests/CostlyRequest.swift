@@ -113,7 +113,7 @@ private func manyForms() -> [String] {
 
 // MARK: - Definitions
 
-/// About as many fields as a snapshot has space for. Row 26 adds a name and an access list.
+/// About as many fields as fit in a snapshot. Row 26 adds a name and an access list.
 let wideCount = 1_800
 let wideForm = apply(texts(wideCount) { #"{"id":"\#(wideID($0))","type":"toggle"}"# })
 

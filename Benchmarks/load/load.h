@@ -24,7 +24,7 @@ struct message {
     uint64_t sequence; /* of an event */
 };
 
-/* How one server is spoken to: its own protocol and no library between. */
+/* The client of one server, in its own protocol and without a library. */
 struct wire {
     const char *name;
     bool answers_sets; /* or the writer goes by what the first subscriber has seen */

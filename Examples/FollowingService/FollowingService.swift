@@ -40,7 +40,8 @@ enum Program {
     static func main() async throws {
         let settings = ServiceSettings()
         let client = FormClient(ConnectionOptions(client: "FollowingService"))
-        // Whoever starts first declares the form; what an administrator made of it since stays.
+        // The program that starts first declares the form. What an administrator has changed in it
+        // since is kept.
         _ = try await client.open(settings, applying: .ifMissing)
 
         await withTaskGroup(of: Void.self) { group in

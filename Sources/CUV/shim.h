@@ -29,7 +29,7 @@ static inline int cuv_peer_credentials(int descriptor, struct cuv_credentials *c
 }
 
 /// The supplementary groups of who connected: SO_PEERGROUPS (Linux 4.13), socket(7).
-/// `count` is the room on entry and the number of groups on return, also with -ERANGE.
+/// `count` is the capacity on entry and the number of groups on return, also with -ERANGE.
 static inline int cuv_peer_groups(int descriptor, gid_t *groups, size_t *count) {
 #ifdef SO_PEERGROUPS
     socklen_t length = (socklen_t)(*count * sizeof *groups);

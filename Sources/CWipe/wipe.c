@@ -47,7 +47,7 @@ void *realloc(void *block, size_t size) {
         return __libc_realloc(block, size);
     }
     size_t had = malloc_usable_size(block);
-    // In place where there is room, as far as a growing or a little smaller block goes.
+    // In place if the block is large enough and would not become much smaller.
     if (size <= had && size >= had / 2) return block;
     void *moved = malloc(size);
     if (!moved) return NULL;

@@ -182,7 +182,7 @@ public final class ReadGate {
     /// Bytes that one read may deliver.
     public var bytesMax = Int.max
     /// When the last read began (`Loop.hrtimeNanoseconds`), while `bytesMax` is set: what the read
-    /// itself took can then be charged to whoever sent it.
+    /// itself took can then be charged to its sender.
     public fileprivate(set) var readBegan: UInt64 = 0
 
     /// A gate that is open.

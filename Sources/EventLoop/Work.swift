@@ -71,7 +71,7 @@ internal import Synchronization
             let status = unsafe uv_cancel(
                 UnsafeMutableRawPointer(request).assumingMemoryBound(to: uv_req_t.self))
             // EBUSY: a thread has it. A second uv_cancel after a first that succeeded would race
-            // with the thread that fetches ended work, hence the state.
+            // with the thread that fetches ended work. So there is a state.
             guard status == 0 else { return false }
             phase = .cancelled
             return true

@@ -30,7 +30,7 @@ final class PatternItems: Sendable {
     }
 }
 
-/// Steps that a match may still take, and where its last callout stood.
+/// Steps that a match may still take, and the place of its last callout.
 struct StepCount {
     let items: PatternItems
     var left: Int

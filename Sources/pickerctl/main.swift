@@ -5,8 +5,8 @@ internal import Glibc
 
 // A reader or a daemon that went away is an error to answer, never the end by a signal.
 signal(SIGPIPE, SIG_IGN)
-// Whoever started this may have had signals blocked, as threads of libdispatch have; a mask is
-// inherited, and a command that does not hear SIGTERM or SIGCHLD is stuck.
+// The parent process may have blocked signals, as threads of libdispatch do. The mask is inherited,
+// and a command that does not get SIGTERM or SIGCHLD would hang.
 var noSignals = sigset_t()
 sigemptyset(&noSignals)
 sigprocmask(SIG_SETMASK, &noSignals, nil)

@@ -59,7 +59,7 @@ struct ServiceManagerTests {
 
 @Suite("Bounds of the process")
 struct ProcessLimitsTests {
-    @Test("connections leave room for the daemon's own files, and nobody takes every place")
+    @Test("connections leave descriptors for the daemon's own files, and no user takes all")
     func bounds() {
         let few = ProcessLimits.bounded(Limits(), descriptors: 64)
         #expect(few.connectionsMax == 64 - ProcessLimits.reserve - ProcessLimits.refusals)

@@ -9,7 +9,7 @@ private func pattern(_ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 8) &* 31) }
 }
 
-/// Room for more than any socket buffer takes at once.
+/// More than any socket buffer takes at once.
 private let largeByteCount = 4 << 20
 
 @Suite struct PipeTests {

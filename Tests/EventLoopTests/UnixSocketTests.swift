@@ -387,7 +387,7 @@ import Testing
     func ownedDescriptor() throws {
         let (left, right) = try socketPair()
         do { _ = OwnedDescriptor(adopting: left) }
-        // The other end sees it, whoever has the number by now.
+        // The other end sees it, also if the number has been used again.
         var byte: UInt8 = 0
         #expect(recv(right, &byte, 1, 0) == 0)
         let owned = OwnedDescriptor(adopting: right)

@@ -150,7 +150,7 @@ import Testing
             found.count == 1 && found[0].contains("too much once its aliases are written out"),
             "\(found)")
         #expect(issues(merged).isEmpty)
-        // A file that fits, whose definition leaves a frame no room for its envelope.
+        // A file that fits, whose definition leaves no space in a frame for its envelope.
         let long = String(repeating: "help ", count: 2500)
         let tight = "form: f\nfields: [{id: a, type: toggle, help: \(long)}]"
         let refusal = issues(tight, limits: limits)

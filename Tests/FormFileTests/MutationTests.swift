@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("each single line of an example form may be missing, or stand there twice")
+    @Test("each single line of an example form may be missing or be there twice")
     func loadedLineByLine() throws {
         let newline = UInt8(ascii: "\n")
         for file in FormFolder.examples {

@@ -83,7 +83,7 @@ struct OfflineQueueTests {
             let left = collapse(edits)
             #expect(left.count == 1)
             #expect(left[0].changes.isEmpty)
-            #expect(left[0].tickets.count == 2, "whoever asked is still owed an answer")
+            #expect(left[0].tickets.count == 2, "the caller still waits for an answer")
         }
     }
 

@@ -48,7 +48,7 @@ final class Daemon {
     }
 }
 
-/// A daemon and programs of this library that share forms on it; whoever holds it ends them.
+/// A daemon and programs of this library that share forms on it; they end with this object.
 final class Programs {
     let daemon: Daemon
     private var clients: [FormClient] = []

@@ -124,7 +124,7 @@ struct InMemoryTests {
         #expect(session.isOnline && other.isOnline)
     }
 
-    @Test("a reader that stopped gets the presses that its mailbox had no room for")
+    @Test("a reader that stopped gets the presses that did not fit in its mailbox")
     func pressesBehind() async throws {
         let daemon = try InMemoryDaemon()
         let desk = Desk()

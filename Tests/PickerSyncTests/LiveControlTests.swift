@@ -18,7 +18,7 @@ struct LiveControlTests {
 
     init() throws { programs = try Programs() }
 
-    @Test("onChange tells old and new whoever changed it; a button's action runs once a press")
+    @Test("onChange gets old and new of every change; a button's action runs once for each press")
     func listeners() async throws {
         struct Listening: SharedForm {
             @Shared var flavor = Flavor.chocolate
@@ -53,7 +53,7 @@ struct LiveControlTests {
         #expect(form.presses.count == 2)
     }
 
-    @Test("a stepper's actions run once a step, up and down, whoever steps it")
+    @Test("a stepper's actions run once for each step of any user, up and down")
     func stepping() async throws {
         struct Stepping: SharedForm {
             @Shared var flavor = Flavor.chocolate
@@ -119,7 +119,7 @@ struct LiveControlTests {
         try await eventually("nobody has it") { heard.all == ["true", "false"] }
     }
 
-    @Test("wheels: one that is turned leaves the others to whoever turns them")
+    @Test("wheels: turning one does not change the others")
     func wheels() async throws {
         let (mine, theirs) = try await programs.share(Income(), Income())
         #expect(mine.source == IncomeOrigin(name: .salary, tax: .fixed))

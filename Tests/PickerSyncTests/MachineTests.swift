@@ -207,7 +207,7 @@ struct MachineTests {
         #expect(told == ["disconnected", "reconnected", "9 5"])
     }
 
-    @Test("a reader that stopped costs a bounded queue: what finds no room is folded")
+    @Test("a reader that stopped costs a bounded queue: events that do not fit are merged")
     func folding() async throws {
         let story = Story()
         let session = try #require(story.opened.value)

@@ -29,7 +29,7 @@ private final class Model: SharedState {
     }
 }
 
-/// A shared property is never replaced and safe from any thread, hence unchecked.
+/// A shared property is never replaced and safe from any thread, so it is unchecked.
 private class Tasted: SharedState, @unchecked Sendable {
     class var formName: String { "desk" }
     @Shared var flavor: Flavor

@@ -51,7 +51,7 @@ struct RebuildTests {
         let failed = ".failed-20261121T000000.000Z"
         for suffix in [failed, failed + "-wal"] { try scratch.write(store.path + suffix, [1]) }
         #expect(throws: StoreError.full(file: store.path)) { try store.rebuild(image) }
-        #expect(try scratch.names("pickersync.db.failed").isEmpty, "their room is needed")
+        #expect(try scratch.names("pickersync.db.failed").isEmpty, "their space is needed")
         #expect(try store.all() == known)
         #expect(store.replica == before)
         FaultyFileSystem.heal(directory)
@@ -170,7 +170,7 @@ struct RebuildTests {
         #expect(throws: StoreError.self) { try store.rebuild(image) }
         FaultyFileSystem.heal(directory)
         #expect(try scratch.names("pickersync.db.building").isEmpty)
-        #expect(try scratch.names("pickersync.db.failed").isEmpty, "their room is needed")
+        #expect(try scratch.names("pickersync.db.failed").isEmpty, "their space is needed")
         #expect(try scratch.names("pickersync.db.damaged").count == 1)
         #expect(store.replica == before)
         #expect(try store.revisions() == [1])

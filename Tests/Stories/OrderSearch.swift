@@ -91,10 +91,9 @@ struct OrderSearch {
         guard let listed else { return true }
         func rows(_ list: JSON) -> [JSON] {
             (list["forms"]?.arrayValue ?? []).map { row in
-                .object(
-                    JSONObject(
-                        row.members.filter { $0.name != "subscribers" }
-                            .map { ($0.name, $0.value) }))
+                guard var members = row.objectValue else { return row }
+                members["subscribers"] = nil
+                return .object(members)
             }
         }
         return rows(listed.forms) == rows(model.list(for: listed.for))

@@ -33,7 +33,7 @@ extension StoryWorld {
         case "presence.changed": try hearPresence(params, name, connection)
         case "state.changed", "form.changed": try hearChange(notice, name, connection)
         case "goodbye": try hearGoodbye(notice.json, connection)
-        default: throw StoryDifference("\(connection) was told \(notice.json)")
+        default: throw StoryDifference("\(connection) was notified of \(notice.json)")
         }
     }
 
@@ -174,7 +174,7 @@ extension StoryWorld {
         return true
     }
 
-    /// The number of due revisions that one notification stands for. It has the newest change of
+    /// The number of due revisions that one notification replaces. It has the newest change of
     /// each field up to its own revision. `nil` if it does not.
     private func coalesced(
         _ normal: JSON, from first: Int, upTo revision: Int,
@@ -202,7 +202,7 @@ extension StoryWorld {
         }
         let definition = notices.compactMap { $0["definition"] }.last
         if let fields = definition?["fields"]?.arrayValue {
-            // A control that was removed since is not told.
+            // A control that was removed since is left out.
             let present = Set(fields.compactMap { $0["id"]?.stringValue })
             newest = newest.filter { present.contains($0.key) }
         }
@@ -219,8 +219,8 @@ extension StoryWorld {
     private func hearGoodbye(_ notice: JSON, _ connection: Int) throws {
         guard plan.bounds.mayFallBehind, model.peers[connection]?.watchesForms ?? false,
             notice["params"]?["reason"] == "slow"
-        else { throw StoryDifference("\(connection) was told \(notice)") }
-        tell("\(connection) is told to begin again")
+        else { throw StoryDifference("\(connection) was notified of \(notice)") }
+        tell("\(connection) must connect again")
         try driver.disconnect(connection)
         model.disconnect(connection)
     }
@@ -242,7 +242,7 @@ extension StoryWorld {
         let due =
             peer.subscriptions.values.flatMap { $0.due.map(\.notice) }
             + peer.endings.compactMap(\.next) + peer.listings
-        if let first = due.first { return "\(connection) was not told \(first)" }
+        if let first = due.first { return "\(connection) was not notified of \(first)" }
         for (serial, subscription) in peer.subscriptions where subscription.presence {
             let there = model.presence[serial] ?? [:]
             guard subscription.picture == there else {

@@ -194,7 +194,7 @@ extension StoryWorld {
             }
             edits = edits.filter { $0["dryRun"] == nil }
             for edit in edits {
-                tell("\(connection) > \(edit), and nobody hears of it")
+                tell("\(connection) > \(edit), and its answer is lost")
                 try driver.send(connection, edit.text(id: 1))
             }
         }

@@ -73,7 +73,7 @@ final class StoryWorld {
     }
 
     func vanish(_ connection: Int) throws {
-        tell("\(connection) vanishes")
+        tell("\(connection) disconnects")
         try driver.disconnect(connection)
         model.disconnect(connection)
         try hear(answers: [:])

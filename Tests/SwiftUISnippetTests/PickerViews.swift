@@ -56,7 +56,7 @@ enum IncomeSourcePicker: Int {
 }
 
 // snippet 25: changed: a picker view has its title, id and data source from the start; no layout
-/// A shared property is never replaced and safe from any thread, hence unchecked.
+/// A shared property is never replaced and safe from any thread, so it is unchecked.
 final class IncomeViewController: SharedForm, @unchecked Sendable {
     @Shared var incomeMonth = CivilDate.today()
     @Shared var incomeSourceLabel = ""

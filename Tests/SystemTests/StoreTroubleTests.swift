@@ -9,7 +9,7 @@ struct StoreTroubleTests {
     @Test("a store that cannot grow refuses edits, still reads, and acknowledges nothing falsely")
     func fullStore() throws {
         let folder = try TemporaryFolder()
-        // Blocks of 512 bytes: room for the schema and some edits.
+        // Blocks of 512 bytes, enough for the schema and some edits.
         let daemon = try DaemonProcess(folder, limits: "-f 400").ready()
         let client = try WireClient(daemon.socket)
         try client.apply()

@@ -106,7 +106,7 @@ struct TrustTests {
         return folder
     }
 
-    @Test("a socket in /tmp that another user made first is not spoken to, by no command")
+    @Test("no command sends anything to a socket in /tmp that another user made first")
     func planted() throws {
         let folder = "/tmp/pickersync-\(Self.alice)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -163,7 +163,7 @@ struct TrustTests {
         #expect(try impostor.received(fromClients: 1) == 0)
     }
 
-    @Test("the user of the service is spoken to where root made the folder for it")
+    @Test("the service's user is trusted where root made the folder for it")
     func service() throws {
         let folder = "/run/pickersync-test-\(UUID().uuidString.prefix(8))"
         try #require(mkdir(folder, 0o755) == 0)

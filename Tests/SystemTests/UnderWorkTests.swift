@@ -72,7 +72,7 @@ struct UnderWorkTests {
         }
     }
 
-    @Test("a second signal ends it at once, whoever does not read his goodbye")
+    @Test("a second signal ends it at once, also if a client does not read its goodbye")
     func secondSignal() throws {
         let folder = try TemporaryFolder()
         let more = ["--durability", "memory"]

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("a control of any state can be drawn in any room", arguments: ControlSamples.names)
+    @Test("a control of any state can be drawn at any size", arguments: ControlSamples.names)
     func anyRoom(name: String) throws {
         let sample = try #require(ControlSamples.named(name))
         let environment = StyleEnvironment(theme: .paper)

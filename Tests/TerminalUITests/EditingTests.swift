@@ -64,13 +64,13 @@ import Testing
         #expect(area.text == "a\nb\tc")
     }
 
-    @Test("what there is no room for is refused, and as much as there is room for is taken")
+    @Test("text that does not fit is refused, and as much as fits is taken")
     func bounded() {
         var editor = TextEditor("abc", maxLength: 5)
         #expect(editor.insert("defg") == .refused)
         #expect(editor.text == "abcde")
         #expect(editor.insert("x") == .refused)
-        #expect(editor.insert("\u{301}") == .edited, "an accent takes no room of its own")
+        #expect(editor.insert("\u{301}") == .edited, "an accent has no width")
         editor.deleteBackward()
         #expect(editor.insert("z") == .edited)
         #expect(editor.text == "abcdz")

@@ -239,7 +239,7 @@ import Testing
         #expect(buffer[1, 0].cluster == "b")
     }
 
-    @Test("wide cells and their continuations always stand together")
+    @Test("wide cells and their continuations always stay together")
     func invariant() {
         var random = SplitMix64(seed: SplitMix64.seed(from: "TERMINALUI_SEED"))
         var buffer = CellBuffer(columns: 9, lines: 3)

@@ -21,7 +21,7 @@ import Testing
         #expect(lines(StyledText(text), columns: columns) == expected)
     }
 
-    @Test("no line of any text is wider than its room, and no word is lost")
+    @Test("no line of any text is wider than its area, and no word is lost")
     func wrappingLaw() {
         var random = SplitMix64(seed: SplitMix64.seed(from: "TERMINALUI_SEED"))
         let alphabet = ["a", "b", " ", " ", "日", "👍", "e\u{301}", "-", "\n"]
@@ -50,7 +50,7 @@ import Testing
         #expect(lines(flow, columns: 8) == ["one two ", "three   "])
     }
 
-    @Test("a border keeps its title and what is in it within the room")
+    @Test("a border keeps its title and its contents within the area")
     func border() {
         let block = Bordered(
             title: StyledText("Title"), note: StyledText("3"), style: .plain, glyphs: .unicode,

@@ -49,7 +49,7 @@ struct UnicodeDataTests {
     /// What a scalar on its own takes, from the properties and not from our table.
     ///
     /// East_Asian_Width W and F take two columns (UAX #11), all else one. Exceptions, since they
-    /// are drawn onto what stands before them or not at all: combining marks (Mn, Me), format
+    /// are drawn onto the character before them or not at all: combining marks (Mn, Me), format
     /// characters (Cf), Hangul vowels and finals, and what is ignorable by default take none. Of
     /// these, SOFT HYPHEN and the Arabic number signs are drawn, and HANGUL FILLERs keep their
     /// place. Controls take none: they are shown as escapes before they are measured.
@@ -145,7 +145,7 @@ struct UnicodeDataTests {
         line.contains("÷ 2701 × 200D × 2701 ÷")
     }
 
-    @Test("texts break into clusters where GraphemeBreakTest.txt says, and the cursor stands there")
+    @Test("texts break into clusters where GraphemeBreakTest.txt says, and the cursor is there")
     func clusters() throws {
         let text = try String(
             contentsOfFile: UnicodeData.folder + "auxiliary/GraphemeBreakTest.txt", encoding: .utf8)

@@ -1,7 +1,7 @@
 /*
  * A disk and a clock that do what a test says: loaded into pickersyncd with LD_PRELOAD.
  *
- * It stands between the daemon and libc for the files of one directory (TORTURE_DIRECTORY), counts
+ * It is between the daemon and libc for the files of one directory (TORTURE_DIRECTORY), counts
  * what is written and synced there, and can
  *   - kill the process at the n-th such call: before it, after it, or in the middle of a write;
  *   - let the n-th sync fail with EIO, or every write with ENOSPC or EROFS;

@@ -10,7 +10,7 @@ import SyncCore
 
 struct FullDiskRow: Row {
     let number = 6
-    let promise = "no room, read-only file system"
+    let promise = "full disk, read-only file system"
     let bar = "reads live, edits unavailable, none falsely acknowledged, back < 1 s, CPU < 5 %"
     let seconds = 60.0
     let isTimed = true
@@ -67,7 +67,7 @@ struct FullDiskRow: Row {
             crowd.work(seconds: 0.2, on: daemon)
             findings.require(crowd.unavailable > asked, "\(kind): nothing was refused any more")
             findings.require(
-                crowd.acknowledged == before, "\(kind): an edit was answered without room")
+                crowd.acknowledged == before, "\(kind): an edit was answered without space")
             for writer in crowd.writers { writer.isOpen = false }
             cpu = max(cpu, try idleShare(daemon, seconds: run.isWhole ? 4 : 1.5))
             // Killed while the disk is full: what was acknowledged must still be there.
@@ -79,7 +79,7 @@ struct FullDiskRow: Row {
             let mended = monotonicNanoseconds()
             if daemon.process == nil {
                 try crowd.examine(
-                    daemon.startAndWait(), "\(kind), round \(round), killed without room")
+                    daemon.startAndWait(), "\(kind), round \(round), killed without space")
                 crowd.connect(to: daemon)
             }
             for writer in crowd.writers { writer.isOpen = true }

@@ -1,8 +1,8 @@
-// Freed memory without what stood in it.
+// Freed memory does not keep its contents.
 //
-// Invariant: once `cwipe_begin` was called, no block that is given back to the allocator keeps
-// its bytes, whoever gave it back: Swift's strings and arrays, libuv, SQLite. So a secret that has
-// been dealt with is in no picture of the memory, however many copies it had on its way.
+// Invariant: after `cwipe_begin`, no block that is given back to the allocator keeps its bytes.
+// This includes blocks of Swift's strings and arrays, libuv and SQLite. So a secret is in no image
+// of the memory after its use, in spite of all copies that were made of it.
 #pragma once
 
 #ifdef __cplusplus

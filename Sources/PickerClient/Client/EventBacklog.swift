@@ -1,6 +1,6 @@
 internal import SyncCore
 
-/// Events that wait for whoever drives a machine, with the bytes that they came in.
+/// Events that wait for the driver of a machine, with the bytes that they came in.
 struct EventBacklog: Sendable {
     /// An event, and the bytes of its frame; 0 for one that the machine made itself.
     struct Entry: Sendable {

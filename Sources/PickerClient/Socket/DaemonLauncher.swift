@@ -25,7 +25,7 @@ public enum LaunchError: Error, Hashable, Sendable {
     case ended(status: Int32, lastLine: String?, log: String)
     /// It did not accept connections in time.
     case timedOut(log: String)
-    /// Somebody listens there who may not be spoken to.
+    /// The process that listens there may not be trusted.
     case connect(ConnectError)
 }
 

@@ -235,7 +235,7 @@ public struct SocketResolution: Hashable, Sendable {
 }
 
 extension UserDaemonPlace {
-    /// Why nobody may be spoken to, and no daemon be started, there.
+    /// Why no daemon there may be trusted or started.
     public var problem: UnsafeFolder? {
         PathSafety.problem(withOwn: runtimeDirectory, of: uid, isPrivate: true)
     }

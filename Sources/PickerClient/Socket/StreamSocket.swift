@@ -25,7 +25,7 @@ public enum ConnectError: Error, Hashable, Sendable {
     case timedOut(path: String)
     /// Somebody else could have planted or can replace the socket: nothing was connected.
     case unsafeFolder(UnsafeFolder)
-    /// Whoever listens is not whose daemon it would be: nothing was sent.
+    /// The process that listens belongs to another user than the daemon would. Nothing was sent.
     case stranger(path: String, uid: UInt32)
     /// ssh, or the relay on the other machine, ended before it was connected with a daemon: its
     /// exit status and the last line of its standard error.
@@ -79,8 +79,8 @@ public struct StreamSocket: ~Copyable {
     /// The longest path that `sun_path` holds with its terminating zero, in bytes.
     public static let pathBytesMax = 107
 
-    /// Connects once, to whoever listens (see `SocketResolution.connect`). A full backlog
-    /// is tried again until the deadline (monotonic nanoseconds).
+    /// Connects once, to any process that listens (see `SocketResolution.connect`). If the backlog
+    /// is full, it tries again until the deadline (monotonic nanoseconds).
     ///
     /// socket(2), connect(2); a non-blocking Unix connect answers EAGAIN where the backlog is full.
     public static func connect(

@@ -37,7 +37,7 @@ extension Engine {
         transaction.affirms = false
         var skipped: [String] = []
         var named = Few<Int>()
-        // One step a field, or a few (see `UndoStep.merged`): then what stands again may be an
+        // One step a field, or a few (see `UndoStep.merged`): then a restored value may be of an
         // earlier write of the same transaction.
         var steps = target.steps
         var renewals: [String: UndoRenewals] = [:]

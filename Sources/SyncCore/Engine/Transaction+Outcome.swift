@@ -1,10 +1,10 @@
-// What a transaction came to.
+// The result of a transaction.
 
 extension Transaction {
-    /// What a transaction came to. A class, as each closure that looks at it would copy all its
-    /// parts: 2,300 of the 51,500 instructions of a set.
+    /// The result of a transaction. It is a class, because each closure that uses it would copy all
+    /// its parts.
     final class Outcome {
-        /// The new revision; that of before where nothing changed.
+        /// The new revision, or the present one if nothing changed.
         let revision: UInt64
         /// The fields whose stored value changed, and those that derive from them, ascending.
         let touched: Few<Int>
@@ -27,15 +27,15 @@ extension Transaction {
             self.record = record
         }
 
-        /// What became of a touched field.
+        /// The change of one field.
         struct Change {
             /// The members of the Field, as JSON text.
             var text: [UInt8]
-            /// The value that stood before; `nil` where it is not told (a secret).
+            /// The value before; `nil` if it is not shown (a secret).
             var was: JSON?
         }
 
-        /// What is told of a field; `nil` for one that was not touched.
+        /// The members of a field's notification; `nil` if it was not touched.
         func text(of index: Int) -> [UInt8]? {
             touched.index(ofSorted: index).map { changes[$0].text }
         }

@@ -92,7 +92,7 @@ struct UndoJournal {
             return true
         }
 
-        /// Steps name the writes that stand now.
+        /// The steps name the writes that replace those that they named.
         mutating func renew(by renewals: UndoRenewals) {
             for place in transactions.indices { renew(at: place, by: renewals) }
         }
@@ -169,7 +169,7 @@ struct UndoJournal {
         while self.bytes > Self.bytesMax, count > 1 { dropOldest { $0.bytes } }
     }
 
-    /// Takes out what a transaction took back, and notes what it let stand again.
+    /// Removes what a transaction reverted, and records which values it restored.
     private mutating func takeOut(_ record: RevisionRecord) {
         consumeTarget(of: record)
         // Once through the journal, however many fields there are. Ids are ASCII, so that equal
@@ -217,8 +217,8 @@ struct UndoJournal {
     /// A journal with nothing in it.
     init() {}
 
-    /// Whoever has most loses its oldest (McKenney, "Stochastic Fairness Queueing", INFOCOM 1990);
-    /// of two who have as much, the one whose is older.
+    /// The user with the most transactions loses its oldest (McKenney, "Stochastic Fairness
+    /// Queueing", INFOCOM 1990);
     private mutating func dropOldest(ofMost size: (Line) -> Int) {
         guard var most = lines.indices.first else { return }
         for place in lines.indices.dropFirst() {

@@ -1,5 +1,5 @@
-/// Which writes stand again as others: an undo puts back what earlier writes wrote, and steps that
-/// name those name the undo's write from then on.
+/// The writes that restored the values of earlier ones. An undo writes earlier values again, and
+/// steps that name the earlier writes name the undo's write from then on.
 ///
 /// Renewals of many revisions are composed newest first, so that each step of a journal is renewed
 /// once and not once for each undo behind it.
@@ -40,7 +40,7 @@ struct UndoRenewals {
         for dot in restoration.old { renewed[key(dot)] = now }
     }
 
-    /// Whether nothing stands again.
+    /// Whether no value was restored.
     var isEmpty: Bool { renewed.isEmpty }
 
     /// Whether steps of a field are concerned.
@@ -51,14 +51,14 @@ struct UndoRenewals {
         renewed[Key(field: field, component: component, dot: dot)] ?? dot
     }
 
-    /// The write by which a field's default stands again, if there is one.
+    /// The write that restored a field's default, if there is one.
     func newestDefault(_ field: String) -> Dot? {
         renewed[Key(field: field, component: nil, dot: nil)]
     }
 }
 
 extension UndoStep {
-    /// Names the newest write wherever it names one that stands again.
+    /// Names the newest write in the place of each one whose value it restored.
     mutating func renew(by renewals: UndoRenewals) {
         guard renewals.concern(field) else { return }
         let field = field
@@ -77,7 +77,7 @@ extension UndoStep {
         case .assign(let trace, let was, let to):
             action = .assign(renewed(trace), was: was, to: to)
         case .components(let components):
-            // One write may set several components; others may stand by it still.
+            // One write may set several components, and be restored in some of them only.
             action = .components(
                 components.map { component in
                     var component = component

@@ -1,7 +1,7 @@
-// Records of earlier versions have a step for each write of a field. What stood between two writes
-// of one transaction was never shown, and taking each back would be a work of the square of their
-// number: they are read as steps from what was there before the first to what was there after the
-// last.
+// Records of earlier versions have a step for each write of a field. Values between two writes of
+// one transaction were never shown, and the cost of undoing each would grow with the square of
+// their number. So they are read as one step, from the value before the first write to the value
+// after the last.
 
 extension UndoStep {
     /// The steps of one transaction, in order, with at most a few for each field.

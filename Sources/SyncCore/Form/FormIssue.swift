@@ -143,7 +143,7 @@ public struct PatternMatcher: Sendable {
 
 /// Counts the steps of patterns of an engine's forms.
 ///
-/// Invariant: whoever sets the limit `left` rejects the whole request if `hasRunOut`, so that
+/// Invariant: the code that sets the limit `left` rejects the whole request if `hasRunOut`, so that
 /// nobody sees a result that was computed without all steps.
 // `@unchecked Sendable` because matchers must be `Sendable`, as definitions are, but an engine's
 // matchers are used only on its loop.

@@ -149,7 +149,7 @@ extension FormParser {
     private mutating func condition(_ json: JSON, at place: Place, depth: Int = 0) -> Condition? {
         if depth > limits.conditionDepthMax {
             issue(
-                place, "conditions stand too deep in each other",
+                place, "conditions are nested too deep",
                 expected: "at most \(limits.conditionDepthMax) levels")
             return nil
         }

@@ -62,7 +62,7 @@ public enum Answer {
 
 /// A message from the daemon, as a client reads it.
 public enum ServerMessage: Hashable, Sendable {
-    /// The result of a request. Whoever sent the request decodes it further.
+    /// The result of a request. The sender of the request decodes it further.
     case result(id: RequestID, JSON)
     case failure(id: RequestID, WireError)
     case notification(ServerNotification)

@@ -248,7 +248,7 @@ extension DecimalNumber: CustomStringConvertible {
 
     /// A whole number: a form of many options makes a label of each tag.
     private static func digits(of number: Int64) -> String {
-        // No more room than it takes: up to 15 digits are a string without memory of its own.
+        // Exactly its size: a string of up to 15 digits needs no allocation.
         let count = number.digits
         return String(unsafeUninitializedCapacity: count) { text in
             var place = count

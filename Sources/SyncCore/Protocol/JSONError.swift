@@ -29,7 +29,7 @@ public struct JSONError: Error, Hashable, Sendable {
         case tooDeep
         /// More bytes than offsets of 32 bits can address.
         case tooLong
-        /// More values and names than the reader has room for.
+        /// More values and names than fit in the reader.
         case tooMany
         /// JSON, but the number lies outside the bounds of `DecimalNumber`.
         case numberOutOfBounds

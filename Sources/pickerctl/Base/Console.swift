@@ -50,8 +50,8 @@ final class Console {
     /// Bytes of a line that people read. What programs read is not cut.
     private static let (lineBytesMax, messageBytesMax) = (64 << 10, 8 << 10)
 
-    /// A line in which text of others stands in a frame of ours: always escaped, always one line,
-    /// and cut where it is longer than anybody reads.
+    /// A line of ours that contains text of other users: always escaped, always one line, and cut
+    /// at a length that nobody reads.
     func safeLine(_ text: String) throws(Failure) {
         try line(text.cut(toBytes: Self.lineBytesMax).escapedForDisplay())
     }

@@ -16,7 +16,7 @@ struct GSettingsImport {
     private var nicks: [String: [String]] = [:]
     /// The first schema of each id.
     private var schemaOfID: [String: XMLElement] = [:]
-    /// Controls and options that the form still has room for: one enum may be that of many keys.
+    /// Controls and options that still fit in the form: one enum may be that of many keys.
     private var controlsLeft = Limits().fieldsMax
     private var optionsLeft = Limits().optionsMax
 

@@ -194,7 +194,7 @@ struct LiveKeptTests {
         #expect(bench.value("size") == "large")
     }
 
-    @Test("a title of any length leaves room for who is here", arguments: [80, 40])
+    @Test("a title of any length leaves space for the list of people", arguments: [80, 40])
     func header(columns: Int) throws {
         var bench = try LiveBench(form, columns: columns, lines: 10)
         #expect(bench.screen().split(separator: "\n")[0].hasSuffix("only you"))

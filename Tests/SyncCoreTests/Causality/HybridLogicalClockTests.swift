@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Causality: clock")
 struct HybridLogicalClockTests {
-    @Test("stamps ascend though the wall clock stands still or goes back")
+    @Test("stamps ascend also if the wall clock stops or goes back")
     func ascends() {
         var clock = HybridLogicalClock()
         var last = clock.now(at: 1000)

@@ -1,4 +1,4 @@
-// The six worked examples of the design, to the letter.
+// The six worked examples of the design, value by value.
 
 import SyncCore
 import Testing

@@ -39,7 +39,7 @@ import Testing
                 root< {"method":"state.changed","params":{"form":"ice","revision":3}}
                 alice> state.history {"form":"ice"}
                 alice< {"result":{"entries":[{"revision":3},{"revision":2},{"revision":1}]}}
-                # whoever has seen the addition removes the tag
+                # a user who has seen the addition removes the tag
                 bob> state.set {"form":"ice","context":"$own","changes":[{"field":"days","remove":["tue"]}]}
                 bob< {"result":{"revision":4,"fields":{"days":{"value":[]}}}}
                 root< {"method":"state.changed","params":{"form":"ice","revision":4}}
@@ -116,7 +116,7 @@ import Testing
                         alice< {"result":{"revision":3,"fields":{"ask":{"value":"c","conflict":[{"value":"a"}]}}}}
                         bob> state.set {"form":"policies","context":"$ask","require":"current","changes":[{"field":"ask","value":"b"}]}
                         bob< {"error":{"code":-32003,"data":{"fields":{"ask":{"value":"c"}}}}}
-                        # whoever reads again goes on
+                        # a user who reads again may continue
                         bob> state.get {"form":"policies"}
                         bob< {"result":{"context":"$fresh","revision":3}}
                         bob> state.set {"form":"policies","context":"$fresh","require":"current","changes":[{"field":"ask","value":"b"}]}

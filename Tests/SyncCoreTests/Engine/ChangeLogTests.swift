@@ -27,7 +27,7 @@ import Testing
         return stride(from: bytes, to: text.count, by: 100).map { text[$0] }
     }
 
-    @Test("each subscriber is given what it has not seen, wherever the one before it stood")
+    @Test("each subscriber gets what it has not seen, independent of the one before it")
     func places() {
         var log = ChangeLog(next: 5)
         for byte in UInt8(0)..<4 { append(byte, to: &log) }
@@ -45,7 +45,7 @@ import Testing
         #expect(read(&log, from: &first) == [5])
     }
 
-    @Test("a bound, a filter and bytes that are there already hold for whoever has them alone")
+    @Test("a bound, a filter and existing bytes apply only to the subscriber that has them")
     func bounds() {
         var log = ChangeLog(next: 1)
         for byte in UInt8(0)..<4 { append(byte, to: &log) }

@@ -29,7 +29,7 @@ import Testing
         #expect(list.first?.contains(#""forms":[]"#) == true)
     }
 
-    @Test("10,000 fields are read, set and followed where maxFrame has room for them")
+    @Test("10,000 fields are read, set and followed if they fit in maxFrame")
     func fields() throws {
         var limits = Limits()
         limits.maxFrame = 16 << 20

@@ -159,7 +159,8 @@ struct KeptHistoryTests {
         }
     }
 
-    @Test("with too many transactions whoever has most loses its oldest, by number and by bytes")
+    @Test(
+        "with too many transactions, the user with the most loses the oldest, by number and bytes")
     func journal() {
         func record(_ uid: UInt32, _ number: UInt64) -> RevisionRecord {
             let replica = ReplicaID(id: 1, epoch: 1)

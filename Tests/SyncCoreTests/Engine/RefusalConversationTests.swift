@@ -5,7 +5,7 @@ import Testing
 // Each kind of error: code, kind and details; nothing changes, and nobody else is notified.
 
 @Suite struct EngineRefusalTests {
-    @Test("JSON-RPC is spoken to the letter")
+    @Test("JSON-RPC is followed exactly")
     func jsonRPC() throws {
         try Conversation.play(
             #"""

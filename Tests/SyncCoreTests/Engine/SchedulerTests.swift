@@ -151,7 +151,7 @@ import Testing
         #expect(alice.unitsLeft > 0)
     }
 
-    @Test("output is dealt out once, some of each user in turn while several are active")
+    @Test("output is handed out once, and in turns while several users are active")
     func output() {
         let scheduler = Scheduler()
         let (alice, bob) = (scheduler.join(1), scheduler.join(2))

@@ -302,7 +302,7 @@ import Testing
         #expect(host.engine.scheduler.accounts[7]?.heldBytes == 0)
     }
 
-    @Test("writes that stall keep a bounded part of what was told, whoever stalls when")
+    @Test("writes that stall keep a bounded part of the notifications, in any order of stalls")
     func retainedChanges() throws {
         var limits = Limits()
         limits.changeLogBytesMax = 64 << 10

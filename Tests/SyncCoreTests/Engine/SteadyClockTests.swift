@@ -23,7 +23,7 @@ struct SteadyClockTests {
         #expect(clock.milliseconds == 30_011_000)
     }
 
-    @Test("how far it stands off the wall clock outlives the run, and only that")
+    @Test("only its difference from the wall clock outlives the run")
     func kept() {
         let stamp = HybridTimestamp(milliseconds: 7_000_000, logical: 3)
         var clock = SteadyClock(at: moment(wall: 1_000_000, boot: 0), kept: [])

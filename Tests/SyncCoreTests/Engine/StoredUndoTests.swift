@@ -63,7 +63,7 @@ struct StoredUndoTests {
         #expect(try value(host) == "one")
     }
 
-    @Test("what a failed batch had done is not taken back, what stood before it is")
+    @Test("undo reverts the edits before a failed batch, and not those in it")
     func afterAFailure() throws {
         let (host, root) = try host()
         for text in ["one", "two"] { set(host, root, text) }

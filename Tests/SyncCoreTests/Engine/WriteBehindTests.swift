@@ -60,7 +60,7 @@ struct WriteBehindTests {
     }
 
     @Test(
-        "a disk that is behind holds answers back, and so whoever waits for them",
+        "a slow disk delays answers, and so the clients that wait for them",
         arguments: [false, true])
     func behind(fails: Bool) throws {
         let host = try host(.memory)

@@ -111,7 +111,7 @@ class Connection:
         return self._failure is None
 
     def close(self, failure: Optional[PickerSyncError] = None) -> None:
-        """Closes it; whoever waits gets `failure`."""
+        """Closes it. Calls that wait get `failure`."""
         if self._failure is None:
             self._failure = failure or ConnectionFailed("the connection was closed")
         self._stream.close()
