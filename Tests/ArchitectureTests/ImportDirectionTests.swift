@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// The modules, and which modules and system libraries each may import (ARCHITECTURE.md, Modules).
-private let rooms: [String: Set<String>] = [
+private let modules: [String: Set<String>] = [
     "SyncCore": [],
     "EventLoop": ["CUV", "Glibc", "Synchronization"],
     "FormFile": ["SyncCore", "CYAML", "CPCRE2", "Glibc"],
@@ -35,19 +35,19 @@ private var importLine: Regex<(Substring, Substring)> {
     /^\s*(?:@\w+\s+)*(?:(?:public|package|internal|private)\s+)?import\s+(?:(?:struct|enum|class|protocol)\s+)?(\w+)/
 }
 
-@Test("imports point down only", arguments: rooms.keys.sorted())
-func importsPointDown(room: String) throws {
-    let folder = sourceTree.appending(path: "Sources/\(room)")
-    let allowed = try #require(rooms[room])
+@Test("imports point down only", arguments: modules.keys.sorted())
+func importsPointDown(importer: String) throws {
+    let folder = sourceTree.appending(path: "Sources/\(importer)")
+    let allowed = try #require(modules[importer])
     let files = try swiftFiles(below: folder)
-    #expect(!files.isEmpty, "\(room) has no source: is the list of rooms out of date?")
+    #expect(!files.isEmpty, "\(importer) has no source: is the list of modules out of date?")
     for file in files {
         for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
             guard let match = line.firstMatch(of: importLine) else { continue }
             let module = String(match.1)
             #expect(
                 allowed.contains(module),
-                "\(room)/\(file.lastPathComponent) imports \(module); it may import \(allowed.sorted())"
+                "\(importer)/\(file.lastPathComponent) imports \(module); it may import \(allowed.sorted())"
             )
         }
     }
@@ -56,26 +56,26 @@ func importsPointDown(room: String) throws {
 @Test(
     "the library has an alternative to each import of a C library",
     arguments: ["PickerClient", "PickerSync", "PickerSyncTesting", "TerminalUI", "SyncCore"])
-func alternatives(room: String) throws {
-    for file in try swiftFiles(below: sourceTree.appending(path: "Sources/\(room)")) {
+func alternatives(importer: String) throws {
+    for file in try swiftFiles(below: sourceTree.appending(path: "Sources/\(importer)")) {
         let text = try String(contentsOf: file, encoding: .utf8)
         let whole = text.ranges(
             of: /import Glibc\n#else\n +(@preconcurrency )?internal import Musl\n/)
         #expect(
             text.ranges(of: "import Glibc").count == whole.count,
-            "\(room)/\(file.lastPathComponent) imports Glibc alone")
+            "\(importer)/\(file.lastPathComponent) imports Glibc alone")
     }
 }
 
-@Test("every folder of Sources is a room of the list or a C library")
-func roomsAreKnown() throws {
+@Test("every folder of Sources is a module of the list or a C library")
+func modulesAreKnown() throws {
     let folders = try FileManager.default.contentsOfDirectory(
         atPath: sourceTree.appending(path: "Sources").path)
     let clibraries: Set<String> = [
         "CUV", "CSQLite", "CYAML", "CPCRE2", "CSodium", "CSystem", "CWipe",
     ]
     for folder in folders where !clibraries.contains(folder) {
-        #expect(rooms[folder] != nil, "Sources/\(folder) is in no room of the test")
+        #expect(modules[folder] != nil, "Sources/\(folder) is not in the list of this test")
     }
 }
 

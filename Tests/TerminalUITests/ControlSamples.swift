@@ -271,7 +271,7 @@ var samples: [(String, Sample)] {
         ("date-countdown", dateSample(.compact, .countdown, 300)),
         (
             "text",
-            textSample("1.2.3 日本 with a long tail that does not fit the room at all", cursor: 4)
+            textSample("1.2.3 日本 with a long tail that does not fit the line at all", cursor: 4)
         ),
         ("text-empty", textSample("")),
         ("text-selection", textSample("vanilla", select: true)),

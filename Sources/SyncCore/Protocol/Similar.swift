@@ -74,8 +74,8 @@ public enum Similar {
         /// neighbours exchanged; `nil` for more than `most`. This is the optimal string alignment
         /// distance (Damerau 1964, Levenshtein 1966; no part is edited twice), a row of its table
         /// at a time as the bits of one word (Hyyrö, "A Bit-Vector Algorithm for Computing
-        /// Levenshtein and Damerau Edit Distances", 2003): whoever asks for a name that is not
-        /// there has all names compared.
+        /// Levenshtein and Damerau Edit Distances", 2003). A request for an unknown name compares
+        /// it with all names.
         func distance(to other: some Sequence<UInt8>, most: Int) -> Int? {
             let last: UInt64 = 1 << UInt64(bytes.count - 1)
             return places.withUnsafeBufferPointer { places in
