@@ -138,10 +138,16 @@ struct StoryJournal {
         var tried: Set<String> = []
         /// Whether it is only a part of the transaction.
         var isPart = false
+        /// The later edits of its owner, after which an undo cannot be redone.
+        var endedBy: Set<Int> = []
     }
 
     /// Oldest first.
     private(set) var entries: [Entry] = []
+    /// The uid of each transaction, and the transaction that it undid or redid as a whole.
+    private var transactions: [Int: (uid: Int, target: Int?)] = [:]
+    /// The transaction that is being undone or redone as a whole.
+    private var target: Int?
 
     /// Adds a transaction.
     mutating func append(
@@ -154,16 +160,24 @@ struct StoryJournal {
                 }
             }
         }
+        transactions[revision] = (owner.uid, kind == .set ? nil : target)
         if kind == .set {
-            entries.removeAll { $0.kind == .undo && owner.includes($0.owner) }
+            for place in entries.indices
+            where entries[place].kind == .undo && owner.includes(entries[place].owner) {
+                entries[place].endedBy.insert(revision)
+            }
         }
         if steps.isEmpty { return }
         entries.append(Entry(revision: revision, owner: owner, kind: kind, steps: steps))
     }
 
-    /// Removes fields of a transaction that were undone, or cannot be any more.
-    mutating func consume(_ revision: Int, fields: [String]) {
-        guard let place = entries.lastIndex(where: { $0.revision == revision }) else { return }
+    /// Removes the steps of a transaction that are undone or redone now.
+    mutating func consume(_ entry: Entry) {
+        let fields = entry.steps.map(\.field)
+        target = entry.isPart ? nil : entry.revision
+        guard let place = entries.lastIndex(where: { $0.revision == entry.revision }) else {
+            return
+        }
         entries[place].steps.removeAll { fields.contains($0.field) }
         if entries[place].steps.isEmpty { entries.remove(at: place) }
     }
@@ -174,14 +188,27 @@ struct StoryJournal {
         entries[place].tried.formUnion(fields)
     }
 
-    /// The daemon starts again.
+    /// The daemon starts again. It reads the journal without the transactions that other users have
+    /// undone, and these no longer end a redo.
     mutating func restart() {
-        for place in entries.indices { entries[place].tried = [] }
+        var undone: Set<Int> = []
+        func add(_ revision: Int) {
+            guard undone.insert(revision).inserted else { return }
+            if let next = transactions[revision]?.target { add(next) }
+        }
+        for (uid, target) in transactions.values {
+            if let target, transactions[target]?.uid != uid { add(target) }
+        }
+        for place in entries.indices {
+            entries[place].tried = []
+            entries[place].endedBy.subtract(undone)
+        }
     }
 
     /// The next transaction to undo or redo, of `owner` or of anybody.
     func newest(isUndo: Bool, owner: StoryOwner?, field: String?) -> Entry? {
         for entry in entries.reversed() where (entry.kind == .undo) != isUndo {
+            if !entry.endedBy.isEmpty { continue }
             guard owner?.includes(entry.owner) ?? true else { continue }
             var left = entry
             left.steps.removeAll { entry.tried.contains($0.field) }

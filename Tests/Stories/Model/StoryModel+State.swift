@@ -158,7 +158,7 @@ extension StoryModel {
             throw StoryRefusal("conflict", form: form.name, field: first)
         }
         try requireEnabled(transaction, form)
-        forms[place].journal.consume(entry.revision, fields: entry.steps.map(\.field))
+        forms[place].journal.consume(entry)
         transaction.keep(forms[place].journal)
         return finish(
             transaction, place, isUndo ? .undo : .redo, peer, said: StoryWrites(),
