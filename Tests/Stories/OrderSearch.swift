@@ -17,13 +17,16 @@ struct OrderSearch {
     private var deepest = -1
     /// What was expected where the search came furthest.
     private(set) var complaint = "no order of requests was tried"
-    /// The state after the first order in which all answers are right.
-    private(set) var found: StoryModel?
+    /// The states after each order in which all answers are right: the first, or many.
+    private(set) var all: [StoryModel] = []
     /// The states after each edit, in all orders that were found.
     private(set) var states: [StoryModel] = []
     /// The states that a failed commit may have left in the store, in all orders that were found.
     private(set) var unwritten: [StoryModel] = []
+    /// Whether the store failed before the requests.
+    private(set) var isFailing = false
     private static let triesMax = 20_000
+    private static let allMax = 200
 
     /// - Parameter listed: The result of `form.list` afterwards for a user, if known.
     init(
@@ -39,8 +42,9 @@ struct OrderSearch {
 
     /// Searches from a state.
     ///
-    /// - Parameter isExhaustive: All orders are searched, for `states` and `unwritten`.
+    /// - Parameter isExhaustive: All orders are searched.
     mutating func run(from model: StoryModel, isExhaustive: Bool) {
+        isFailing = model.store.health == .failing
         var path: [StoryModel] = []
         find(model, connections.map { _ in 0 }, &path, isExhaustive)
     }
@@ -57,7 +61,7 @@ struct OrderSearch {
             var model = model
             model.peers[connection]?.request = number + 1
             for (trial, outcome) in model.possibilities(of: requests[number], by: connection) {
-                if tries > Self.triesMax || found != nil && !isExhaustive { return }
+                if tries > Self.triesMax || !all.isEmpty && !isExhaustive { return }
                 tries += 1
                 var next = trial
                 do {
@@ -80,7 +84,7 @@ struct OrderSearch {
             }
         }
         guard isEnd, isListed(model) else { return }
-        found = found ?? model
+        if all.count < Self.allMax { all.append(model) }
         states += path
         unwritten += model.store.unwritten
     }

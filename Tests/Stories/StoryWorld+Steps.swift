@@ -80,8 +80,8 @@ extension StoryWorld {
         }
     }
 
-    /// Several connections at once. Each sends either edits or reads: a read sees durable state, and
-    /// an edit the newest state.
+    /// Several connections at once. Each sends either edits or reads: a read sees durable state,
+    /// and an edit the newest state.
     private func together() throws {
         var requests: [(connection: Int, request: StoryRequest)] = []
         if random.chance(50) { driver.holdFetches() }

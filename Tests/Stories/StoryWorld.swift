@@ -167,29 +167,54 @@ final class StoryWorld {
                 }
             }
         }
-        for (connection, asked) in asked {
-            let got = responses[connection] ?? []
-            let ids = got.map { $0["id"]?.integerValue.map { Int($0) } }
-            guard ids == asked.map(\.id) else {
-                throw StoryDifference(
-                    "\(connection) asked \(asked.map(\.id)) and was answered \(ids)")
-            }
-        }
         var asked = asked
-        for (connection, notices) in notices
-        where notices.contains(where: { $0.json["method"] == "goodbye" }) {
-            dropNotBegun(&asked[connection, default: []], &responses[connection, default: []])
+        for (connection, requests) in asked {
+            let mustReconnect = (notices[connection] ?? []).contains {
+                $0.json["method"] == "goodbye"
+            }
+            if mustReconnect {
+                dropNotBegun(
+                    &asked[connection, default: []], &responses[connection, default: []])
+            }
+            let ids = (responses[connection] ?? []).map { $0["id"]?.integerValue.map { Int($0) } }
+            guard ids == (asked[connection] ?? []).map(\.id) else {
+                throw StoryDifference(
+                    "\(connection) asked \(requests.map(\.id)) and was answered \(ids)")
+            }
         }
         for (connection, got) in responses where asked[connection] == nil {
             throw StoryDifference("\(connection) asked nothing and was answered \(got)")
         }
+        let before = model
         try settle(asked, responses, listed)
-        try hear(notices)
+        do { try hear(notices) } catch let difference as StoryDifference {
+            let search = orders(of: asked, responses, listed, from: before, isExhaustive: true)
+            guard try hear(notices, afterOneOf: search) else { throw difference }
+        }
     }
 
-    /// Leaves out the last requests of a connection that must connect again, if the answers say that
-    /// they were not started.
+    /// The answers may be right in several orders. Then only the notifications show which one it
+    /// was. Returns whether there is one in which they are right.
+    private func hear(_ notices: [Int: [Notice]], afterOneOf search: OrderSearch) throws -> Bool {
+        let mustReconnect = notices.values.joined().contains { $0.json["method"] == "goodbye" }
+        // A daemon may send notifications later, and these were read already.
+        if driver.isAnonymous || mustReconnect { return false }
+        remember(search.states)
+        for found in search.all.dropFirst() {
+            model = visible(found, search)
+            do {
+                try hear(notices)
+                return true
+            } catch is StoryDifference {}
+        }
+        return false
+    }
+
+    /// Leaves out the last requests of a connection that must connect again: those that arrived
+    /// after its `goodbye` and have no answer, and those whose answers say that they were not
+    /// started.
     private func dropNotBegun(_ asked: inout [Asked], _ responses: inout [JSON]) {
+        asked = Array(asked.prefix(responses.count))
         while responses.last?["error"]?["data"]?["resend"] == true {
             responses.removeLast()
             asked.removeLast()
@@ -201,20 +226,12 @@ final class StoryWorld {
         _ asked: [Int: [Asked]], _ responses: [Int: [JSON]], _ listed: JSON?
     ) throws {
         if asked.isEmpty { return }
-        var search = OrderSearch(
-            asked: asked.mapValues { $0.map(\.request) }, responses: responses,
-            listed: listed.map { ($0, users[1]) }, isAnonymous: model.isAnonymous)
-        let isFailing = model.store.health == .failing
-        search.run(
-            from: model,
-            isExhaustive: isFailing || plan.durability != .commit && listed != nil)
-        guard var found = search.found else { throw StoryDifference(search.complaint) }
-        // Nobody sees an edit whose commit failed, whether or not a later answer shows the failure.
-        if isFailing, !search.unwritten.isEmpty {
-            found.store.unwritten = search.unwritten
-            found = found.afterFailure
-        }
-        model = found
+        let search = orders(
+            of: asked, responses, listed, from: model,
+            isExhaustive: model.store.health == .failing
+                || plan.durability != .commit && listed != nil)
+        guard let found = search.all.first else { throw StoryDifference(search.complaint) }
+        model = visible(found, search)
         remember(search.states)
         for (connection, asked) in asked {
             for (one, response) in zip(asked, responses[connection] ?? [])
@@ -226,6 +243,26 @@ final class StoryWorld {
                 answered.append((model.peers[connection]?.user.uid ?? 0, one.request))
             }
         }
+    }
+
+    private func orders(
+        of asked: [Int: [Asked]], _ responses: [Int: [JSON]], _ listed: JSON?,
+        from before: StoryModel, isExhaustive: Bool
+    ) -> OrderSearch {
+        var search = OrderSearch(
+            asked: asked.mapValues { $0.map(\.request) }, responses: responses,
+            listed: listed.map { ($0, users[1]) }, isAnonymous: before.isAnonymous)
+        search.run(from: before, isExhaustive: isExhaustive)
+        return search
+    }
+
+    /// A state that was found, without edits whose commit failed. Nobody sees them, whether or not
+    /// a later answer shows the failure.
+    private func visible(_ found: StoryModel, _ search: OrderSearch) -> StoryModel {
+        guard search.isFailing, !search.unwritten.isEmpty else { return found }
+        var found = found
+        found.store.unwritten = search.unwritten
+        return found.afterFailure
     }
 
     // MARK: - Looking

@@ -1,6 +1,7 @@
 // Texts with values: `${flavor} with ${topping}`.
 //
-// They are stored and sent unchanged; the program that shows them fills in the values (FORM.md, Types).
+// They are stored and sent unchanged. The program that shows them fills in the values (FORM.md,
+// Types).
 
 /// A parsed template. Its references are indexes of controls with a value.
 public struct Template: Hashable, Sendable {

@@ -19,7 +19,6 @@ public struct Glyphs: Hashable, Sendable {
     public var switchOff = "(○──)"
     public var switchMixed = "(─◐─)"
     public var pillLeft = "▐"
-    /// Before the text of a button that has the focus, where the edges alone would not
     /// Before the text of a button that has the focus, where the edges alone would not distinguish
     /// it.
     public var loudLeft = " "

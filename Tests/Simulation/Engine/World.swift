@@ -369,7 +369,8 @@ final class World {
         try mend()
         for client in clients { try comeBack(client) }
         send(clients[0], .stateGet(StateGet(form: "sim")), .state(nil))
-        send(clients[0], .stateReveal(StateReveal(form: "sim", field: "pin")), .secret)
+        let reveal = StateReveal(form: "sim", field: "pin")
+        send(clients[0], .stateReveal(reveal), .secret(since: oracle.revision))
         send(clients[0], .stateHistory(StateHistory(form: "sim", limit: 1000)), .history)
         try settle()
         // A batch may wait for clients that are about to have a turn, for 20 ms each at most.

@@ -135,8 +135,8 @@ struct StoryForm {
         return reading
     }
 
-    /// A field in an answer or a notification. `notifying`: the edit was concurrent to others, so the
-    /// notification lists the other values under every policy.
+    /// A field in an answer or a notification. `notifying`: the edit was concurrent to others, so
+    /// the notification lists the other values under every policy.
     func reading(_ id: String, notifying: Bool = false) -> Reading {
         var reading = shown(id)
         reading.revision = touches[id]?.revision ?? 0
