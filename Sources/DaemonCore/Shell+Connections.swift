@@ -133,12 +133,14 @@ extension Shell {
         let most = isContended ? Share.contendedWritesAtOnce : Self.writesAtOnce
         let limit = isContended ? Share.contendedFlushNanoseconds : Self.flushNanoseconds
         repeat {
+            // Answers first: somebody waits for them.
             let ready = engine.takeReady(atMost: most)
-            if ready.isEmpty { break }
             for outbox in ready {
                 guard let connection = outbox.owner as? ClientConnection else { continue }
                 write(connection, outbox, isContended: isContended)
             }
+            let told = tellSubscribers(atMost: most)
+            if ready.isEmpty, told == 0 { break }
             // The rest is written in the next iteration, because other clients may have sent
             // requests.
         } while Loop.hrtimeNanoseconds &- began < limit
@@ -148,6 +150,24 @@ extension Shell {
             write(one.connection, outbox, isContended: isContended)
         }
         finishing.removeAll(where: \.isClosed)
+    }
+
+    /// Writes changes to their subscribers; returns how many there were.
+    private func tellSubscribers(atMost most: Int) -> Int {
+        var failed: [ClientConnection] = []
+        let told = engine.tell(atMost: most, bytesMax: Self.writeBytesMax) { outbox, output in
+            guard let owner = outbox.owner else { return .declined }
+            let connection = unsafeDowncast(owner, to: ClientConnection.self)
+            guard connection.isKnown, !connection.isWriting else { return .declined }
+            do throws(UVError) {
+                return try send(output, to: connection) ? .written : .underWay
+            } catch {
+                failed.append(connection)
+                return .written
+            }
+        }
+        for connection in failed { close(connection) }
+        return told
     }
 
     private func write(_ connection: ClientConnection, _ outbox: Outbox?, isContended: Bool) {
@@ -168,17 +188,26 @@ extension Shell {
             return
         }
         do throws(UVError) {
-            let taken = try tryWrite(output, to: connection.pipe)
-            guard taken < output.byteCount else { return wrote(outbox) }
-            connection.isWriting = true
-            try connection.pipe.write(output.writeSegments.droppingFirst(bytes: taken)) {
-                [weak self] error in
-                self?.wrote(connection, error)
-            }
+            if try send(output, to: connection) { wrote(outbox) }
         } catch {
             // EPIPE or a similar error: the peer is gone.
             close(connection)
         }
+    }
+
+    /// Writes what the kernel takes at once. Returns whether that is all; otherwise a write of the
+    /// rest is in progress.
+    private func send(
+        _ output: Output, to connection: ClientConnection
+    ) throws(UVError) -> Bool {
+        let taken = try tryWrite(output, to: connection.pipe)
+        if taken == output.byteCount { return true }
+        connection.isWriting = true
+        try connection.pipe.write(output.writeSegments.droppingFirst(bytes: taken)) {
+            [weak self] error in
+            self?.wrote(connection, error)
+        }
+        return false
     }
 
     /// One segment, as most writes have it, costs no allocation.

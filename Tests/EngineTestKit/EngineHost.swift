@@ -265,6 +265,16 @@ public final class EngineHost {
         if engine.schedule.wantsTurn { run(.turn) }
         run(.iterationEnded)
         var didWrite = engine.schedule.wantsIteration
+        let told = engine.tell { outbox, output in
+            guard !stopped.contains(outbox.id) else { return .declined }
+            guard !slow.contains(outbox.id) else {
+                writing[outbox.id] = output
+                return .underWay
+            }
+            deliver(output, to: outbox.id)
+            return .written
+        }
+        didWrite = didWrite || told > 0
         for id in engine.takeReady().map(\.id) where !stopped.contains(id) {
             didWrite = write(id) || didWrite
         }

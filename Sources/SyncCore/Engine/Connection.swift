@@ -100,6 +100,12 @@ final class Connection: ConnectionKeeper {
             && clientState?.activity == nil
     }
 
+    /// Whether the connection only watches one form, and no output is noted or in progress.
+    @inline(__always) var takesNews: Bool {
+        guard case .one = subscriptions else { return false }
+        return !isReady && !isWriting && !isGone && isAtRest
+    }
+
     /// Whether requests are queued.
     @inline(__always) var hasWork: Bool { clientState?.activity?.inbox.isEmpty == false }
 

@@ -2,7 +2,8 @@
 // of subscribers.
 //
 // Invariants: no connection is looked up by its number here. Subscribers that are up to date share
-// one list of slices.
+// one list of slices. Subscribers get changes from `tell`, and everything else, like those who have
+// fallen behind, from `takeReady`.
 
 /// Access to a connection's output; a result of `Engine.takeReady`. It is empty after the
 /// connection has ended.
@@ -27,6 +28,50 @@ extension Engine {
     /// - Parameter most: the most connections of one uid per call. The next call returns the
     ///   others.
     public func takeReady(atMost most: Int = .max) -> [Outbox] { scheduler.takeReady(atMost: most) }
+
+    // MARK: - Telling
+
+    /// What became of a write that `tell` asked for.
+    public enum Told {
+        /// It is complete.
+        case written
+        /// The rest follows: `wrote`, when it is complete.
+        case underWay
+        /// Nothing was written.
+        case declined
+    }
+
+    /// Passes changes to their subscribers in one pass, which asks of each what its next write
+    /// depends on and builds most of these writes only once. Subscribers that have other output too
+    /// are marked as ready.
+    ///
+    /// - Parameters:
+    ///   - most: the most subscribers to visit. The next call continues.
+    ///   - write: writes to one connection. It must not call the engine.
+    /// - Returns: how many subscribers were visited.
+    public func tell(
+        atMost most: Int = .max, bytesMax: Int = 256 << 10, _ write: (Outbox, Output) -> Told
+    ) -> Int {
+        scheduler.tell(atMost: most) { subscription in
+            let (connection, form) = (subscription.connection, subscription.form)
+            guard connection.takesNews, subscription.wantsChangesOnly, form.existence == .there,
+                case .live(var next) = subscription.position, next >= form.changeLog.first
+            else { return scheduler.markReady(connection) }
+            guard next < form.changeLog.next else { return }
+            var output = Output()
+            form.changeLog.read(
+                from: &next, filter: subscription.filter, into: &output, bytesMax: bytesMax)
+            if output.byteCount > 0 {
+                switch write(Outbox(connection: connection), output) {
+                case .written: break
+                case .underWay: connection.isWriting = true
+                case .declined: return
+                }
+            }
+            subscription.position = .live(next: next)
+            if next < form.changeLog.next { scheduler.markReady(connection) }
+        }
+    }
 
     // MARK: - Writing
 

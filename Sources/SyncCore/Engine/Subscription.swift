@@ -74,6 +74,9 @@ final class Subscription {
     /// Whether its filter has to be matched against new names. Nothing is sent until then.
     var isFilterStale: Bool { selection?.isStale ?? false }
 
+    /// Whether it gets no presence, and its filter can be used.
+    var wantsChangesOnly: Bool { presenceAt == .max && !isFilterStale }
+
     /// Notes that the form may have new names. Returns whether they have to be matched.
     func noteNames(_ names: FieldNames) -> Bool {
         guard let selection, !selection.isStale, selection.tried < names.count else { return false }

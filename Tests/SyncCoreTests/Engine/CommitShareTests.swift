@@ -220,9 +220,9 @@ import Testing
         host.send(other, Self.edit("news"))
         host.iterate()
         let audience = try #require(host.engine.scheduler.accounts[7]?.audiences.first)
-        #expect(audience.unmarked == 600)
+        #expect(audience.unvisited == 600)
         host.iterate()
-        #expect(audience.unmarked == 600 - Account.contendedMarks)
+        #expect(audience.unvisited == 600 - Account.contendedMarks)
         // Whether marked or not: those who leave do not affect the marking of others.
         let gone = [0, 1, 127, 128, 129, 300, 598, 599].map { crowd[$0] }
         for id in gone { host.disconnect(id) }

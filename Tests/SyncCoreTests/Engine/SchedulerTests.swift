@@ -168,4 +168,60 @@ import Testing
         #expect((first + rest).map(\.id) == many.map(\.id))
         #expect(scheduler.readyAccounts.isEmpty)
     }
+
+    /// A form with this many subscribers of an account.
+    private func form(_ subscribers: Int, of account: Account) throws -> LiveForm {
+        let json = try JSON(
+            parsing: Array(#"{"form":"f","fields":[{"id":"a","type":"text"}]}"#.utf8))
+        let definition = try FormDefinition.parse(
+            json, limits: FormLimits(),
+            compile: { _ in .success(PatternMatcher { _ in true }) })
+        let form = LiveForm(
+            key: 1, name: "f", owner: 1, log: "l",
+            state: FormState(definition, applied: json), existence: .there)
+        for number in 0..<subscribers {
+            form.add(
+                Subscription(
+                    connection: connection(UInt64(number), account), form: form,
+                    position: .live(next: 1), globs: nil, presence: false, answer: .unowed))
+        }
+        return form
+    }
+
+    @Test("a change visits each subscriber once, in parts, and a new change all of them again")
+    func telling() throws {
+        let scheduler = Scheduler()
+        let alice = scheduler.join(1)
+        let form = try form(5, of: alice)
+        var visited: [UInt64] = []
+        func tell(_ most: Int) -> Int {
+            scheduler.tell(atMost: most) { visited.append($0.connection.id.number) }
+        }
+        #expect(tell(9) == 0)
+        scheduler.noteNews(of: form)
+        scheduler.noteNews(of: form)
+        #expect(tell(3) == 3 && schedule(scheduler).wantsIteration)
+        scheduler.noteNews(of: form)
+        #expect(tell(9) == 5 && !schedule(scheduler).wantsIteration)
+        #expect(visited == [0, 1, 2, 3, 4, 0, 1, 2])
+        #expect(tell(9) == 0)
+        form.removeSubscriptions()
+    }
+
+    @Test("while several users are active, subscribers are marked in the turns of their user")
+    func tellingWhileContended() throws {
+        let scheduler = Scheduler()
+        let (alice, bob) = (scheduler.join(1), scheduler.join(2))
+        let form = try form(Account.contendedWrites + 1, of: alice)
+        scheduler.noteNews(of: form)
+        #expect(scheduler.tell(atMost: 2) { _ in } == 2)
+        scheduler.spend(1, alice)
+        scheduler.spend(1, bob)
+        #expect(scheduler.tell(atMost: 9) { _ in } == 0)
+        #expect(alice.audiences.count == 1 && schedule(scheduler).wantsIteration)
+        scheduler.markAudiences(of: alice)
+        #expect(alice.ready.count == Account.contendedWrites - 1 && alice.audiences.isEmpty)
+        form.removeSubscriptions()
+        scheduler.releaseConnections()
+    }
 }

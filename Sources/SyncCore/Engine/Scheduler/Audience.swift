@@ -1,11 +1,11 @@
-/// The subscribers of one form that belong to one uid. There may be thousands, so they are marked
-/// as ready in the turn of that uid and charged to it.
+/// The subscribers of one form that belong to one uid. There may be thousands, so each change
+/// visits them in parts, which are charged to that uid.
 final class Audience {
     let account: Account
     private(set) var members: [Subscription] = []
-    /// The next member to be marked, and how many remain.
+    /// The next member to be visited, and how many remain.
     private var next = 0
-    private(set) var unmarked = 0
+    private(set) var unvisited = 0
 
     init(_ account: Account) { self.account = account }
 
@@ -14,7 +14,7 @@ final class Audience {
         members.append(subscription)
     }
 
-    /// Removes a member. The last member takes its place and is marked again if it could have been
+    /// Removes a member. The last member takes its place and is visited again if it could have been
     /// skipped.
     func remove(_ subscription: Subscription) {
         let index = Int(subscription.index)
@@ -24,21 +24,22 @@ final class Audience {
             members[index] = last
             last.index = UInt32(index)
         }
-        if unmarked > 0 { unmarked = members.count }
+        if unvisited > 0 { unvisited = members.count }
     }
 
-    /// Starts marking all members.
-    func hasNews() { unmarked = members.count }
+    /// Starts a visit to all members.
+    func hasNews() { unvisited = members.count }
 
-    /// Marks at most `max` members and returns how many.
-    func mark(atMost max: Int, _ body: (Subscription) -> Void) -> Int {
-        let count = min(max, unmarked)
+    /// Passes at most `max` members to `body` and returns how many.
+    @inline(__always)
+    func visit(atMost max: Int, _ body: (Subscription) -> Void) -> Int {
+        let count = min(max, unvisited)
         for _ in 0..<count {
             if next >= members.count { next = 0 }
             body(members[next])
             next += 1
         }
-        unmarked -= count
+        unvisited -= count
         return count
     }
 }

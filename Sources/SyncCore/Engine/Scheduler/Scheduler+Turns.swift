@@ -31,13 +31,14 @@ extension Scheduler {
     }
 
     private func wantsIteration(holdsEdits: Bool) -> Bool {
-        spenders.contains { account in
-            mayWork(account)
-                && (account.hasWaitingRequests && !isHeldBack(account, holdsEdits: holdsEdits)
-                    || !account.ready.isEmpty || !account.audiences.isEmpty
-                    || !account.staleFilters.isEmpty
-                    || !account.fetchesWaiting.isEmpty && mayFetch(account))
-        }
+        !telling.isEmpty
+            || spenders.contains { account in
+                mayWork(account)
+                    && (account.hasWaitingRequests && !isHeldBack(account, holdsEdits: holdsEdits)
+                        || !account.ready.isEmpty || !account.audiences.isEmpty
+                        || !account.staleFilters.isEmpty
+                        || !account.fetchesWaiting.isEmpty && mayFetch(account))
+            }
     }
 
     private var turnNanoseconds: Int64? {

@@ -50,8 +50,10 @@ final class Scheduler {
     var commitNanoseconds: UInt64 = 0
     /// The account that pays for a fetch.
     private var fetchers: [FetchID: Account] = [:]
-    /// Forms with changes whose subscribers have not been marked as ready.
+    /// Forms with changes whose subscribers have not been told.
     private var news: [LiveForm] = []
+    /// Audiences that `tell` has not finished, while only one uid is active.
+    private(set) var telling = Queue<Audience>()
     /// Accounts with connections that have output, in order.
     private(set) var readyAccounts: [Account] = []
     /// The time of the current event (monotonic nanoseconds).
@@ -101,6 +103,7 @@ final class Scheduler {
         // Accounts with connections, and those whose connections ended since the last turn.
         for account in accounts.values { account.releaseConnections() }
         for account in readyAccounts + spenders { account.releaseConnections() }
+        telling = Queue()
     }
 
     // MARK: - Units
@@ -242,7 +245,7 @@ final class Scheduler {
         account.ready.append(connection)
     }
 
-    /// Notes that all subscribers of a form have output. They are marked once per iteration instead
+    /// Notes that all subscribers of a form have output. They are told once per iteration instead
     /// of once per change.
     func noteNews(of form: LiveForm) {
         guard !form.hasNews else { return }
@@ -250,15 +253,43 @@ final class Scheduler {
         news.append(form)
     }
 
-    /// Marks the members of an audience: at once if there are few or only their uid is active,
+    /// Passes up to `most` subscribers of changed forms to `body`, and returns how many. While
+    /// several uids are active, subscribers are marked as ready instead: at once if there are few,
     /// otherwise some in each turn of their uid.
-    private func tell(_ audience: Audience) {
-        if !isContended || audience.members.count <= Account.contendedWrites {
-            for subscription in audience.members { markReady(subscription.connection) }
+    func tell(atMost most: Int, _ body: (Subscription) -> Void) -> Int {
+        if !news.isEmpty { beginTelling() }
+        var left = most
+        while left > 0, let audience = telling.first {
+            guard !isContended else {
+                mark(audience)
+                telling.takeFirst()
+                continue
+            }
+            left -= audience.visit(atMost: left, body)
+            if audience.unvisited == 0 { telling.takeFirst() }
+        }
+        return most - left
+    }
+
+    private func beginTelling() {
+        for form in news {
+            form.hasNews = false
+            for audience in form.audiences {
+                let isListed = audience.unvisited > 0
+                audience.hasNews()
+                if isListed { continue }
+                if isContended { mark(audience) } else { telling.append(audience) }
+            }
+        }
+        news.removeAll(keepingCapacity: true)
+    }
+
+    private func mark(_ audience: Audience) {
+        if audience.members.count <= Account.contendedWrites {
+            _ = audience.visit(atMost: .max) { markReady($0.connection) }
             return
         }
-        if audience.unmarked == 0 { audience.account.audiences.append(audience) }
-        audience.hasNews()
+        audience.account.audiences.append(audience)
         noteSpent(audience.account)
     }
 
@@ -266,20 +297,13 @@ final class Scheduler {
     func markAudiences(of account: Account) {
         var left = isContended ? Account.contendedMarks : Int.max
         while left > 0, let audience = account.audiences.first {
-            left -= audience.mark(atMost: left) { markReady($0.connection) }
-            if audience.unmarked == 0 { account.audiences.removeFirst() }
+            left -= audience.visit(atMost: left) { markReady($0.connection) }
+            if audience.unvisited == 0 { account.audiences.removeFirst() }
         }
     }
 
     /// The connections with output and no write in progress: see `Engine.takeReady`.
     func takeReady(atMost most: Int) -> [Outbox] {
-        if !news.isEmpty {
-            for form in news {
-                form.hasNews = false
-                for audience in form.audiences { tell(audience) }
-            }
-            news.removeAll(keepingCapacity: true)
-        }
         guard !readyAccounts.isEmpty else { return [] }
         let isContended = isContended
         var ready: [Outbox] = []
