@@ -28,17 +28,28 @@ struct Admission {
         let usage: KeyIndex.Usage
     }
 
+    /// What a check needs to know of a request.
+    struct Kind {
+        /// It changes something.
+        let isEdit: Bool
+        /// It reads committed state, so it waits for the connection's own edits.
+        let waitsForOwnEdits: Bool
+
+        static let edit = Kind(isEdit: true, waitsForOwnEdits: false)
+        static let read = Kind(isEdit: false, waitsForOwnEdits: true)
+        static let neither = Kind(isEdit: false, waitsForOwnEdits: false)
+    }
+
     /// Checks a request.
     ///
     /// - Parameter isKeyUnused: The store has just reported that it does not have the request's
     ///   key.
     @inline(__always)
     func admit(
-        _ request: Request, _ call: PendingCall, _ key: Key?,
-        isKeyUnused: Bool = false
+        _ kind: Kind, _ call: PendingCall, _ key: Key?, isKeyUnused: Bool = false
     ) -> Verdict {
-        if request.waitsForOwnEdits, call.connection.editsPending > 0 { return .afterCommit }
-        let isEdit = request.isEdit
+        if kind.waitsForOwnEdits, call.connection.editsPending > 0 { return .afterCommit }
+        let isEdit = kind.isEdit
         if isEdit, case .slot = call.target, let leaving { return .unanswered(leaving) }
         // The answers of a batch share one frame. When they have filled a large part of it, the
         // remaining elements are not executed.
@@ -121,26 +132,15 @@ extension WireError {
 }
 
 extension Request {
-    /// Whether the request is an edit, so that it can have an idempotency key.
-    var isEdit: Bool {
+    /// What admission needs to know of the request. Edits can have an idempotency key.
+    var kind: Admission.Kind {
         switch self {
-        case .formApply(let params): !params.isDryRun
-        case .formSetOptions, .formDelete, .stateSet, .stateUndo, .stateRedo: true
-        default: false
-        }
-    }
-
-    /// Whether the request reads committed state, so that it has to wait for the connection's own
-    /// edits.
-    var waitsForOwnEdits: Bool {
-        switch self {
+        case .formApply(let params): params.isDryRun ? .read : .edit
+        case .formSetOptions, .formDelete, .stateSet, .stateUndo, .stateRedo: .edit
         case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,
             .stateReveal, .serverStatus, .serverBackup:
-            true
-        case .formApply(let params): params.isDryRun
-        case .hello, .ping, .formSetOptions, .formDelete, .stateSet, .stateUnsubscribe,
-            .stateUndo, .stateRedo, .presenceUpdate:
-            false
+            .read
+        case .hello, .ping, .stateUnsubscribe, .presenceUpdate: .neither
         }
     }
 }

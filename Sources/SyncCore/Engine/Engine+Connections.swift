@@ -193,6 +193,7 @@ extension Engine {
     /// Processes a frame. Its text costs one unit for every 128 bytes, in addition to the requests.
     private func receiveFrame(_ text: UnsafeRawBufferPointer, _ connection: Connection) {
         scheduler.spend(1 + text.count >> 7, connection.account)
+        if let plain = PlainRequest(text), perform(plain, connection) { return }
         take(decoder.decode(text), connection)
     }
 

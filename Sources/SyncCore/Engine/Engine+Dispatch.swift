@@ -5,7 +5,7 @@ struct PendingCall {
     let connection: Connection
     /// `nil` for a JSON-RPC notification.
     let id: RequestID?
-    let target: AnswerTarget
+    var target: AnswerTarget
     /// The idempotency key under which the answer is stored.
     var key: KeyUse?
 
@@ -33,16 +33,22 @@ extension Engine {
         let began = requestBegins()
         var call = PendingCall(connection: connection, id: id, target: target)
         call.key = request.idempotencyKey.map { use(of: $0, by: request, connection) }
-        let verdict = admit(request, call)
+        let verdict = admit(request.kind, call)
         switch verdict {
         case .afterCommit, .unanswered: break
         case .run, .fetch, .replay, .refuse:
             counters.requests += 1
             introduce(connection, request)
         }
+        charge(connection, began) { carryOut(verdict, request, call) }
+    }
+
+    /// Charges what a request comes to: its answer, the steps of its patterns, and its time.
+    @inline(__always)
+    func charge(_ connection: Connection, _ began: UInt64?, _ work: () -> Void) {
         let owed = connection.owedBytes
         workspace.patternMeter.used = 0
-        carryOut(verdict, request, call)
+        work()
         scheduler.spend(
             ((connection.owedBytes - owed) >> 10) + (workspace.patternMeter.used >> 9),
             connection.account)
@@ -54,13 +60,13 @@ extension Engine {
     /// - Parameter isKeyUnused: The store has just reported that it does not have the request's
     ///   key.
     func readmit(_ request: Request, _ call: PendingCall, isKeyUnused: Bool = false) {
-        let verdict = admit(request, call, isKeyUnused: isKeyUnused)
+        let verdict = admit(request.kind, call, isKeyUnused: isKeyUnused)
         carryOut(verdict, request, call)
     }
 
     /// The verdict on a request in the current state.
-    private func admit(
-        _ request: Request, _ call: PendingCall, isKeyUnused: Bool = false
+    func admit(
+        _ kind: Admission.Kind, _ call: PendingCall, isKeyUnused: Bool = false
     ) -> Verdict {
         let admission = Admission(
             leaving: lifecycle.reasonToLeave, trouble: link.trouble,
@@ -73,15 +79,14 @@ extension Engine {
                 use: use, knowledge: link.keys.lookUp(use.id),
                 usage: link.keys.usage(of: use.id.uid))
         }
-        return admission.admit(request, call, key, isKeyUnused: isKeyUnused)
+        return admission.admit(kind, call, key, isKeyUnused: isKeyUnused)
     }
 
     private func carryOut(_ verdict: Verdict, _ request: Request, _ call: PendingCall) {
         let connection = call.connection
         switch verdict {
         case .run:
-            if request.isEdit { scheduler.countEdit(connection.account) }
-            do { try dispatch(request, call) } catch { refuse(call, error) }
+            run(request.kind, call) { () throws(WireError) in try dispatch(request, call) }
         case .afterCommit:
             connection.enqueueFirst([.call(request, call.id, call.target)])
             connection.advance(to: .awaitingCommit)
@@ -95,8 +100,15 @@ extension Engine {
         }
     }
 
-    private func dispatch(_ request: Request, _ call: PendingCall) throws(WireError) {
+    /// Executes a request that was admitted.
+    @inline(__always)
+    func run(_ kind: Admission.Kind, _ call: PendingCall, _ body: () throws(WireError) -> Void) {
+        if kind.isEdit { scheduler.countEdit(call.connection.account) }
         if !workspace.verdicts.isEmpty { workspace.verdicts = [:] }
+        do { try body() } catch { refuse(call, error) }
+    }
+
+    private func dispatch(_ request: Request, _ call: PendingCall) throws(WireError) {
         switch request {
         case .hello(let params): try hello(params, call)
         case .ping: answer(call) { EmptyResult().encode(into: &$0) }

@@ -6,7 +6,12 @@ extension Engine {
     func stateGet(_ params: StateGet, _ call: PendingCall) throws(WireError) {
         let form = try readableForm(params.form, call.connection)
         let state = form.committed
-        let fields = try matching(params.fields, form, state, call.connection)
+        read(try matching(params.fields, form, state, call.connection), of: form, call)
+    }
+
+    /// Answers with fields of a form as readers see them.
+    func read(_ fields: some Collection<Int>, of form: LiveForm, _ call: PendingCall) {
+        let state = form.committed
         answer(call) { writer in
             StateSnapshot.encode(
                 form: form.name, log: form.log, revision: Revision(clamping: state.revision),
@@ -138,8 +143,7 @@ extension Engine {
         let form = try editableForm(params.form, connection)
         let state = form.working
         let definition = state.definition
-        try require(.read, form, state, nil, connection.peer)
-        try requireWritable(form)
+        try requireEdits(of: form, connection.peer)
         let requestContext = try seen(params.context, form, path: "context")
         var transaction = begin(form, connection)
         workspace.patternMeter.begin(configuration.limits.patternStepsMax)
@@ -159,17 +163,7 @@ extension Engine {
                     try seen(token, form, path: "changes[\(place)].context")
                 } ?? requestContext
             if params.requireCurrent { try requireCurrent([control], own, transaction, state) }
-            do {
-                try transaction.apply(
-                    change.action, to: control, seen: own
-                ) { secret, target, dot in
-                    seal(secret, form, definition.controls[target].id, dot)
-                }
-            } catch {
-                try requirePatternSteps(form.name)
-                throw error
-            }
-            try requirePatternSteps(form.name)
+            try apply(change.action, to: control, own, &transaction)
         }
         workspace.patternMeter.end()
         if !params.requireFields.isEmpty {
@@ -184,6 +178,50 @@ extension Engine {
         finish(
             &transaction, .set, named: transaction.named, seen: try shown(params), skipped: nil,
             undoes: nil, call)
+    }
+
+    /// The same for one change, by its control.
+    func set(
+        _ control: Int, of form: LiveForm, _ action: Change.Action, context token: String?,
+        _ call: PendingCall
+    ) throws(WireError) {
+        let connection = call.connection
+        try requireEdits(of: form, connection.peer)
+        let known = try seen(token, form, path: "context")
+        var transaction = begin(form, connection)
+        workspace.patternMeter.begin(configuration.limits.patternStepsMax)
+        defer { workspace.patternMeter.end() }
+        try requireEdit(action, form, form.working, control, connection.peer)
+        try apply(action, to: control, known, &transaction)
+        workspace.patternMeter.end()
+        try transaction.checkEnabled()
+        var shown = CausalContext()
+        if let token { shown = try parse(token, path: "context") }
+        finish(
+            &transaction, .set, named: transaction.named, seen: shown, skipped: nil, undoes: nil,
+            call)
+    }
+
+    /// Rejects edits of a form that the peer may not read or that the store does not take.
+    private func requireEdits(of form: LiveForm, _ peer: Peer) throws(WireError) {
+        try require(.read, form, form.working, nil, peer)
+        try requireWritable(form)
+    }
+
+    /// Adds a change to a transaction.
+    private func apply(
+        _ action: Change.Action, to control: Int, _ seen: Seen, _ transaction: inout Transaction
+    ) throws(WireError) {
+        let form = transaction.form
+        do {
+            try transaction.apply(action, to: control, seen: seen) { secret, target, dot in
+                seal(secret, form, form.working.definition.controls[target].id, dot)
+            }
+        } catch {
+            try requirePatternSteps(form.name)
+            throw error
+        }
+        try requirePatternSteps(form.name)
     }
 
     /// Starts a transaction with the connection's user as author.

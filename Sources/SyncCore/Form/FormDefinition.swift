@@ -42,9 +42,7 @@ public final class FormDefinition: Sendable {
     /// The most bytes of a snapshot of all fields.
     public let snapshotBytesMax: Int
 
-    // Ids are ASCII, so canonical equivalence and bytes differ only for the name that is looked up,
-    // and `index(of:)` compares bytes.
-    private let indexes: [String: Int]
+    private let indexes: NameTable<Int>
 
     init(_ parts: Parts, graph: DependencyGraph) {
         json = parts.json
@@ -70,9 +68,7 @@ public final class FormDefinition: Sendable {
         required = parts.controls.indices.filter { parts.controls[$0].isRequired }
         definitionBytes = parts.definitionBytes
         snapshotBytesMax = parts.snapshotBytesMax
-        indexes = Dictionary(
-            parts.controls.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first }
-        )
+        indexes = NameTable(parts.controls.enumerated().lazy.map { ($1.id, $0) })
     }
 
     /// The results of the parser.
@@ -91,10 +87,10 @@ public final class FormDefinition: Sendable {
     }
 
     /// The index of the control `id`; `nil` if there is none.
-    public func index(of id: String) -> Int? {
-        guard let index = indexes[id], controls[index].id.isSameBytes(as: id) else { return nil }
-        return index
-    }
+    public func index(of id: String) -> Int? { indexes[id] }
+
+    /// The index of the control whose id has these bytes.
+    func index(of id: UnsafeBufferPointer<UInt8>) -> Int? { indexes[id] }
 
     /// The ids that are most similar to an unknown one, for an error's `data.similar`.
     public func idsSimilar(to id: String) -> [String] {

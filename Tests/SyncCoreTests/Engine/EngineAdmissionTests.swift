@@ -43,23 +43,24 @@ import Testing
     @Test("a read waits for the edits of its own connection, an edit does not")
     func ownEdits() {
         let admission = admission()
-        #expect(word(admission.admit(Self.read, call(), nil)) == "run")
+        #expect(word(admission.admit(Self.read.kind, call(), nil)) == "run")
         connection.editBegan(answerBytes: 1)
-        #expect(word(admission.admit(Self.read, call(), nil)) == "afterCommit")
-        #expect(word(admission.admit(Self.edit, call(), nil)) == "run")
+        #expect(word(admission.admit(Self.read.kind, call(), nil)) == "afterCommit")
+        #expect(word(admission.admit(Self.edit.kind, call(), nil)) == "run")
         connection.editSettled(answerBytes: 1)
-        #expect(word(admission.admit(Self.read, call(), nil)) == "run")
+        #expect(word(admission.admit(Self.read.kind, call(), nil)) == "run")
     }
 
     @Test("a store in trouble takes reads, and a daemon that stops takes no edits")
     func trouble() {
-        #expect(word(admission(trouble: "full").admit(Self.edit, call(), nil)) == "unavailable")
-        #expect(word(admission(trouble: "full").admit(Self.read, call(), nil)) == "run")
+        #expect(
+            word(admission(trouble: "full").admit(Self.edit.kind, call(), nil)) == "unavailable")
+        #expect(word(admission(trouble: "full").admit(Self.read.kind, call(), nil)) == "run")
         let leaving = admission(leaving: .restart, trouble: "full")
         let slot = AnswerTarget.slot(connection.answers.reserve())
-        #expect(word(leaving.admit(Self.edit, call(slot), nil)) == "unanswered")
-        #expect(word(leaving.admit(Self.edit, call(), nil)) == "unavailable")
-        #expect(word(leaving.admit(Self.read, call(slot), nil)) == "run")
+        #expect(word(leaving.admit(Self.edit.kind, call(slot), nil)) == "unanswered")
+        #expect(word(leaving.admit(Self.edit.kind, call(), nil)) == "unavailable")
+        #expect(word(leaving.admit(Self.read.kind, call(slot), nil)) == "run")
     }
 
     @Test("a key that was used gives its answer again, to the same request alone")
@@ -67,36 +68,37 @@ import Testing
         let used = KeyIndex.Knowledge.answered(result: [1], digest: 5, pending: nil)
         let other = KeyIndex.Knowledge.answered(result: [1], digest: 6, pending: nil)
         let admission = admission(trouble: "full")
-        #expect(word(admission.admit(Self.edit, call(), key(used))) == "replay")
-        #expect(word(admission.admit(Self.edit, call(), key(other))) == "invalidParams")
+        #expect(word(admission.admit(Self.edit.kind, call(), key(used))) == "replay")
+        #expect(word(admission.admit(Self.edit.kind, call(), key(other))) == "invalidParams")
     }
 
     @Test("the store is asked for a key that it may have, once")
     func storedKeys() {
         let admission = admission()
-        #expect(word(admission.admit(Self.edit, call(), key(.inStore))) == "fetch")
-        let again = admission.admit(Self.edit, call(), key(.inStore), isKeyUnused: true)
+        #expect(word(admission.admit(Self.edit.kind, call(), key(.inStore))) == "fetch")
+        let again = admission.admit(Self.edit.kind, call(), key(.inStore), isKeyUnused: true)
         #expect(word(again) == "run")
     }
 
     @Test("what waited for the store is judged like what did not")
     func judgedAgain() {
         let admission = admission(trouble: "full")
-        let again = admission.admit(Self.edit, call(), key(.inStore), isKeyUnused: true)
+        let again = admission.admit(Self.edit.kind, call(), key(.inStore), isKeyUnused: true)
         #expect(word(again) == "unavailable")
         let late = admission.admit(
-            Self.edit, call(), key(.inStore, keys: 2), isKeyUnused: true)
+            Self.edit.kind, call(), key(.inStore, keys: 2), isKeyUnused: true)
         #expect(word(late) == "keysPerUserMax")
     }
 
     @Test("a user with too many keys cannot use another")
     func fullKeys() {
         let admission = admission()
-        #expect(word(admission.admit(Self.edit, call(), key(.unused, keys: 1))) == "run")
+        #expect(word(admission.admit(Self.edit.kind, call(), key(.unused, keys: 1))) == "run")
         #expect(
-            word(admission.admit(Self.edit, call(), key(.unused, keys: 2))) == "keysPerUserMax")
+            word(admission.admit(Self.edit.kind, call(), key(.unused, keys: 2))) == "keysPerUserMax"
+        )
         #expect(
-            word(admission.admit(Self.edit, call(), key(.unused, bytes: 50)))
+            word(admission.admit(Self.edit.kind, call(), key(.unused, bytes: 50)))
                 == "keyBytesPerUserMax")
     }
 
@@ -105,8 +107,8 @@ import Testing
         let batch = BatchAnswer(slot: connection.answers.reserve(), requests: 3)
         let admission = admission()
         _ = batch.add([UInt8](repeating: 0, count: 99))
-        #expect(word(admission.admit(Self.read, call(.batch(batch)), nil)) == "run")
+        #expect(word(admission.admit(Self.read.kind, call(.batch(batch)), nil)) == "run")
         _ = batch.add([0])
-        #expect(word(admission.admit(Self.read, call(.batch(batch)), nil)) == "answerBytesMax")
+        #expect(word(admission.admit(Self.read.kind, call(.batch(batch)), nil)) == "answerBytesMax")
     }
 }

@@ -8,10 +8,7 @@
 struct FormRegistry {
     /// In order of creation.
     private(set) var inOrder: [LiveForm] = []
-    private var byName: [Name: LiveForm] = [:]
-    /// The last result of `look(up:)`: nearly always the form of the next request, and a comparison
-    /// is cheaper than a hash. Only `look(up:)` sets it, and every change clears it.
-    private var lastFound: LiveForm?
+    private var byName = NameTable<LiveForm>()
     /// The key of the next form. The key of a form is never used again.
     private(set) var nextKey: FormKey = 1
     /// Changed definitions, for those who watch the list of forms.
@@ -21,40 +18,24 @@ struct FormRegistry {
     /// Memory of dropped entries of change logs that writes in progress still hold.
     let retained = RetainedBytes()
 
-    /// A name as bytes, because canonically equivalent names are different names.
-    private struct Name: Hashable {
-        let name: String
-
-        static func == (left: Name, right: Name) -> Bool { left.name.isSameBytes(as: right.name) }
-
-        func hash(into hasher: inout Hasher) {
-            var name = name
-            name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        }
-    }
-
     /// The form with that name; the newer one of two.
-    mutating func look(up name: String) -> LiveForm? {
-        if let lastFound, lastFound.name.isSameBytes(as: name) { return lastFound }
-        lastFound = byName[Name(name: name)]
-        return lastFound
-    }
+    func look(up name: String) -> LiveForm? { byName[name] }
+
+    /// The form whose name has these bytes; the newer one of two.
+    func look(up name: UnsafeBufferPointer<UInt8>) -> LiveForm? { byName[name] }
 
     /// Inserts a form. An older form of the same name loses the name.
     mutating func insert(_ form: LiveForm) {
-        lastFound = nil
         nextKey = max(nextKey, form.key + 1)
         inOrder.append(form)
-        byName[Name(name: form.name)] = form
+        byName[form.name] = form
     }
 
     /// Removes a form. An older form of the same name gets the name back.
     mutating func remove(_ form: LiveForm) {
-        lastFound = nil
         inOrder.removeAll { $0 === form }
-        let name = Name(name: form.name)
-        guard byName[name] === form else { return }
-        byName[name] = inOrder.last { $0.name.isSameBytes(as: form.name) }
+        guard byName[form.name] === form else { return }
+        byName[form.name] = inOrder.last { $0.name.isSameBytes(as: form.name) }
     }
 
     /// Notes that a definition is in use; returns whether it has the first secure control of this

@@ -1,0 +1,50 @@
+// Plain requests: from the bytes of a frame to the execution, without a `Request`.
+
+extension Engine {
+    /// Executes a plain request. Returns `false` and does nothing if it cannot be executed now, or
+    /// names what is not there: then `perform` of its `Request` makes it wait or answers it.
+    func perform(_ plain: PlainRequest, _ connection: Connection) -> Bool {
+        guard connection.isIntroduced else { return false }
+        switch plain.content {
+        case .ping:
+            return perform(plain, .neither, connection) { call throws(WireError) in
+                answer(call) { EmptyResult().encode(into: &$0) }
+            }
+        case .get(let name, let field):
+            // A glob is the id of no field.
+            guard let form = registry.look(up: name), form.isReadable,
+                let control = form.committed.definition.index(of: field)
+            else { return false }
+            return perform(plain, .read, connection) { call throws(WireError) in
+                try require(.read, form, form.committed, nil, connection.peer)
+                read(CollectionOfOne(control), of: form, call)
+            }
+        case .set(let name, let field, let action, let context):
+            guard let form = registry.look(up: name), form.isEditable,
+                let control = form.working.definition.index(of: field)
+            else { return false }
+            return perform(plain, .edit, connection) { call throws(WireError) in
+                try set(
+                    control, of: form, action, context: context.map { String(plain: $0) }, call)
+            }
+        }
+    }
+
+    @inline(__always)
+    private func perform(
+        _ plain: PlainRequest, _ kind: Admission.Kind, _ connection: Connection,
+        _ body: (PendingCall) throws(WireError) -> Void
+    ) -> Bool {
+        let began = requestBegins()
+        var call = PendingCall(
+            connection: connection, id: RequestID(rawText: String(plain: plain.id)),
+            target: .slot(.unowed))
+        guard case .run = admit(kind, call) else { return false }
+        counters.requests += 1
+        call.target = .slot(connection.answers.reserve())
+        charge(connection, began) {
+            run(kind, call) { () throws(WireError) in try body(call) }
+        }
+        return true
+    }
+}

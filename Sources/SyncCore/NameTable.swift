@@ -1,0 +1,110 @@
+/// Values by name, found by the bytes of a name without a `String`.
+///
+/// The entries are sorted, so whoever chooses the names cannot make a look-up slow, as with a hash.
+/// Nearly every comparison is one of two integers.
+struct NameTable<Value> {
+    fileprivate struct Entry {
+        let key: Key
+        let name: [UInt8]
+        var value: Value
+    }
+
+    /// What orders names: their first eight bytes, zeros behind a shorter name, then the others.
+    fileprivate struct Key: Sendable {
+        let prefix: UInt64
+        let count: Int
+
+        @inline(__always)
+        init(_ name: UnsafeBufferPointer<UInt8>) {
+            count = name.count
+            guard count < 8 else {
+                prefix = UInt64(
+                    bigEndian: UnsafeRawPointer(name.baseAddress!).loadUnaligned(as: UInt64.self))
+                return
+            }
+            var bytes: UInt64 = 0
+            for index in 0..<count {
+                bytes |= UInt64(name[index]) &<< UInt64(56 &- 8 &* index)
+            }
+            prefix = bytes
+        }
+    }
+
+    private var entries: [Entry] = []
+
+    /// An empty table.
+    init() {}
+
+    /// A table of distinct names.
+    init(_ values: some Sequence<(String, Value)>) {
+        entries = values.map { Self.entry($0.0, $0.1) }
+        entries.sort { left, right in
+            right.name.withUnsafeBufferPointer { Self.order(left, right.key, $0) < 0 }
+        }
+    }
+
+    /// The value of a name; setting `nil` removes it.
+    subscript(name: String) -> Value? {
+        get {
+            var name = name
+            return name.withUTF8 { self[$0] }
+        }
+        set {
+            var text = name
+            let (place, isThere) = text.withUTF8 { find($0) }
+            guard let newValue else {
+                if isThere { entries.remove(at: place) }
+                return
+            }
+            if isThere {
+                entries[place].value = newValue
+            } else {
+                entries.insert(Self.entry(name, newValue), at: place)
+            }
+        }
+    }
+
+    /// The value of the name with these bytes.
+    subscript(name: UnsafeBufferPointer<UInt8>) -> Value? {
+        let (place, isThere) = find(name)
+        return isThere ? entries[place].value : nil
+    }
+
+    /// The place of a name, or where it would be inserted.
+    private func find(_ name: UnsafeBufferPointer<UInt8>) -> (place: Int, isThere: Bool) {
+        let key = Key(name)
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low &+ high) &>> 1
+            let order = Self.order(entries[middle], key, name)
+            if order == 0 { return (middle, true) }
+            if order < 0 { low = middle &+ 1 } else { high = middle }
+        }
+        return (low, false)
+    }
+
+    /// Less than 0 if the entry comes before the name, 0 if it is the same.
+    @inline(__always)
+    private static func order(
+        _ entry: Entry, _ key: Key, _ name: UnsafeBufferPointer<UInt8>
+    ) -> Int {
+        if entry.key.prefix != key.prefix { return entry.key.prefix < key.prefix ? -1 : 1 }
+        let common = min(entry.key.count, key.count)
+        var index = 8
+        while index < common {
+            let (left, right) = (entry.name[index], name[index])
+            if left != right { return Int(left) - Int(right) }
+            index += 1
+        }
+        return entry.key.count - key.count
+    }
+
+    private static func entry(_ name: String, _ value: Value) -> Entry {
+        let name = Array(name.utf8)
+        return Entry(key: name.withUnsafeBufferPointer { Key($0) }, name: name, value: value)
+    }
+}
+
+extension NameTable: Sendable where Value: Sendable {}
+extension NameTable.Entry: Sendable where Value: Sendable {}

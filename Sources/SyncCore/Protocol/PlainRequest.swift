@@ -1,0 +1,280 @@
+/// A request as nearly all of them are: compact JSON without escapes, of a frequent method, with
+/// known members. It is read from the bytes of its frame in one pass, without a tape.
+///
+/// Invariant: whatever is read here, `MessageDecoder` reads as the same request
+/// (PlainRequestTests). Everything else, valid or not, is not read here at all, so only
+/// `MessageDecoder` has rules.
+struct PlainRequest {
+    /// A part of the frame's text.
+    typealias Text = UnsafeBufferPointer<UInt8>
+
+    /// A method with its params.
+    enum Content {
+        case ping
+        /// Reads one field, or what matches one glob.
+        case get(form: Text, field: Text)
+        /// Sets one field.
+        case set(form: Text, field: Text, Change.Action, context: Text?)
+    }
+
+    /// The JSON text of the request's id.
+    let id: Text
+    let content: Content
+
+    /// The request in the text of a frame, which must outlive it; `nil` if it is not a plain one.
+    init?(_ text: UnsafeRawBufferPointer) {
+        var reader = PlainReader(text.bindMemory(to: UInt8.self))
+        guard let (id, content) = reader.request() else { return nil }
+        self.id = id
+        self.content = content
+    }
+}
+
+/// Reads a plain request. A result of `nil` or `false` ends the reading.
+private struct PlainReader {
+    typealias Text = PlainRequest.Text
+
+    /// Longer ids and names are rare or wrong.
+    private static let idBytesMax = 64
+    private static let nameBytesMax = 63
+    private static let contextBytesMax = 1024
+    private static let elementsMax = 64
+
+    private let base: UnsafePointer<UInt8>
+    private let end: Int
+    private var at = 0
+
+    init(_ text: Text) {
+        // An empty buffer may have no address, and nothing of it is read.
+        base = text.baseAddress ?? UnsafePointer(bitPattern: 1)!
+        end = text.count
+    }
+
+    // MARK: - Structure
+
+    mutating func request() -> (id: Text, PlainRequest.Content)? {
+        guard eat("{") else { return nil }
+        var (id, method): (Text?, Text?)
+        var params: Params?
+        var hasVersion = false
+        repeat {
+            guard let key = key() else { return nil }
+            switch key.count {
+            case 7 where isSame(key, "jsonrpc") && !hasVersion:
+                guard eat("\"2.0\"") else { return nil }
+                hasVersion = true
+            case 2 where isSame(key, "id") && id == nil:
+                id = self.id()
+                if id == nil { return nil }
+            case 6 where isSame(key, "method") && method == nil:
+                method = string()
+                if method == nil { return nil }
+            case 6 where isSame(key, "params") && params == nil:
+                params = self.params()
+                if params == nil { return nil }
+            default: return nil
+            }
+        } while eat(",")
+        guard eat("}"), at == end, hasVersion, let id, let method else { return nil }
+        return content(of: method, params).map { (id, $0) }
+    }
+
+    private func content(of method: Text, _ params: Params?) -> PlainRequest.Content? {
+        guard let params, !params.isEmpty else { return isSame(method, "ping") ? .ping : nil }
+        guard let form = params.form, let field = params.field else { return nil }
+        if let action = params.action {
+            guard isSame(method, "state.set") else { return nil }
+            return .set(form: form, field: field, action, context: params.context)
+        }
+        guard isSame(method, "state.get"), params.context == nil else { return nil }
+        return .get(form: form, field: field)
+    }
+
+    private struct Params {
+        var form: Text?
+        var field: Text?
+        var action: Change.Action?
+        var context: Text?
+
+        var isEmpty: Bool { form == nil && field == nil && action == nil && context == nil }
+    }
+
+    private mutating func params() -> Params? {
+        guard eat("{") else { return nil }
+        var params = Params()
+        if eat("}") { return params }
+        repeat {
+            guard let key = key() else { return nil }
+            switch key.count {
+            case 4 where isSame(key, "form") && params.form == nil:
+                params.form = name()
+                if params.form == nil { return nil }
+            case 6 where isSame(key, "fields") && params.field == nil:
+                guard eat("["), let field = name(), eat("]") else { return nil }
+                params.field = field
+            case 7 where isSame(key, "changes") && params.field == nil:
+                guard eat("["), change(&params), eat("]") else { return nil }
+            case 7 where isSame(key, "context") && params.context == nil:
+                params.context = string()
+                guard let context = params.context, context.count <= Self.contextBytesMax else {
+                    return nil
+                }
+            default: return nil
+            }
+        } while eat(",")
+        return eat("}") ? params : nil
+    }
+
+    private mutating func change(_ params: inout Params) -> Bool {
+        guard eat("{") else { return false }
+        repeat {
+            guard let key = key() else { return false }
+            if isSame(key, "field"), params.field == nil {
+                params.field = name()
+                if params.field == nil { return false }
+            } else {
+                guard params.action == nil, let action = action(key) else { return false }
+                params.action = action
+            }
+        } while eat(",")
+        return eat("}") && params.field != nil && params.action != nil
+    }
+
+    private mutating func action(_ key: Text) -> Change.Action? {
+        if isSame(key, "value") {
+            return at < end && base[at] == UInt8(ascii: "[")
+                ? scalars().map { .value(.array($0)) } : scalar().map { .value($0) }
+        }
+        if isSame(key, "increment") { return number().map { .increment($0) } }
+        if isSame(key, "toggle") { return eat("true") ? .toggle : nil }
+        if isSame(key, "press") { return eat("true") ? .press : nil }
+        if isSame(key, "reset") { return eat("true") ? .reset : nil }
+        if isSame(key, "add") { return scalars().map { .add($0) } }
+        if isSame(key, "remove") { return scalars().map { .remove($0) } }
+        return nil
+    }
+
+    // MARK: - Values
+
+    private mutating func id() -> Text? {
+        let start = at
+        if at < end, base[at] == UInt8(ascii: "\"") {
+            guard string() != nil else { return nil }
+        } else {
+            guard number() != nil else { return nil }
+        }
+        return at - start <= Self.idBytesMax ? text(from: start) : nil
+    }
+
+    private mutating func scalars() -> [JSON]? {
+        guard eat("[") else { return nil }
+        var values: [JSON] = []
+        if eat("]") { return values }
+        repeat {
+            guard values.count < Self.elementsMax, let value = scalar() else { return nil }
+            values.append(value)
+        } while eat(",")
+        return eat("]") ? values : nil
+    }
+
+    private mutating func scalar() -> JSON? {
+        guard at < end else { return nil }
+        switch base[at] {
+        case UInt8(ascii: "\""): return string().map { .string(String(plain: $0)) }
+        case UInt8(ascii: "t"): return eat("true") ? .bool(true) : nil
+        case UInt8(ascii: "f"): return eat("false") ? .bool(false) : nil
+        case UInt8(ascii: "n"): return eat("null") ? .null : nil
+        default: return number().map { .number($0) }
+        }
+    }
+
+    /// A number without an exponent.
+    private mutating func number() -> DecimalNumber? {
+        let start = at
+        _ = eat("-")
+        let first = at
+        guard digits() else { return nil }
+        if base[first] == UInt8(ascii: "0"), at > first + 1 { return nil }
+        let isInteger = !eat(".")
+        if !isInteger { guard digits() else { return nil } }
+        return DecimalNumber(grammatical: text(from: start), isInteger: isInteger)
+    }
+
+    private mutating func digits() -> Bool {
+        let start = at
+        while at < end, base[at] &- UInt8(ascii: "0") < 10 { at &+= 1 }
+        return at > start
+    }
+
+    // MARK: - Text
+
+    private func text(from start: Int) -> Text { Text(start: base + start, count: at &- start) }
+
+    /// The name of a member, and the colon behind it.
+    @inline(__always)
+    private mutating func key() -> Text? {
+        guard let key = string(), eat(":") else { return nil }
+        return key
+    }
+
+    private mutating func name() -> Text? {
+        guard let name = string(), name.count <= Self.nameBytesMax else { return nil }
+        return name
+    }
+
+    /// The content of a string of printable ASCII without escapes. Eight bytes at a time: see
+    /// `JSONScanner.skipPlain`.
+    private mutating func string() -> Text? {
+        guard eat("\"") else { return nil }
+        let start = at
+        while at &+ 8 <= end {
+            let word = UnsafeRawPointer(base + at).loadUnaligned(as: UInt64.self)
+            let ones: UInt64 = 0x0101_0101_0101_0101
+            let quotes = word ^ (ones &* 0x22)
+            let slashes = word ^ (ones &* 0x5C)
+            let special =
+                (word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones) | word
+            let found = special & (ones &* 0x80)
+            guard found == 0 else {
+                at &+= found.trailingZeroBitCount &>> 3
+                break
+            }
+            at &+= 8
+        }
+        while at < end {
+            let byte = base[at]
+            if byte == UInt8(ascii: "\"") {
+                defer { at &+= 1 }
+                return text(from: start)
+            }
+            if byte < 0x20 || byte >= 0x80 || byte == UInt8(ascii: "\\") { return nil }
+            at &+= 1
+        }
+        return nil
+    }
+
+    /// Skips this text if it is next; whether it was.
+    @inline(__always)
+    private mutating func eat(_ text: StaticString) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard at &+ count <= end, areSameBytes(base + at, text.utf8Start, count: count) else {
+            return false
+        }
+        at &+= count
+        return true
+    }
+
+    @inline(__always)
+    private func isSame(_ text: Text, _ name: StaticString) -> Bool {
+        text.count == name.utf8CodeUnitCount
+            && areSameBytes(text.baseAddress!, name.utf8Start, count: text.count)
+    }
+}
+
+extension String {
+    /// Text that is ASCII.
+    @inline(__always)
+    init(plain text: UnsafeBufferPointer<UInt8>) {
+        self.init(decoding: text, as: UTF8.self)
+    }
+}
