@@ -37,11 +37,9 @@ public final class Author: Sendable {
 
     /// The same author with its text.
     func withText() -> Author {
-        var writer = JSONWriter()
-        WireAuthor(self).encode(into: &writer)
-        return Author(
+        Author(
             user: user, uid: uid, client: client, tty: tty, connection: connection,
-            replica: replica, text: writer.take())
+            replica: replica, text: JSONWriter.bytes { WireAuthor(self).encode(into: &$0) })
     }
 
     private init(

@@ -58,6 +58,7 @@ public struct CausalContext: Hashable, Sendable {
     /// If a peer knows a higher counter of our own id than we do, this store has lost writes and
     /// needs a new epoch.
     public func highestCounter(of replica: ReplicaID) -> UInt64 {
+        if loose.isEmpty { return vector[replica] }
         let last = position(of: Dot(replica, .max))
         if last < loose.count, loose[last].replica == replica { return loose[last].counter }
         if last > 0, loose[last - 1].replica == replica { return loose[last - 1].counter }
@@ -74,16 +75,17 @@ public struct CausalContext: Hashable, Sendable {
 
     /// Adds the write `dot`. There is no write 0.
     public mutating func insert(_ dot: Dot) {
-        guard dot.counter > 0, !contains(dot) else { return }
-        // The subtraction cannot wrap: the dot is above the entry, so its counter is at least 1.
-        if dot.counter - 1 == vector[dot.replica] {
+        let known = vector[dot.replica]
+        guard dot.counter > known else { return }
+        if dot.counter - 1 == known {
             vector.raise(dot.replica, to: dot.counter)
             fold(dot.replica)
         } else if loose.isEmpty {
             // The token of each answer is one such dot, and this is faster than an insertion.
             loose = [dot]
         } else {
-            loose.insert(dot, at: position(of: dot))
+            let index = position(of: dot)
+            if index == loose.count || loose[index] != dot { loose.insert(dot, at: index) }
         }
     }
 

@@ -43,31 +43,43 @@ public enum ContextToken {
     }
 
     /// The token of one write alone: `3f9a.1:0+1042`.
-    static func render(_ dot: Dot) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(40)
-        dot.replica.append(to: &text)
-        text.append(UInt8(ascii: ":"))
+    static func render(_ dot: Dot) -> String { render(CausalContext(dots: [dot])) }
+
+    /// The most bytes of the token of one write.
+    static let dotBytesMax = ReplicaID.bytesMax + 20 + 4
+
+    /// Writes the token of one write alone: at most `dotBytesMax` bytes.
+    static func write(_ dot: Dot, to text: inout TextPlace) {
+        dot.replica.write(to: &text)
+        text.put(UInt8(ascii: ":"))
         // The first write of a replica leaves no gap.
         if dot.counter > 1 {
-            text.append(UInt8(ascii: "0"))
-            text.append(UInt8(ascii: "+"))
+            text.put(UInt8(ascii: "0"))
+            text.put(UInt8(ascii: "+"))
         }
-        text.append(decimal: dot.counter)
-        return String(decoding: text, as: UTF8.self)
+        text.put(decimal: dot.counter)
     }
 
     /// The only spelling of `context`.
     public static func render(_ context: CausalContext) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(64)
-        append(context, to: &text)
-        return String(decoding: text, as: UTF8.self)
+        String(unsafeUninitializedCapacity: bytesMax(of: context)) { buffer in
+            guard let start = buffer.baseAddress else { return 0 }
+            var text = TextPlace(start)
+            write(context, to: &text)
+            return text.place - start
+        }
     }
 
-    /// Appends the text of `render`. A token is made for each edit, directly in the message.
-    static func append(_ context: CausalContext, to text: inout [UInt8]) {
-        let start = text.count
+    /// The most bytes of the token of a context: each entry or loose dot with its replica, and two
+    /// marks.
+    static func bytesMax(of context: CausalContext) -> Int {
+        (context.vector.entries.count + context.loose.count)
+            * dotBytesMax
+    }
+
+    /// Writes the text of `render`, at most `bytesMax(of:)` bytes.
+    static func write(_ context: CausalContext, to text: inout TextPlace) {
+        let start = text.place
         let entries = context.vector.entries
         let loose = context.loose
         var entry = 0
@@ -81,66 +93,19 @@ public enum ContextToken {
             } else {
                 replica = min(entries[entry].replica, loose[dot].replica)
             }
-            if text.count > start { text.append(UInt8(ascii: ",")) }
-            replica.append(to: &text)
-            text.append(UInt8(ascii: ":"))
+            if text.place > start { text.put(UInt8(ascii: ",")) }
+            replica.write(to: &text)
+            text.put(UInt8(ascii: ":"))
             if entry < entries.count, entries[entry].replica == replica {
-                text.append(decimal: entries[entry].counter)
+                text.put(decimal: entries[entry].counter)
                 entry += 1
             } else {
-                text.append(UInt8(ascii: "0"))
+                text.put(UInt8(ascii: "0"))
             }
             while dot < loose.count, loose[dot].replica == replica {
-                text.append(UInt8(ascii: "+"))
-                text.append(decimal: loose[dot].counter)
+                text.put(UInt8(ascii: "+"))
+                text.put(decimal: loose[dot].counter)
                 dot += 1
-            }
-        }
-    }
-}
-
-extension [UInt8] {
-    /// Appends a number in decimal digits without leading zeros.
-    mutating func append(decimal number: UInt64) {
-        var rest = number
-        var digits = 1
-        while rest >= 10 {
-            rest /= 10
-            digits += 1
-        }
-        append(digits: digits) { text in
-            var rest = number
-            var place = digits
-            while place > 0 {
-                place &-= 1
-                (text + place).initialize(to: UInt8(truncatingIfNeeded: rest % 10) &+ 0x30)
-                rest /= 10
-            }
-        }
-    }
-
-    /// Appends a number in lower hexadecimal digits without leading zeros.
-    mutating func append(hexadecimal number: UInt64) {
-        let bits = Swift.max(1, UInt64.bitWidth - number.leadingZeroBitCount)
-        let digits = (bits + 3) / 4
-        append(digits: digits) { text in
-            var rest = number
-            var place = digits
-            while place > 0 {
-                place &-= 1
-                let digit = UInt8(truncatingIfNeeded: rest & 0xF)
-                (text + place).initialize(to: digit &+ (digit < 10 ? 0x30 : 0x57))
-                rest &>>= 4
-            }
-        }
-    }
-
-    @inline(__always)
-    private mutating func append(digits: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Void) {
-        append(addingCapacity: digits) { span in
-            span.withUnsafeMutableBufferPointer { buffer, count in
-                body(buffer.baseAddress! + count)
-                count += digits
             }
         }
     }

@@ -39,16 +39,22 @@ extension ReplicaID: Comparable {
 extension ReplicaID: CustomStringConvertible {
     /// `3f9a.1`: the id in lower hexadecimal digits without leading zeros, a dot, the epoch.
     public var description: String {
-        var text: [UInt8] = []
-        append(to: &text)
-        return String(decoding: text, as: UTF8.self)
+        String(unsafeUninitializedCapacity: Self.bytesMax) { buffer in
+            guard let start = buffer.baseAddress else { return 0 }
+            var text = TextPlace(start)
+            write(to: &text)
+            return text.place - start
+        }
     }
 
-    /// Appends the text of `description`.
-    func append(to text: inout [UInt8]) {
-        text.append(hexadecimal: id)
-        text.append(UInt8(ascii: "."))
-        text.append(decimal: UInt64(epoch))
+    /// The most bytes of `description`.
+    static let bytesMax = 16 + 1 + 10
+
+    /// Writes the text of `description`.
+    func write(to text: inout TextPlace) {
+        text.put(hexadecimal: id)
+        text.put(UInt8(ascii: "."))
+        text.put(decimal: UInt64(epoch))
     }
 
     /// The replica with this text; `nil` unless `text` is exactly what `description` writes.

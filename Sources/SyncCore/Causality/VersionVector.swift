@@ -41,6 +41,8 @@ public struct VersionVector: Hashable, Sendable {
 
     /// The counter of `replica`; 0 for none.
     public subscript(replica: ReplicaID) -> UInt64 {
+        // Nearly always there is only one. An empty vector has the counter 0 here.
+        if entries.head.replica == replica { return entries.head.counter }
         let index = position(of: replica)
         return index < entries.count && entries[index].replica == replica
             ? entries[index].counter : 0
@@ -54,6 +56,10 @@ public struct VersionVector: Hashable, Sendable {
     /// Adds all writes of `replica` up to `counter`.
     public mutating func raise(_ replica: ReplicaID, to counter: UInt64) {
         guard counter > 0 else { return }
+        if entries.head.replica == replica, entries.head.counter > 0 {
+            if entries.head.counter < counter { entries.head = Entry(replica, counter) }
+            return
+        }
         let index = position(of: replica)
         if index < entries.count, entries[index].replica == replica {
             if entries[index].counter < counter { entries[index] = Entry(replica, counter) }
@@ -73,7 +79,7 @@ extension VersionVector {
     /// each edit changes a copy or two, which need no allocation.
     public struct Entries: RandomAccessCollection, Hashable, Sendable {
         /// The first entry. If its counter is 0, the list is empty.
-        private var head = Entry(ReplicaID(id: 0, epoch: 0), 0)
+        fileprivate var head = Entry(ReplicaID(id: 0, epoch: 0), 0)
         private var others: [Entry] = []
 
         public var startIndex: Int { 0 }

@@ -40,6 +40,16 @@ struct Admission {
         static let neither = Kind(isEdit: false, waitsForOwnEdits: false)
     }
 
+    /// Whether a request without a key, with an answer of its own, is executed now: what `admit`
+    /// says of nearly all requests.
+    @inline(__always)
+    static func runs(
+        _ kind: Kind, on connection: Connection, isServing: Bool, isHealthy: Bool
+    ) -> Bool {
+        if kind.waitsForOwnEdits, connection.editsPending > 0 { return false }
+        return !kind.isEdit || isServing && isHealthy
+    }
+
     /// Checks a request.
     ///
     /// - Parameter isKeyUnused: The store has just reported that it does not have the request's

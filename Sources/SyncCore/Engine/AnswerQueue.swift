@@ -71,9 +71,19 @@ struct AnswerQueue {
         guard slot.number >= firstNumber else { return }
         let line = spread()
         let index = Int(slot.number - firstNumber)
-        line.bytes += frame.count
-        line.places[index] = .ready(frame)
-        guard index == 0 else { return }
+        guard index == 0 else {
+            line.bytes += frame.count
+            line.places[index] = .ready(frame)
+            return
+        }
+        line.places.takeFirst()
+        firstNumber += 1
+        write(frame)
+        moveReady(line)
+    }
+
+    /// Moves answers to the chunks that waited only for the one before them.
+    private mutating func moveReady(_ line: Line) {
         while case .ready(let frame)? = line.places.first {
             line.bytes -= frame.count
             write(frame)
@@ -85,14 +95,16 @@ struct AnswerQueue {
 
     /// Fills a slot with a response (JSON text), as a frame. If it can be sent now, which is nearly
     /// always so, the text is copied only once, into its chunk.
-    mutating func fill(_ slot: Slot, text: [UInt8]) {
-        guard hasSingle, slot.number == firstNumber else {
+    mutating func fill(_ slot: Slot, text: UnsafeBufferPointer<UInt8>) {
+        guard slot.number == firstNumber, isWaiting else {
             return fill(slot, with: Frame.encode(text: text))
         }
+        if !hasSingle { line?.places.takeFirst() }
         hasSingle = false
         firstNumber += 1
         let count = Frame.headerBytes + text.count
         withChunk(for: count) { $0.append(frameOf: text) }
+        if let line { moveReady(line) }
     }
 
     /// Adds an answer after all others.

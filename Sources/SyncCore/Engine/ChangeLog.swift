@@ -32,7 +32,7 @@ struct ChangeLog {
     private(set) var next: UInt64
     /// The last result that was read into an empty output since the last revision. Subscribers with
     /// the same cursor, which are most, share it.
-    private var lastRead: (from: UInt64, bytesMax: Int, next: UInt64, output: Output)?
+    private var lastRead = (from: UInt64.max, bytesMax: 0, next: UInt64.max, output: Output())
 
     /// An empty log whose next revision is `next`.
     init(next: UInt64) {
@@ -44,7 +44,7 @@ struct ChangeLog {
     mutating func append(
         _ frame: [UInt8], touched: FieldNumbers?, bytesMax: Int, retained: RetainedBytes
     ) {
-        lastRead = nil
+        if lastRead.from != .max { lastRead = (.max, 0, .max, Output()) }
         let chunk = chunkWithRoom(for: frame.count, bytesMax: bytesMax)
         let range = chunk.append(frame)
         entries.append(
@@ -95,7 +95,7 @@ struct ChangeLog {
             readAll(from: &cursor, into: &output, bytesMax: bytesMax)
             return
         }
-        if let lastRead, lastRead.from == cursor, lastRead.bytesMax == bytesMax {
+        if lastRead.from == cursor, lastRead.bytesMax == bytesMax {
             output = lastRead.output
             cursor = lastRead.next
             return

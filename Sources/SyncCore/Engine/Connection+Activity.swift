@@ -32,7 +32,7 @@ extension Connection {
         fileprivate var farewell: [UInt8]?
         /// The dots that this connection wrote, by form. The connection has seen them, whatever its
         /// token says.
-        fileprivate var ownDots: [FormKey: OwnDots] = [:]
+        fileprivate var ownDots = OwnDotsByForm()
         fileprivate var backup: Int64?
         fileprivate var draftRate = RateWindow()
         fileprivate var refusalRate = RateWindow()
@@ -116,12 +116,12 @@ extension Connection {
 
     /// The causal context of this connection's own writes to a form.
     func ownContext(of form: FormKey) -> CausalContext? {
-        clientState?.activity?.ownDots[form]?.context
+        clientState?.activity?.ownDots.context(of: form)
     }
 
     /// Notes what it wrote to a form. `held` gives what the form's stores hold.
     func note(_ dots: Few<Dot>, in form: FormKey, held: () -> Set<Dot>) {
-        activity.ownDots[form, default: OwnDots()].insert(dots, held: held)
+        activity.ownDots.insert(dots, in: form, held: held)
     }
 
     /// The backup that this connection is receiving (`server.backup`).
@@ -196,6 +196,27 @@ struct Inbox {
     }
 }
 
+/// The writes of one connection. Most connections write to one form, which needs no look-up.
+private struct OwnDotsByForm {
+    private var latest: (form: FormKey, dots: OwnDots)?
+    private var others: [FormKey: OwnDots] = [:]
+
+    var isEmpty: Bool { latest == nil }
+
+    func context(of form: FormKey) -> CausalContext? {
+        guard let latest else { return nil }
+        return latest.form == form ? latest.dots.context : others[form]?.context
+    }
+
+    mutating func insert(_ dots: Few<Dot>, in form: FormKey, held: () -> Set<Dot>) {
+        if latest?.form != form {
+            if let latest { others[latest.form] = latest.dots }
+            latest = (form, others.removeValue(forKey: form) ?? OwnDots())
+        }
+        latest!.dots.insert(dots, held: held)
+    }
+}
+
 /// The writes of one connection to one form.
 struct OwnDots {
     private(set) var context = CausalContext()
@@ -205,7 +226,7 @@ struct OwnDots {
 
     /// Adds fresh writes. `held` gives what the form's stores hold.
     mutating func insert(_ dots: Few<Dot>, held: () -> Set<Dot>) {
-        for dot in dots { context.insert(dot) }
+        for place in dots.indices { context.insert(dots[place]) }
         guard context.loose.count >= pruneAt else { return }
         let held = held()
         context = context.prunedLoose(where: held.contains)

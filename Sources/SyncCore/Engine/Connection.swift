@@ -178,8 +178,8 @@ final class BatchAnswer {
     }
 
     /// Adds a response (JSON text); returns the whole frame after the last one.
-    func add(_ response: [UInt8]) -> [UInt8]? {
-        responses.append(response)
+    func add(_ response: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        responses.append(Array(response))
         bytes += response.count + 1
         waiting -= 1
         guard waiting == 0 else { return nil }

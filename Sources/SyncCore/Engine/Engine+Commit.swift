@@ -191,10 +191,13 @@ extension Engine {
         connection.editSettled(answerBytes: waiter.response.count)
         if error != nil { counters.refused += 1 }
         if let id = waiter.id {
-            let response = error.map { error in
-                workspace.encoded { Answer.encode(id, error, into: &$0) }
+            if let error {
+                answer(connection, waiter.target, id) { Answer.encode(id, error, into: &$0) }
+            } else {
+                waiter.response.withUnsafeBufferPointer {
+                    deliver($0, to: waiter.target, connection)
+                }
             }
-            deliver(response ?? waiter.response, to: waiter.target, connection)
         }
         closeOnceSettled(connection)
     }

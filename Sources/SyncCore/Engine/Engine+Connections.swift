@@ -301,7 +301,9 @@ extension Engine {
     }
 
     /// Delivers a response (JSON text) to its target.
-    func deliver(_ response: [UInt8], to target: AnswerTarget, _ connection: Connection) {
+    func deliver(
+        _ response: UnsafeBufferPointer<UInt8>, to target: AnswerTarget, _ connection: Connection
+    ) {
         switch target {
         case .nowhere: return
         case .slot(let slot): connection.answers.fill(slot, text: response)

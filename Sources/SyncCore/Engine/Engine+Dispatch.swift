@@ -68,6 +68,13 @@ extension Engine {
     func admit(
         _ kind: Admission.Kind, _ call: PendingCall, isKeyUnused: Bool = false
     ) -> Verdict {
+        if call.key == nil, case .slot = call.target,
+            Admission.runs(
+                kind, on: call.connection, isServing: lifecycle == .serving,
+                isHealthy: link.isHealthy)
+        {
+            return .run
+        }
         let admission = Admission(
             leaving: lifecycle.reasonToLeave, trouble: link.trouble,
             answerBytesMax: configuration.limits.answerBytesMax,
@@ -160,7 +167,8 @@ extension Engine {
             }
             return sendWhenDurable(call, response, form)
         }
-        let result = workspace.encoded(result)
+        // Of the exact size: the rest of the writer's memory may contain the request with a secret.
+        let result = Array(workspace.encoded(result))
         remember(call, result, form)
         sendWhenDurable(call, response(call.id, result), form)
     }
@@ -168,9 +176,6 @@ extension Engine {
     /// Stores an answer for a retry with the same key.
     private func remember(_ call: PendingCall, _ result: [UInt8], _ form: LiveForm) {
         guard let key = call.key else { return }
-        // A copy of the exact size. The writer's buffer is larger, and its unused bytes may contain
-        // the request with a secret.
-        let result = result.withUnsafeBytes { [UInt8]($0) }
         let time = clocks.steadyMilliseconds()
         let row = KeyRow(
             uid: key.id.uid, key: key.id.key, at: time, digest: key.digest, result: result)
@@ -181,14 +186,18 @@ extension Engine {
     }
 
     /// Delivers the response to an edit as soon as the edit is durable.
-    private func sendWhenDurable(_ call: PendingCall, _ response: [UInt8], _ form: LiveForm) {
+    private func sendWhenDurable(
+        _ call: PendingCall, _ response: UnsafeBufferPointer<UInt8>, _ form: LiveForm
+    ) {
         if !deferUntilDurable(call, response, about: form.key), call.id != nil {
             deliver(response, to: call.target, call.connection)
         }
     }
 
     /// A response with a result that is already JSON text.
-    private func response(_ id: RequestID?, _ result: [UInt8]) -> [UInt8] {
+    private func response(
+        _ id: RequestID?, _ result: [UInt8]
+    ) -> UnsafeBufferPointer<UInt8> {
         workspace.encoded { Answer.encode(id ?? .null, into: &$0) { $0.raw(result) } }
     }
 
@@ -232,7 +241,8 @@ extension Engine {
     ) -> PendingCall.KeyUse {
         PendingCall.KeyUse(
             id: KeyIndex.ID(uid: connection.peer.uid, key: key),
-            digest: environment.digest(workspace.encoded { request.encode(id: nil, into: &$0) }))
+            digest: environment.digest(
+                Array(workspace.encoded { request.encode(id: nil, into: &$0) })))
     }
 
     private func repeatAnswer(
@@ -250,16 +260,15 @@ extension Engine {
     /// whether there is one. Below `durability = commit`, nothing waits unless the disk is too
     /// slow.
     func deferUntilDurable(
-        _ call: PendingCall, _ response: [UInt8], about form: FormKey?, batch: UInt64? = nil
+        _ call: PendingCall, _ response: UnsafeBufferPointer<UInt8>, about form: FormKey?,
+        batch: UInt64? = nil
     ) -> Bool {
         guard configuration.durability == .commit || isDiskBehind,
             let number = batch ?? link.newestPending
         else { return false }
-        // A copy of the exact size, because the writer's buffer is as large as the longest answer
-        // so far.
         let waiter = OpenBatch.Waiter(
             connection: call.connection.id, form: form, target: call.target, id: call.id,
-            response: [UInt8](response[...]))
+            response: Array(response))
         guard link.wait(for: number, waiter) else { return false }
         call.connection.editBegan(answerBytes: response.count)
         return true

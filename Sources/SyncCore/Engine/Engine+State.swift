@@ -289,7 +289,6 @@ extension Engine {
         scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
         let outcome = transaction.finish(
             kind, session: connection.session, undoes: undoes, skipped: skipped ?? [])
-        let context = form.working.answerContext(seen, outcome.dots)
         note(outcome.dots, form, connection)
         // The named and the changed fields, ascending.
         let told =
@@ -299,9 +298,15 @@ extension Engine {
         publishOutcome(outcome, of: form, by: transaction.author)
         answerEdit(call, of: form) { writer in
             SetResult.encode(
-                form: form.name, revision: Revision(clamping: outcome.revision), context: context,
-                skipped: skipped, into: &writer
+                form: form.name, revision: Revision(clamping: outcome.revision), skipped: skipped,
+                into: &writer
             ) { writer in
+                if seen.isEmpty, outcome.dots.count == 1 {
+                    writer.token(outcome.dots[0])
+                } else {
+                    writer.token(state.answerContext(seen, outcome.dots))
+                }
+            } fields: { writer in
                 for place in told.indices {
                     let index = told[place]
                     writer.field(

@@ -39,19 +39,21 @@ public final class FrameChunk {
     public var unusedBytes: Int { storage.count - count }
 
     /// Appends the bytes, which must fit; returns their range.
-    func append(_ bytes: [UInt8]) -> Range<Int> {
+    func append(_ bytes: [UInt8]) -> Range<Int> { bytes.withUnsafeBufferPointer { append($0) } }
+
+    /// Appends the bytes, which must fit; returns their range.
+    func append(_ bytes: UnsafeBufferPointer<UInt8>) -> Range<Int> {
         precondition(bytes.count <= unusedBytes, "a frame must fit its chunk")
         let start = count
-        bytes.withUnsafeBytes { source in
-            guard let base = source.baseAddress, let target = storage.baseAddress else { return }
-            (target + start).copyMemory(from: base, byteCount: source.count)
+        if let base = bytes.baseAddress, let target = storage.baseAddress {
+            (target + start).copyMemory(from: base, byteCount: bytes.count)
         }
         count += bytes.count
         return start..<count
     }
 
     /// Appends the text (JSON) as a frame, which must fit.
-    func append(frameOf text: [UInt8]) {
+    func append(frameOf text: UnsafeBufferPointer<UInt8>) {
         precondition(!text.isEmpty && text.count <= UInt32.max, "a frame holds a message")
         let length = UInt32(text.count).bigEndian
         precondition(Frame.headerBytes + text.count <= unusedBytes, "a frame must fit its chunk")

@@ -279,9 +279,6 @@ final class FormState {
     }
 
     private func encoded(_ field: FieldState) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.reserveCapacity(240)
-        field.encodeMembers(into: &writer)
-        return writer.take()
+        JSONWriter.bytes { field.encodeMembers(into: &$0) }
     }
 }

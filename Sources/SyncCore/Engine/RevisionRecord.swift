@@ -64,15 +64,15 @@ extension RevisionRecord {
     /// The approximate size of the record, on disk and in memory, without encoding it.
     var bytesEstimate: Int {
         var bytes = 160 + by.user.utf8.count + (session?.utf8.count ?? 0)
-        for name in touched { bytes += name.utf8.count + 3 }
-        for step in undo { bytes += step.bytesEstimate }
+        for place in touched.indices { bytes += touched[place].utf8.count + 3 }
+        for place in undo.indices { bytes += undo[place].bytesEstimate }
         return bytes
     }
 
     /// The record as JSON text.
-    func encoded() -> [UInt8] {
-        var writer = JSONWriter()
-        writer.reserveCapacity(512)
+    func encoded() -> [UInt8] { JSONWriter.bytes { encode(into: &$0) } }
+
+    private func encode(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("kind", kind.rawValue)
         writer.member("at", at)
@@ -92,7 +92,6 @@ extension RevisionRecord {
         if !skipped.isEmpty { writer.member("skipped", skipped) }
         writer.member("takesBack", undoes.map { Int64(clamping: $0) })
         writer.endObject()
-        return writer.take()
     }
 
     /// Parses the output of `encoded`; `nil` for anything else.

@@ -154,7 +154,7 @@ struct UndoJournal {
         depthMax: Int
     ) {
         let owner = Owner(uid: record.by.uid, session: record.session)
-        let place = lines.firstIndex { $0.uid == owner.uid }
+        let place = lines.indices.first { lines[$0].uid == owner.uid }
         if place == nil, steps.isEmpty { return }
         if place == nil { lines.append(Line(uid: owner.uid)) }
         change(at: place ?? lines.count - 1) { line in
@@ -221,6 +221,7 @@ struct UndoJournal {
     /// Queueing", INFOCOM 1990);
     private mutating func dropOldest(ofMost size: (Line) -> Int) {
         guard var most = lines.indices.first else { return }
+        if lines.count == 1 { return change(at: most) { $0.dropOldest() } }
         for place in lines.indices.dropFirst() {
             let (more, oldest) = (size(lines[place]), lines[place].oldest)
             if (more, lines[most].oldest) > (size(lines[most]), oldest) { most = place }

@@ -1,5 +1,5 @@
 /// What the execution of a request uses, kept for the next one.
-struct Workspace {
+struct Workspace: ~Copyable {
     /// Its buffer is as large as the longest text so far.
     var writer = JSONWriter()
     /// Counts the steps of patterns, which are compiled with it.
@@ -14,10 +14,10 @@ struct Workspace {
         self.compile = { pattern in compile(pattern).map { $0.metered(meter) } }
     }
 
-    /// JSON text.
-    mutating func encoded(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+    /// JSON text, valid until the next call.
+    mutating func encoded(_ body: (inout JSONWriter) -> Void) -> UnsafeBufferPointer<UInt8> {
         writer.removeAll()
         body(&writer)
-        return writer.bytes
+        return writer.output
     }
 }

@@ -70,7 +70,7 @@ enum SnapshotSize {
             }
             writer.removeAll()
             writer.value(option.tag)
-            return writer.bytes.count
+            return writer.count
         }
     }
 }

@@ -27,19 +27,12 @@ extension JSON {
 
     /// Appends the value as compact JSON.
     public func encode(into bytes: inout [UInt8]) {
-        var taken: [UInt8] = []
-        swap(&taken, &bytes)
-        var writer = JSONWriter(appendingTo: taken)
-        taken = []
-        writer.value(self)
-        bytes = writer.take()
+        JSONWriter.write({ $0.value(self) }) { bytes.append(contentsOf: $0) }
     }
 
     /// The value as compact JSON.
     public var encoded: [UInt8] {
-        var writer = JSONWriter()
-        writer.value(self)
-        return writer.take()
+        JSONWriter.bytes { $0.value(self) }
     }
 
     /// The approximate number of bytes as text, without encoding.

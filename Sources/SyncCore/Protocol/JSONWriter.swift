@@ -4,33 +4,77 @@
 /// unchanged. All other text is escaped so that even printing it to a terminal is harmless: beyond
 /// RFC 8259, DEL, C1, line separators and bidirectional controls are written as `\uXXXX`. The
 /// caller must close what it opens; the writer does not check it.
-public struct JSONWriter: Sendable {
-    /// The output so far.
-    public private(set) var bytes: [UInt8]
+///
+/// It writes to memory of its own, because the checks of an array for each part of a message cost
+/// more than the part.
+public struct JSONWriter: ~Copyable {
+    private var start: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    /// The number of bytes in the output.
+    public private(set) var count = 0
+    private var isOwner: Bool
     private var needsComma = false
 
-    /// A writer that appends to these bytes.
-    public init(appendingTo bytes: consuming [UInt8] = []) {
-        self.bytes = bytes
+    /// A writer without output.
+    public init() {
+        start = UnsafeMutablePointer(bitPattern: 1)!
+        capacity = 0
+        isOwner = false
     }
 
-    /// Returns the bytes and leaves the writer empty, so that the buffer has one owner.
+    /// A writer to this memory, which must outlive it. Longer output moves to memory of its own.
+    private init(to memory: UnsafeMutableBufferPointer<UInt8>) {
+        start = memory.baseAddress!
+        capacity = memory.count
+        isOwner = false
+    }
+
+    /// Passes to `result` what `body` writes. Short output needs only the stack.
+    @inline(__always)
+    static func write<Result>(
+        _ body: (inout JSONWriter) -> Void, _ result: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { memory in
+            var writer = JSONWriter(to: memory)
+            body(&writer)
+            return result(writer.output)
+        }
+    }
+
+    /// What `body` writes.
+    @inline(__always)
+    static func bytes(_ body: (inout JSONWriter) -> Void) -> [UInt8] { write(body) { Array($0) } }
+
+    deinit { if isOwner { start.deallocate() } }
+
+    /// A copy of the output.
+    public var bytes: [UInt8] { [UInt8](UnsafeBufferPointer(start: start, count: count)) }
+
+    /// The output, valid until the next change.
+    var output: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
+
+    /// Returns the output and leaves the writer empty.
     public mutating func take() -> [UInt8] {
-        var taken: [UInt8] = []
-        swap(&taken, &bytes)
-        needsComma = false
+        let taken = bytes
+        removeAll()
         return taken
     }
 
-    /// Removes the output and keeps the capacity.
+    /// Removes the output and keeps the memory.
     public mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+        count = 0
         needsComma = false
     }
 
-    /// Reserves capacity for this many bytes in total.
-    public mutating func reserveCapacity(_ count: Int) {
-        bytes.reserveCapacity(count)
+    @inline(never)
+    private mutating func grow(to total: Int) {
+        let grown = max(total, 2 * capacity, 64)
+        let next = UnsafeMutablePointer<UInt8>.allocate(capacity: grown)
+        next.update(from: start, count: count)
+        if isOwner { start.deallocate() }
+        start = next
+        capacity = grown
+        isOwner = true
     }
 
     // MARK: - Structure
@@ -38,32 +82,37 @@ public struct JSONWriter: Sendable {
     /// A comma if one is needed.
     @inline(__always)
     private mutating func separate() {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        if needsComma { put(UInt8(ascii: ",")) }
         needsComma = true
     }
 
+    /// Appends a byte, which is not a value.
+    @inline(__always)
+    private mutating func put(_ byte: UInt8) {
+        if count == capacity { grow(to: count &+ 1) }
+        start[count] = byte
+        count &+= 1
+    }
+
     /// Appends a comma if needed, and what `body` writes: at most `room` bytes; `body` returns how
-    /// many. It checks capacity and ownership once instead of for each byte.
+    /// many.
     @inline(__always)
     private mutating func append(
         room: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int
     ) {
-        let comma = needsComma ? 1 : 0
-        bytes.append(addingCapacity: room + 1) { span in
-            span.withUnsafeMutableBufferPointer { buffer, count in
-                let place = buffer.baseAddress! + count
-                place.initialize(to: UInt8(ascii: ","))
-                let written = body(place + comma)
-                count += comma + written
-            }
+        if capacity &- count <= room { grow(to: count &+ room &+ 1) }
+        if needsComma {
+            start[count] = UInt8(ascii: ",")
+            count &+= 1
         }
+        count &+= body(start + count)
         needsComma = true
     }
 
     /// Opens an object.
     public mutating func beginObject() {
         separate()
-        bytes.append(UInt8(ascii: "{"))
+        put(UInt8(ascii: "{"))
         needsComma = false
     }
 
@@ -77,20 +126,20 @@ public struct JSONWriter: Sendable {
 
     /// Closes an object.
     public mutating func endObject() {
-        bytes.append(UInt8(ascii: "}"))
+        put(UInt8(ascii: "}"))
         needsComma = true
     }
 
     /// Opens an array.
     public mutating func beginArray() {
         separate()
-        bytes.append(UInt8(ascii: "["))
+        put(UInt8(ascii: "["))
         needsComma = false
     }
 
     /// Closes an array.
     public mutating func endArray() {
-        bytes.append(UInt8(ascii: "]"))
+        put(UInt8(ascii: "]"))
         needsComma = true
     }
 
@@ -111,7 +160,7 @@ public struct JSONWriter: Sendable {
     /// The name of the member whose value comes next: any text.
     public mutating func key(named name: String) {
         string(name)
-        bytes.append(UInt8(ascii: ":"))
+        put(UInt8(ascii: ":"))
         needsComma = false
     }
 
@@ -140,22 +189,10 @@ public struct JSONWriter: Sendable {
 
     private mutating func digits(_ magnitude: UInt64, isNegative: Bool) {
         append(room: 21) { place in
-            var count = isNegative ? 2 : 1
-            var rest = magnitude
-            while rest >= 10 {
-                rest /= 10
-                count += 1
-            }
-            place.initialize(to: UInt8(ascii: "-"))
-            rest = magnitude
-            var index = count
-            let first = isNegative ? 1 : 0
-            while index > first {
-                index &-= 1
-                (place + index).initialize(to: UInt8(truncatingIfNeeded: rest % 10) &+ 0x30)
-                rest /= 10
-            }
-            return count
+            var text = TextPlace(place)
+            if isNegative { text.put(UInt8(ascii: "-")) }
+            text.put(decimal: magnitude)
+            return text.place - place
         }
     }
 
@@ -164,8 +201,7 @@ public struct JSONWriter: Sendable {
         if value.exponent == 0 {
             integer(value.significand)
         } else {
-            separate()
-            bytes.append(contentsOf: value.description.utf8)
+            raw(value.description)
         }
     }
 
@@ -183,17 +219,26 @@ public struct JSONWriter: Sendable {
         quotePlain(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// A string without escapes, whose bytes `body` appends.
-    private mutating func plain(_ body: (inout [UInt8]) -> Void) {
-        separate()
-        bytes.append(UInt8(ascii: "\""))
-        body(&bytes)
-        bytes.append(UInt8(ascii: "\""))
-    }
-
     /// The token of a causal context.
     mutating func token(_ context: CausalContext) {
-        plain { ContextToken.append(context, to: &$0) }
+        plain(bytesMax: ContextToken.bytesMax(of: context)) { ContextToken.write(context, to: &$0) }
+    }
+
+    /// The token of one write alone.
+    mutating func token(_ dot: Dot) {
+        plain(bytesMax: ContextToken.dotBytesMax) { ContextToken.write(dot, to: &$0) }
+    }
+
+    /// A string that `body` writes, which needs no escapes.
+    @inline(__always)
+    private mutating func plain(bytesMax: Int, _ body: (inout TextPlace) -> Void) {
+        append(room: bytesMax + 2) { place in
+            var text = TextPlace(place)
+            text.put(UInt8(ascii: "\""))
+            body(&text)
+            text.put(UInt8(ascii: "\""))
+            return text.place - place
+        }
     }
 
     /// A timestamp, a string of RFC 3339.
@@ -247,29 +292,51 @@ public struct JSONWriter: Sendable {
 
     // MARK: - Escapes
 
-    /// A string in quotation marks; one copy if it needs no escapes.
+    /// A string in quotation marks. It is copied while it is checked, and again only if a byte is
+    /// neither printable ASCII nor free of escapes.
     private mutating func quote(_ text: UnsafeBufferPointer<UInt8>) {
+        if capacity &- count < text.count &+ 3 { grow(to: count &+ text.count &+ 3) }
+        var place = start + count
+        if needsComma {
+            place.pointee = UInt8(ascii: ",")
+            place += 1
+        }
+        place.pointee = UInt8(ascii: "\"")
+        place += 1
         var position = 0
+        while position &+ 8 <= text.count {
+            let word = UnsafeRawPointer(text.baseAddress!).loadUnaligned(
+                fromByteOffset: position, as: UInt64.self)
+            guard isPlain(word) else { return quote(text, checked: position) }
+            UnsafeMutableRawPointer(place + position).storeBytes(of: word, as: UInt64.self)
+            position &+= 8
+        }
         while position < text.count {
-            if position + 8 <= text.count, isPlain(text, at: position) {
-                position += 8
-                continue
-            }
             let byte = text[position]
-            let isQuoted = byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-            // The last bytes of a text, and all of a short one: nearly always letters.
-            if byte &- 0x20 < 0x5F && !isQuoted {
-                position += 1
-                continue
+            guard byte &- 0x20 < 0x5F, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
+                return quote(text, checked: position)
             }
-            if isQuoted || SafeText.harmful(at: position, in: text) != nil {
+            place[position] = byte
+            position &+= 1
+        }
+        place[position] = UInt8(ascii: "\"")
+        count = place - start &+ position &+ 1
+        needsComma = true
+    }
+
+    /// The same for text whose first bytes need no escapes.
+    private mutating func quote(_ text: UnsafeBufferPointer<UInt8>, checked: Int) {
+        for position in checked..<text.count {
+            let byte = text[position]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+                || SafeText.harmful(at: position, in: text) != nil
+            {
                 separate()
-                bytes.append(UInt8(ascii: "\""))
+                put(UInt8(ascii: "\""))
                 escape(text, from: position)
-                bytes.append(UInt8(ascii: "\""))
+                put(UInt8(ascii: "\""))
                 return
             }
-            position += 1
         }
         quotePlain(text)
     }
@@ -277,9 +344,7 @@ public struct JSONWriter: Sendable {
     /// Whether eight bytes certainly need no escapes: ASCII without control characters, quotation
     /// marks and backslashes. Same test as `JSONScanner.skipPlain`.
     @inline(__always)
-    private func isPlain(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Bool {
-        let word = UnsafeRawPointer(text.baseAddress!).loadUnaligned(
-            fromByteOffset: position, as: UInt64.self)
+    private func isPlain(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let quotes = word ^ (ones &* 0x22)
         let slashes = word ^ (ones &* 0x5C)
@@ -308,13 +373,13 @@ public struct JSONWriter: Sendable {
         while position < text.count {
             let byte = text[position]
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-                bytes.append(contentsOf: text[run..<position])
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
+                put(text[run..<position])
+                put(UInt8(ascii: "\\"))
+                put(byte)
                 position += 1
                 run = position
             } else if let (scalar, length) = SafeText.harmful(at: position, in: text) {
-                bytes.append(contentsOf: text[run..<position])
+                put(text[run..<position])
                 appendEscape(scalar)
                 position += length
                 run = position
@@ -322,23 +387,27 @@ public struct JSONWriter: Sendable {
                 position += 1
             }
         }
-        bytes.append(contentsOf: text[run..<position])
+        put(text[run..<position])
+    }
+
+    private mutating func put(_ run: Slice<UnsafeBufferPointer<UInt8>>) {
+        needsComma = false
+        rawBytes(UnsafeBufferPointer(rebasing: run))
     }
 
     private mutating func appendEscape(_ scalar: UInt32) {
-        bytes.append(UInt8(ascii: "\\"))
+        put(UInt8(ascii: "\\"))
         switch scalar {
-        case 0x08: bytes.append(UInt8(ascii: "b"))
-        case 0x09: bytes.append(UInt8(ascii: "t"))
-        case 0x0A: bytes.append(UInt8(ascii: "n"))
-        case 0x0C: bytes.append(UInt8(ascii: "f"))
-        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case 0x08: put(UInt8(ascii: "b"))
+        case 0x09: put(UInt8(ascii: "t"))
+        case 0x0A: put(UInt8(ascii: "n"))
+        case 0x0C: put(UInt8(ascii: "f"))
+        case 0x0D: put(UInt8(ascii: "r"))
         default:
-            bytes.append(UInt8(ascii: "u"))
+            put(UInt8(ascii: "u"))
             for shift: UInt32 in [12, 8, 4, 0] {
                 let digit = UInt8(scalar >> shift & 0xF)
-                bytes.append(
-                    digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+                put(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
             }
         }
     }

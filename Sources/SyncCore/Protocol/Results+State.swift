@@ -97,13 +97,14 @@ public struct SetResult: Hashable, Sendable {
         writer.endObject()
     }
 
-    /// Writes the object; `fields` writes the fields with `JSONWriter.field`.
+    /// Writes the object; `context` writes the token, and `fields` the fields with
+    /// `JSONWriter.field`.
     @inline(__always)
     static func encode(
-        form: String, revision: Revision, context: CausalContext, skipped: [String]?,
-        into writer: inout JSONWriter, fields: (inout JSONWriter) -> Void
+        form: String, revision: Revision, skipped: [String]?, into writer: inout JSONWriter,
+        context: (inout JSONWriter) -> Void, fields: (inout JSONWriter) -> Void
     ) {
-        writer.beginState(of: form, revision) { $0.token(context) }
+        writer.beginState(of: form, revision, context: context)
         writer.key("fields")
         writer.beginObject()
         fields(&writer)

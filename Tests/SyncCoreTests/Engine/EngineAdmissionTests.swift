@@ -106,9 +106,28 @@ import Testing
     func fullBatch() {
         let batch = BatchAnswer(slot: connection.answers.reserve(), requests: 3)
         let admission = admission()
-        _ = batch.add([UInt8](repeating: 0, count: 99))
+        _ = [UInt8](repeating: 0, count: 99).withUnsafeBufferPointer { batch.add($0) }
         #expect(word(admission.admit(Self.read.kind, call(.batch(batch)), nil)) == "run")
-        _ = batch.add([0])
+        _ = [UInt8](repeating: 0, count: 1).withUnsafeBufferPointer { batch.add($0) }
         #expect(word(admission.admit(Self.read.kind, call(.batch(batch)), nil)) == "answerBytesMax")
+    }
+
+    @Test("what runs without a closer look is what is admitted")
+    func runs() {
+        let call = call(.slot(.unowed))
+        for kind in [Admission.Kind.edit, .read, .neither] {
+            for isPending in [false, true] {
+                if isPending { connection.editBegan(answerBytes: 1) }
+                for (leaving, trouble) in [(nil, nil), (GoodbyeReason.restart, nil), (nil, "full")]
+                {
+                    let verdict = admission(leaving: leaving, trouble: trouble)
+                        .admit(kind, call, nil)
+                    let runs = Admission.runs(
+                        kind, on: connection, isServing: leaving == nil, isHealthy: trouble == nil)
+                    #expect(runs == (word(verdict) == "run"))
+                }
+                if isPending { connection.editSettled(answerBytes: 1) }
+            }
+        }
     }
 }

@@ -177,7 +177,7 @@ import Testing
                         queue.fill(slot, with: text)
                         model[place] = text
                     } else {
-                        queue.fill(slot, text: text)
+                        text.withUnsafeBufferPointer { queue.fill(slot, text: $0) }
                         model[place] = Frame.encode(text: text)
                     }
                     #expect(queue.isAnswered(slot) == !model[...place].contains(nil))

@@ -98,12 +98,10 @@ struct FrameDecoderTests {
         #expect(frames == texts && rest.isEmpty)
     }
 
-    @Test("appends frames behind what is there")
-    func appends() {
-        var bytes: [UInt8] = [9]
-        Frame.append(to: &bytes) { $0.value(["a": 1]) }
-        Frame.append(to: &bytes) { $0.null() }
+    @Test("a frame is a length and a text")
+    func encodes() {
         #expect(
-            bytes == [9, 0, 0, 0, 7] + Array(#"{"a":1}"#.utf8) + [0, 0, 0, 4] + Array("null".utf8))
+            Frame.encode { $0.value(["a": 1]) } == [0, 0, 0, 7] + Array(#"{"a":1}"#.utf8))
+        #expect(Frame.encode(text: Array("null".utf8)) == [0, 0, 0, 4] + Array("null".utf8))
     }
 }

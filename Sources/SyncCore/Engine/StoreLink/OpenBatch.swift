@@ -94,6 +94,15 @@ struct OpenBatch {
 
     init(number: UInt64) { self.number = number }
 
+    /// The most entries that are reserved before they are needed.
+    private static var reservedMax: Int { 64 }
+
+    /// Reserves memory for as many entries as another batch has.
+    mutating func reserve(as other: OpenBatch) {
+        waiters.reserveCapacity(min(other.waiters.count, Self.reservedMax))
+        events.reserveCapacity(min(other.events.count, Self.reservedMax))
+    }
+
     var isEmpty: Bool { changes.isEmpty && keys.isEmpty && waiters.isEmpty && chores.isEmpty }
 
     /// Passes the changes of a form in this batch to `body`.

@@ -167,6 +167,8 @@ struct StoreLink {
     mutating func takeGathering() -> OpenBatch {
         let taken = gathering
         gathering = OpenBatch(number: taken.number + 1)
+        // The next batch is often as large, and growing to this size would copy several times.
+        gathering.reserve(as: taken)
         return taken
     }
 
