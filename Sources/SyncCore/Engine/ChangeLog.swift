@@ -25,6 +25,8 @@ struct ChangeLog {
 
     /// From revision `first` on.
     private var entries = Queue<Entry>()
+    /// The chunk of the newest entry.
+    private var newest: FrameChunk?
     private var bytes = 0
     /// The oldest revision in the log; `next` if there is none.
     private(set) var first: UInt64
@@ -59,19 +61,21 @@ struct ChangeLog {
         self = ChangeLog(next: next)
     }
 
-    private func chunkWithRoom(for count: Int, bytesMax: Int) -> FrameChunk {
-        guard let last = entries.last else {
-            return FrameChunk(capacity: max(Self.chunkBytesMin, count))
+    private mutating func chunkWithRoom(for count: Int, bytesMax: Int) -> FrameChunk {
+        var capacity = Self.chunkBytesMin
+        if let newest {
+            if newest.unusedBytes >= count { return newest }
+            capacity = min(newest.capacity * 2, Self.chunkBytesMax, max(bytesMax / 4, 1))
         }
-        if last.chunk.unusedBytes >= count { return last.chunk }
-        let grown = min(last.chunk.capacity * 2, Self.chunkBytesMax, max(bytesMax / 4, 1))
-        return FrameChunk(capacity: max(grown, count))
+        let chunk = FrameChunk(capacity: max(capacity, count))
+        newest = chunk
+        return chunk
     }
 
     /// Drops whole chunks from the old end while the log holds more than `bytesMax`, but never the
     /// newest frame.
     private mutating func trim(to bytesMax: Int, _ retained: RetainedBytes) {
-        while bytes > bytesMax, let oldest = entries.first?.chunk, oldest !== entries.last?.chunk {
+        while bytes > bytesMax, let oldest = entries.first?.chunk, oldest !== newest {
             while let entry = entries.first, entry.chunk === oldest {
                 bytes -= entry.end - entry.start
                 first += 1

@@ -75,12 +75,14 @@ struct Transaction {
         let edits: [FieldEdit]
         do {
             // A closure that used `value` of the transaction would copy it for each value. The
-            // copy of the contents ends before they are written.
-            let contents = contents
-            own = try definition.ownEdit(for: action, control: control) { contents.value($0) }
-            edits =
-                own == nil
-                ? try definition.edits(for: action, control: control) { contents.value($0) } : []
+            // copy of the contents ends before they are written; nearly always there are none.
+            if contents.isEmpty {
+                let state = form.working
+                (own, edits) = try Self.edits(action, control, definition) { state.value($0) }
+            } else {
+                let contents = contents
+                (own, edits) = try Self.edits(action, control, definition) { contents.value($0) }
+            }
         } catch {
             throw WireError(invalid: error, form: form.name)
         }
@@ -96,6 +98,18 @@ struct Transaction {
             let known = extended(seen, of: edit.target)
             try write(reaching, known, seal)
         }
+    }
+
+    /// The edit of the control's own store, or those of other controls that it shows.
+    @inline(__always)
+    private static func edits(
+        _ action: Change.Action, _ control: Int, _ definition: FormDefinition,
+        _ value: (Int) -> JSON
+    ) throws(InvalidValue) -> (own: StoredEdit?, others: [FieldEdit]) {
+        if let own = try definition.ownEdit(for: action, control: control, values: value) {
+            return (own, [])
+        }
+        return (nil, try definition.edits(for: action, control: control, values: value))
     }
 
     /// Counts the values that a write of a control visits, because the number of changes alone does

@@ -9,6 +9,9 @@ struct WrittenContents {
         self.form = form
     }
 
+    /// Whether nothing was written.
+    var isEmpty: Bool { written.isEmpty }
+
     /// The value of a control's store.
     func value(_ index: Int) -> JSON {
         guard let place = written.place(of: index) else {

@@ -82,19 +82,30 @@ func areSameBytes(
     _ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int
 ) -> Bool {
     let (one, other) = (UnsafeRawPointer(left), UnsafeRawPointer(right))
-    var offset = 0
-    while offset + 8 <= count {
-        guard
-            one.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                == other.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        else { return false }
-        offset += 8
+    // The last word overlaps the one before it, so that there are no single bytes.
+    if count >= 8 {
+        let end = count &- 8
+        var offset = 0
+        while offset < end {
+            guard isSameWord(one, other, at: offset, as: UInt64.self) else { return false }
+            offset &+= 8
+        }
+        return isSameWord(one, other, at: end, as: UInt64.self)
     }
-    while offset < count {
-        guard left[offset] == right[offset] else { return false }
-        offset += 1
+    if count >= 4 {
+        return isSameWord(one, other, at: 0, as: UInt32.self)
+            && isSameWord(one, other, at: count &- 4, as: UInt32.self)
     }
+    for offset in 0..<count where left[offset] != right[offset] { return false }
     return true
+}
+
+@inline(__always)
+private func isSameWord<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ one: UnsafeRawPointer, _ other: UnsafeRawPointer, at offset: Int, as: Word.Type
+) -> Bool {
+    one.loadUnaligned(fromByteOffset: offset, as: Word.self)
+        == other.loadUnaligned(fromByteOffset: offset, as: Word.self)
 }
 
 /// The bytes of a scanned string, one at a time, with escapes resolved.

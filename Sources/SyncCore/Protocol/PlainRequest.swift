@@ -58,18 +58,20 @@ private struct PlainReader {
         var params: Params?
         var hasVersion = false
         repeat {
-            guard let key = key() else { return nil }
-            switch key.count {
-            case 7 where isSame(key, "jsonrpc") && !hasVersion:
-                guard eat("\"2.0\"") else { return nil }
+            switch initial {
+            case UInt8(ascii: "j"):
+                guard !hasVersion, eat("\"jsonrpc\":\"2.0\"") else { return nil }
                 hasVersion = true
-            case 2 where isSame(key, "id") && id == nil:
+            case UInt8(ascii: "i"):
+                guard id == nil, eat("\"id\":") else { return nil }
                 id = self.id()
                 if id == nil { return nil }
-            case 6 where isSame(key, "method") && method == nil:
+            case UInt8(ascii: "m"):
+                guard method == nil, eat("\"method\":") else { return nil }
                 method = string()
                 if method == nil { return nil }
-            case 6 where isSame(key, "params") && params == nil:
+            case UInt8(ascii: "p"):
+                guard params == nil, eat("\"params\":") else { return nil }
                 params = self.params()
                 if params == nil { return nil }
             default: return nil
@@ -104,22 +106,19 @@ private struct PlainReader {
         var params = Params()
         if eat("}") { return params }
         repeat {
-            guard let key = key() else { return nil }
-            switch key.count {
-            case 4 where isSame(key, "form") && params.form == nil:
-                params.form = name()
-                if params.form == nil { return nil }
-            case 6 where isSame(key, "fields") && params.field == nil:
-                guard eat("["), let field = name(), eat("]") else { return nil }
+            if eat("\"form\":") {
+                guard params.form == nil, let form = name() else { return nil }
+                params.form = form
+            } else if eat("\"changes\":[") {
+                guard params.field == nil, change(&params), eat("]") else { return nil }
+            } else if eat("\"fields\":[") {
+                guard params.field == nil, let field = name(), eat("]") else { return nil }
                 params.field = field
-            case 7 where isSame(key, "changes") && params.field == nil:
-                guard eat("["), change(&params), eat("]") else { return nil }
-            case 7 where isSame(key, "context") && params.context == nil:
-                params.context = string()
-                guard let context = params.context, context.count <= Self.contextBytesMax else {
-                    return nil
-                }
-            default: return nil
+            } else {
+                guard params.context == nil, eat("\"context\":"), let context = string(),
+                    context.count <= Self.contextBytesMax
+                else { return nil }
+                params.context = context
             }
         } while eat(",")
         return eat("}") ? params : nil
@@ -128,29 +127,28 @@ private struct PlainReader {
     private mutating func change(_ params: inout Params) -> Bool {
         guard eat("{") else { return false }
         repeat {
-            guard let key = key() else { return false }
-            if isSame(key, "field"), params.field == nil {
-                params.field = name()
-                if params.field == nil { return false }
+            if eat("\"field\":") {
+                guard params.field == nil, let field = name() else { return false }
+                params.field = field
             } else {
-                guard params.action == nil, let action = action(key) else { return false }
+                guard params.action == nil, let action = action() else { return false }
                 params.action = action
             }
         } while eat(",")
         return eat("}") && params.field != nil && params.action != nil
     }
 
-    private mutating func action(_ key: Text) -> Change.Action? {
-        if isSame(key, "value") {
+    private mutating func action() -> Change.Action? {
+        if eat("\"value\":") {
             return at < end && base[at] == UInt8(ascii: "[")
                 ? scalars().map { .value(.array($0)) } : scalar().map { .value($0) }
         }
-        if isSame(key, "increment") { return number().map { .increment($0) } }
-        if isSame(key, "toggle") { return eat("true") ? .toggle : nil }
-        if isSame(key, "press") { return eat("true") ? .press : nil }
-        if isSame(key, "reset") { return eat("true") ? .reset : nil }
-        if isSame(key, "add") { return scalars().map { .add($0) } }
-        if isSame(key, "remove") { return scalars().map { .remove($0) } }
+        if eat("\"increment\":") { return number().map { .increment($0) } }
+        if eat("\"toggle\":true") { return .toggle }
+        if eat("\"press\":true") { return .press }
+        if eat("\"reset\":true") { return .reset }
+        if eat("\"add\":") { return scalars().map { .add($0) } }
+        if eat("\"remove\":") { return scalars().map { .remove($0) } }
         return nil
     }
 
@@ -210,12 +208,9 @@ private struct PlainReader {
 
     private func text(from start: Int) -> Text { Text(start: base + start, count: at &- start) }
 
-    /// The name of a member, and the colon behind it.
+    /// The first letter of the name of the next member; 0 at the end.
     @inline(__always)
-    private mutating func key() -> Text? {
-        guard let key = string(), eat(":") else { return nil }
-        return key
-    }
+    private var initial: UInt8 { at &+ 1 < end ? base[at &+ 1] : 0 }
 
     private mutating func name() -> Text? {
         guard let name = string(), name.count <= Self.nameBytesMax else { return nil }
