@@ -91,13 +91,25 @@ struct NameTable<Value> {
     ) -> Int {
         if entry.key.prefix != key.prefix { return entry.key.prefix < key.prefix ? -1 : 1 }
         let common = min(entry.key.count, key.count)
-        var index = 8
-        while index < common {
-            let (left, right) = (entry.name[index], name[index])
-            if left != right { return Int(left) - Int(right) }
-            index += 1
+        guard common > 8 else { return entry.key.count - key.count }
+        return entry.name.withUnsafeBufferPointer { other in
+            // The names of a form may have a long beginning in common.
+            var index = 8
+            while index < common {
+                let place = min(index, common &- 8)
+                let (left, right) = (word(other, at: place), word(name, at: place))
+                if left != right { return left < right ? -1 : 1 }
+                index &+= 8
+            }
+            return entry.key.count - key.count
         }
-        return entry.key.count - key.count
+    }
+
+    /// Eight bytes, so that greater is later.
+    @inline(__always)
+    private static func word(_ name: UnsafeBufferPointer<UInt8>, at place: Int) -> UInt64 {
+        UInt64(
+            bigEndian: UnsafeRawPointer(name.baseAddress! + place).loadUnaligned(as: UInt64.self))
     }
 
     private static func entry(_ name: String, _ value: Value) -> Entry {
