@@ -28,8 +28,7 @@ enum Due {
     case edit(SentEdit)
     case subscription(StateSubscribe)
     case state([String]?)
-    /// A secret, at a revision that is at least this one.
-    case secret(since: Int64)
+    case secret
     case history
     case other(Method)
 }
@@ -175,14 +174,11 @@ final class SimulatedClient {
                     "the state that client \(number) read")
             }
             if watch == nil { show(snapshot.context, snapshot.revision) }
-        case .secret(let since):
+        case .secret:
+            guard case .secret(let secret)? = oracle.form.contents["pin"] else { return }
             let value = try decoded { try RevealResult(decoding: json) }.value
-            let secrets = oracle.forms.dropFirst(Int(since)).compactMap { form -> String?? in
-                guard case .secret(let secret)? = form.contents["pin"] else { return nil }
-                return .some(secret)
-            }
-            guard secrets.isEmpty || secrets.contains(value.stringValue) else {
-                throw Violation("the secret is \(value), not one of \(secrets)")
+            if value.stringValue != secret {
+                throw Violation("the secret is \(value), not \(secret ?? "unset")")
             }
         case .history: try history(try decoded { try HistoryPage(decoding: json) })
         case .other(.stateUnsubscribe):

@@ -368,19 +368,24 @@ final class World {
         tell("audit")
         try mend()
         for client in clients { try comeBack(client) }
+        // What the first client reads must be the newest state.
+        try waitForAnswers()
         send(clients[0], .stateGet(StateGet(form: "sim")), .state(nil))
-        let reveal = StateReveal(form: "sim", field: "pin")
-        send(clients[0], .stateReveal(reveal), .secret(since: oracle.revision))
+        send(clients[0], .stateReveal(StateReveal(form: "sim", field: "pin")), .secret)
         send(clients[0], .stateHistory(StateHistory(form: "sim", limit: 1000)), .history)
+        try waitForAnswers()
+        try oracle.audit()
+        for client in clients { try client.checkAtRest() }
+        try checkPresence()
+    }
+
+    private func waitForAnswers() throws {
         try settle()
         // A batch may wait for clients that are about to have a turn, for 20 ms each at most.
         for turn in 0..<100 where turn == 0 || clients.contains(where: { !$0.due.isEmpty }) {
             host.pass(milliseconds: 20)
             try settle()
         }
-        try oracle.audit()
-        for client in clients { try client.checkAtRest() }
-        try checkPresence()
     }
 
     private func checkPresence() throws {
