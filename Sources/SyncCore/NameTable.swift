@@ -1,6 +1,6 @@
 /// Values by name, found by the bytes of a name without a `String`.
 ///
-/// The entries are sorted, so whoever chooses the names cannot make a look-up slow, as with a hash.
+/// The entries are sorted. With a hash, the user who chooses the names could make look-ups slow.
 /// Nearly every comparison is one of two integers.
 struct NameTable<Value> {
     fileprivate struct Entry {
