@@ -199,6 +199,16 @@ private func mostWheelsEdit(_ phase: Int) -> String {
 private let undo = call(.stateUndo, plainForm)
 private let redo = call(.stateRedo, plainForm)
 
+/// A lease of each of a thousand sources.
+private let sourcesLease = set([#"{"field":"s","value":true}"#], #","lease":{"seconds":60}"#)
+
+let leaseCases: [CostlyRequest] = [
+    CostlyRequest(.stateLease, "all-sources", setup: [sourcesForm, sourcesLease]) {
+        call(.stateLease, #"{"form":"f","field":"s","end":true}"#)
+    },
+    CostlyRequest(.stateSet, "lease-all-sources", setup: [sourcesForm]) { sourcesLease },
+]
+
 let undoCases: [CostlyRequest] = [
     CostlyRequest(.stateUndo, "wheels", setup: [wheelsForm, wheelsEdit]) { undo },
     CostlyRequest(.stateRedo, "wheels", setup: [wheelsForm, wheelsEdit, undo]) { redo },

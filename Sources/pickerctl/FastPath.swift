@@ -15,6 +15,7 @@ enum FastPath {
         case "next": request = RelativeRequest(.next, &words)
         case "previous": request = RelativeRequest(.previous, &words)
         case "reset": request = RelativeRequest(.reset, &words)
+        case "lease": request = LeaseRequest(&words)
         case "press": request = RelativeRequest(.press, &words)
         case "describe": request = DescribeRequest(&words)
         case "history": request = HistoryRequest(&words)

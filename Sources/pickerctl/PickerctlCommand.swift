@@ -20,7 +20,8 @@ struct PickerctlCommand: ParsableCommand {
         subcommands: [
             OpenCommand.self, PickCommand.self,
             GetCommand.self, SetCommand.self, ToggleCommand.self, NextCommand.self,
-            PreviousCommand.self, ResetCommand.self, PressCommand.self, DescribeCommand.self,
+            PreviousCommand.self, ResetCommand.self, LeaseCommand.self, PressCommand.self,
+            DescribeCommand.self,
             WaitCommand.self, WatchCommand.self, RunCommand.self, DumpCommand.self,
             LoadCommand.self, FormCommand.self, HistoryCommand.self, UndoCommand.self,
             RedoCommand.self, ConflictsCommand.self, ResolveCommand.self, WhoCommand.self,

@@ -10,7 +10,14 @@ struct PlainWordsTests {
     /// The commands that read plain words, with options of theirs.
     private static let verbs: [(words: [String], options: [String])] = [
         (["get"], ["-o", "--output", "--context", "--reveal"]),
-        (["set"], ["-o", "--output", "--context", "--if-current"]),
+        (
+            ["set"],
+            [
+                "-o", "--output", "--context", "--if-current", "-m", "--message", "--for",
+                "--until-time",
+            ]
+        ),
+        (["lease"], ["--for", "--until-time", "--keep", "--end", "-m", "-o"]),
         (
             ["watch"],
             [
@@ -18,12 +25,12 @@ struct PlainWordsTests {
                 "--until", "--exec", "--latest",
             ]
         ),
-        (["wait"], ["--timeout"]), (["toggle"], []), (["next"], ["--wrap"]),
+        (["wait"], ["--timeout"]), (["toggle"], ["-m"]), (["next"], ["--wrap", "--message"]),
         (["previous"], ["--wrap"]), (["reset"], []), (["press"], ["--yes", "-y"]),
         (["describe"], ["-o", "--output"]),
         (
             ["history"],
-            ["-o", "--output", "-n", "--limit", "--before", "--since", "--plot"]
+            ["-o", "--output", "-n", "--limit", "--before", "--since", "--plot", "--grep"]
         ),
         (["undo"], ["--anyone", "-o", "--output"]), (["redo"], ["--anyone", "-o", "--output"]),
         (["conflicts"], ["-o", "--output"]), (["resolve"], []), (["who"], ["-o", "--output"]),
@@ -116,7 +123,9 @@ struct PlainWordsTests {
             "watch", "watch --initial --count 1 flavor", "watch -o value --timeout 2.5 *",
             "watch flavor --exec ./run --latest", "watch --until flavor=vanilla --debounce 0.1",
             "wait --timeout 60 state=ready", "wait a=1 b!=2", "toggle maintenance",
-            "next --wrap flavor", "previous flavor", "reset flavor scoops", "reset tr*",
+            "next --wrap flavor", "previous flavor", "toggle maintenance -m INC-231",
+            "set maintenance=on --for 2h30m -m INC-231", "lease traffic --for 1h",
+            "lease traffic --keep", "history --grep INC-231", "reset flavor scoops", "reset tr*",
             "press rollback",
             "press --yes rollback", "get -f deploy", "dump deploy", "conflicts deploy/",
             "who deploy",

@@ -191,6 +191,12 @@ def life(daemon):
     me.call("presence.update", form="f", focus="count", draft=5)
     other.until("presence.changed")
     me.call("presence.update", form="f", focus=None)
+    me.call("state.set", form="f", changes=[{"field": "pick", "value": "a"}],
+            lease={"seconds": 60}, message="for a minute")
+    me.call("state.lease", form="f", field="pick", until="2100-01-01T00:00:00.000Z")
+    me.call("state.get", form="f", fields=["pick"])
+    me.call("state.lease", form="f", field="pick", keep=True)
+    me.call("state.lease", kind="conflict", form="f", field="pick", end=True)
     me.call("state.undo", form="f", scope="mine", idempotencyKey="k3")
     me.call("state.redo", form="f")
     me.call("state.history", form="f", limit=3)

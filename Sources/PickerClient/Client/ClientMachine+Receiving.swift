@@ -76,7 +76,7 @@ extension ClientMachine {
             subscribed(form, try SubscribeResult(decoding: result))
         case .request(let request, let tickets):
             switch request {
-            case .stateSet, .stateUndo, .stateRedo:
+            case .stateSet, .stateLease, .stateUndo, .stateRedo:
                 let set = try SetResult(decoding: result)
                 take(set.fields, of: set.form)
             case .stateGet:

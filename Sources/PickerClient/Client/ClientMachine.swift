@@ -318,6 +318,11 @@ public struct ClientMachine: Sendable {
         case .stateSet(var params):
             params.idempotencyKey = newKey()
             return .stateSet(params)
+        case .stateLease(var params):
+            // To take over a lease is for this connection, not for a later answer.
+            if case .resume = params.action { return request }
+            params.idempotencyKey = newKey()
+            return .stateLease(params)
         case .formApply(var params) where !params.isDryRun:
             params.idempotencyKey = newKey()
             return .formApply(params)

@@ -164,6 +164,16 @@ public struct EpochCounter: DotStore {
         return true
     }
 
+    /// Removes a set value with its increments, which count as superseded from then on.
+    mutating func remove(base dot: Dot) {
+        content.removeAll { entry in
+            switch entry {
+            case .base(let base): base.dot == dot
+            case .increments(let increments): increments.epoch == dot
+            }
+        }
+    }
+
     public mutating func join(_ other: Self, contexts: JoinContexts) {
         content.join(other.content, contexts: contexts)
         let living = bases.map(\.dot)

@@ -68,6 +68,9 @@ public struct MultiValueRegister<Payload: Hashable & Sendable>: DotStore {
         return fate
     }
 
+    /// Removes the value of a write, which counts as superseded from then on.
+    mutating func remove(_ dot: Dot) { content.remove(dot) }
+
     public mutating func join(_ other: Self, contexts: JoinContexts) {
         content.join(other.content, contexts: contexts)
     }

@@ -15,6 +15,8 @@ struct Admission {
     let leaving: GoodbyeReason?
     /// Why the store takes no edits; `nil` while it does.
     let trouble: String?
+    /// Whether a batch of the start has to be durable before anybody is answered.
+    let mustCommitFirst: Bool
     let answerBytesMax: Int
     let keysMax: Int
     let keyBytesMax: Int
@@ -58,6 +60,7 @@ struct Admission {
     func admit(
         _ kind: Kind, _ call: PendingCall, _ key: Key?, isKeyUnused: Bool = false
     ) -> Verdict {
+        if mustCommitFirst { return .afterCommit }
         if kind.waitsForOwnEdits, call.connection.editsPending > 0 { return .afterCommit }
         let isEdit = kind.isEdit
         if isEdit, case .slot = call.target, let leaving { return .unanswered(leaving) }
@@ -146,7 +149,7 @@ extension Request {
     var kind: Admission.Kind {
         switch self {
         case .formApply(let params): params.isDryRun ? .read : .edit
-        case .formSetOptions, .formDelete, .stateSet, .stateUndo, .stateRedo: .edit
+        case .formSetOptions, .formDelete, .stateSet, .stateLease, .stateUndo, .stateRedo: .edit
         case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,
             .stateReveal, .serverStatus, .serverBackup:
             .read

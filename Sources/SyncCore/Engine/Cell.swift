@@ -63,6 +63,9 @@ struct CellContent {
     /// Silent writes among those of the store, in the order of their places; nearly always none.
     var affirmations: [Affirmation] = []
 
+    /// The leases of the value; nearly always none.
+    var leases: LeaseStack?
+
     /// A control that nobody has changed: an empty store of its kind and its default.
     init(kind: FieldStore.Kind?, defaultValue: JSON) {
         store = kind.map { FieldStore($0) }
@@ -72,10 +75,11 @@ struct CellContent {
     /// A control with what was kept of it.
     init(
         _ index: Int, of definition: FormDefinition, store: FieldStore?,
-        affirmations: [Affirmation] = []
+        affirmations: [Affirmation] = [], leases: LeaseStack? = nil
     ) {
         self.store = store
         self.affirmations = affirmations
+        self.leases = leases
         value = .null
         resolve(index, of: definition)
     }
@@ -200,6 +204,7 @@ package struct CellRow: CausalityCodable, Sendable {
     package var by: Author?
     package var store: FieldStore?
     var affirmations: [Affirmation]
+    var leases: LeaseStack?
 
     package func write(to writer: inout CausalityWriter) {
         writer.unsigned(revision)
@@ -207,7 +212,10 @@ package struct CellRow: CausalityCodable, Sendable {
         writer.optional(by) { $1.write(to: &$0) }
         writer.optional(store) { $1.write(to: &$0) }
         // Rows of before, and nearly all of now, end here.
-        if !affirmations.isEmpty { writer.list(affirmations.lazy.map(AffirmationRow.init)) }
+        if !affirmations.isEmpty || leases != nil {
+            writer.list(affirmations.lazy.map(AffirmationRow.init))
+        }
+        leases?.write(to: &writer)
     }
 
     init(_ cell: Cell) {
@@ -216,6 +224,7 @@ package struct CellRow: CausalityCodable, Sendable {
         by = cell.by
         store = cell.store
         affirmations = cell.content.affirmations
+        leases = cell.content.leases
     }
 
     package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
@@ -228,6 +237,7 @@ package struct CellRow: CausalityCodable, Sendable {
             try FieldStore(from: &reader)
         }
         affirmations = []
+        leases = nil
         if reader.isAtEnd { return }
         let start = reader.offset
         for row in try reader.list(of: AffirmationRow.self) {
@@ -237,6 +247,7 @@ package struct CellRow: CausalityCodable, Sendable {
             affirmations.append(affirmation)
         }
         affirmations.sort { $0.place < $1.place }
+        if !reader.isAtEnd { leases = try LeaseStack.read(from: &reader) }
     }
 }
 
@@ -247,6 +258,7 @@ extension CellRow {
         return CellContent(
             index, of: definition,
             store: store?.kind == kind ? store : kind.map { FieldStore($0) },
-            affirmations: affirmations)
+            affirmations: affirmations,
+            leases: store?.kind == kind && Transaction.canLease(store) ? leases : nil)
     }
 }

@@ -38,13 +38,18 @@ struct Clocks {
 
     /// Removes the deadlines that are due.
     mutating func takeDue() -> [Deadlines.Name] {
-        steady.advance(to: now)
-        return deadlines.takeDue(at: reading)
+        deadlines.takeDue(at: read())
     }
 
     /// When the deadlines want the engine (monotonic nanoseconds); `nil` if there are none.
     var nextDeadline: UInt64? {
         deadlines.wait(at: reading).map { now.monotonicNanoseconds &+ UInt64($0) * 1_000_000 }
+    }
+
+    /// The time on both clocks, as of the current event.
+    mutating func read() -> Deadlines.Reading {
+        steady.advance(to: now)
+        return reading
     }
 
     private var reading: Deadlines.Reading {

@@ -12,9 +12,11 @@ extension Connection {
         /// The author of this connection's edits, cached after `hello`.
         fileprivate var author: Author?
         var activity: ActivityState?
+        fileprivate var leaseHolder: LeaseHolder?
 
         fileprivate var isBlank: Bool {
             client == nil && tty == nil && session == nil && author == nil && activity == nil
+                && leaseHolder == nil
         }
     }
 
@@ -64,6 +66,17 @@ extension Connection {
         guard let clientState else { return }
         if let activity = clientState.activity, activity.isBlank { clientState.activity = nil }
         if clientState.isBlank { self.clientState = nil }
+    }
+
+    /// What is known of it as a holder of leases; `nil` if it holds none.
+    var leaseHolder: LeaseHolder? { clientState?.leaseHolder }
+
+    /// The same; made if it held none so far.
+    func makeLeaseHolder(at now: Int64) -> LeaseHolder {
+        let active = active
+        let holder = active.leaseHolder ?? LeaseHolder(at: now)
+        active.leaseHolder = holder
+        return holder
     }
 
     // MARK: - Who it is

@@ -40,6 +40,7 @@ extension Engine {
     func disconnect(_ id: ConnectionID) {
         guard let connection = connections.remove(id) else { return }
         connection.isGone = true
+        leaveLeases(of: connection)
         connection.owner = nil
         connection.account.unfinishedBytes -= connection.decoder.gatheredBytes
         _ = withdraw(connection)
@@ -170,6 +171,7 @@ extension Engine {
     }
 
     private func receive(_ text: UnsafeRawBufferPointer, from connection: Connection) {
+        connection.leaseHolder?.lastFrame = clocks.steadyMilliseconds()
         if connection.takesTurns, connection.account.unitsLeft > 0,
             connection.owedBytes <= configuration.limits.answerBytesMax
         {

@@ -22,6 +22,7 @@ extension Engine {
     /// Meets the deadlines of one kind in a form, which are due together.
     private func meet(_ kind: String, _ ids: [String], of form: LiveForm) {
         switch kind {
+        case Self.leaseKind: endLeases(ids, of: form)
         default: log(.error, "a deadline of \(form.name) that nothing knows: \(kind) \(ids)")
         }
     }

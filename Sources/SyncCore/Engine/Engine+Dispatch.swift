@@ -68,7 +68,7 @@ extension Engine {
     func admit(
         _ kind: Admission.Kind, _ call: PendingCall, isKeyUnused: Bool = false
     ) -> Verdict {
-        if call.key == nil, case .slot = call.target,
+        if !link.mustCommitFirst, call.key == nil, case .slot = call.target,
             Admission.runs(
                 kind, on: call.connection, isServing: lifecycle == .serving,
                 isHealthy: link.isHealthy)
@@ -77,6 +77,7 @@ extension Engine {
         }
         let admission = Admission(
             leaving: lifecycle.reasonToLeave, trouble: link.trouble,
+            mustCommitFirst: link.mustCommitFirst,
             answerBytesMax: configuration.limits.answerBytesMax,
             keysMax: configuration.limits.keysPerUserMax,
             keyBytesMax: configuration.limits.keyBytesPerUserMax,
@@ -127,6 +128,7 @@ extension Engine {
         case .formDelete(let params): try formDelete(params, call)
         case .stateGet(let params): try stateGet(params, call)
         case .stateSet(let params): try stateSet(params, call)
+        case .stateLease(let params): try stateLease(params, call)
         case .stateSubscribe(let params): try subscribe(params, call)
         case .stateUnsubscribe(let form): try unsubscribe(form, call)
         case .stateHistory(let params): try history(params, call)
@@ -318,7 +320,7 @@ extension Engine {
         let limits = configuration.limits
         let result = HelloResult(
             server: configuration.serverName, replica: replica.description,
-            features: ["presence", "undo", "history", "reveal", "backup"],
+            features: ["presence", "undo", "history", "reveal", "backup", "messages", "leases"],
             you: HelloResult.Peer(
                 connection: Int64(clamping: connection.id.number), uid: connection.peer.uid,
                 gid: connection.peer.gid, pid: connection.peer.pid, user: connection.peer.user),

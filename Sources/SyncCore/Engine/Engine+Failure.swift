@@ -63,6 +63,7 @@ extension Engine {
         }
         if form.existence == .gone { registry.remove(form) }
         form.working = form.committed.copy()
+        armLeases(of: form)
         // Below `commit`, published edits remain, and so does their undo journal.
         if configuration.durability == .commit {
             form.undo = UndoJournal()

@@ -48,7 +48,8 @@ extension Engine {
                 let before = change.form.working
                 _ = try redefine(
                     change, change.definition.json.encoded, change.migration,
-                    by: call.connection.author(replica: replica), clocks.hybrid.last)
+                    by: call.connection.author(replica: replica), params.message,
+                    clocks.hybrid.last)
                 change.form.working = before
             }
             let result = change.result
@@ -58,7 +59,7 @@ extension Engine {
         let peer = call.connection.peer
         let result = try carryOut(
             change, .apply, by: call.connection.author(replica: replica),
-            session: call.connection.session
+            session: call.connection.session, message: params.message
         ) { Self.applied($0, "by \(peer.whom)", peer.logFields) }
         answerEdit(call, of: change.form) { result.encode(into: &$0) }
     }
@@ -71,7 +72,7 @@ extension Engine {
             let author = Author(
                 user: peer.user, uid: peer.uid, client: configuration.serverName, tty: nil,
                 connection: 0, replica: replica)
-            _ = try carryOut(change, .apply, by: author, session: nil) {
+            _ = try carryOut(change, .apply, by: author, session: nil, message: nil) {
                 Self.applied($0, "from \(file)")
             }
         } catch {
@@ -119,7 +120,7 @@ extension Engine {
             isIdle: definition.json == state.definition.json)
         let result = try carryOut(
             change, .options, by: call.connection.author(replica: replica),
-            session: call.connection.session
+            session: call.connection.session, message: params.message
         ) { result in
             LogEntry(
                 .info,
@@ -145,7 +146,7 @@ extension Engine {
         form.existence = .deleting
         form.working.revision += 1
         let listing = OpenBatch.Listing(
-            frame: form.changed(.deleted, at: form.working.revision),
+            frame: form.changed(.deleted, at: form.working.revision, params.message),
             readers: readers(of: form, form.working), revision: form.working.revision)
         let event = OpenBatch.Event.deleted(form, listing: listing)
         if wasThere || configuration.durability == .commit {

@@ -94,7 +94,8 @@ extension HistoryPage.Entry {
         {
             return nil
         }
-        let changes = Self.changes(in: row.frame).filter { change in
+        let told = Self.told(in: row.frame)
+        let changes = told.changes.filter { change in
             !record.derived.contains { $0.isSameBytes(as: change.field) }
                 && (field.map { $0.isSameBytes(as: change.field) } ?? true)
         }
@@ -106,22 +107,24 @@ extension HistoryPage.Entry {
                 HistoryPage.Change(
                     field: change.field, value: change.state.value, was: change.was,
                     isConcurrent: record.concurrent.contains { $0.isSameBytes(as: change.field) })
-            })
+            }, message: told.message)
     }
 
-    /// The changes in a stored notification.
-    private static func changes(in frame: [UInt8]) -> [FieldChange] {
+    /// The changes in a stored notification, and why they were made.
+    private static func told(
+        in frame: [UInt8]
+    ) -> (changes: [FieldChange], message: String?) {
         var decoder = ServerMessageDecoder()
         let text = Array(frame.dropFirst(Frame.headerBytes))
         guard case .notification(let notification)? = try? decoder.decode(text).first else {
-            return []
+            return ([], nil)
         }
         switch notification {
-        case .stateChanged(let params): return params.changes
+        case .stateChanged(let params): return (params.changes, params.message)
         case .formChanged(let params):
-            guard case .defined(let content) = params.content else { return [] }
-            return content.changes
-        case .presenceChanged, .goodbye: return []
+            guard case .defined(let content) = params.content else { return ([], params.message) }
+            return (content.changes, params.message)
+        case .presenceChanged, .goodbye: return ([], nil)
         }
     }
 }

@@ -6,7 +6,7 @@ extension Engine {
     /// - Parameter line: the audit entry, which is written first.
     func carryOut(
         _ change: Redefinition, _ kind: RevisionRecord.Kind, by author: Author, session: String?,
-        line: (ApplyResult) -> LogEntry
+        message: String?, line: (ApplyResult) -> LogEntry
     ) throws(WireError) -> ApplyResult {
         let form = change.form
         try requireWritable(form)
@@ -15,13 +15,14 @@ extension Engine {
         let stamp = clocks.newStamp()
         let before = form.working
         let text = change.definition.json.encoded
-        let frame = try redefine(change, text, plan, by: author, stamp)
+        let frame = try redefine(change, text, plan, by: author, message, stamp)
         let result = change.result(plan, form.working)
         do throws(WireError) { try audit(form.name, line(result)) } catch {
             form.working = before
             throw error
         }
         if change.isCreation { insert(form) } else { expectSecrets(of: change.definition) }
+        armLeases(of: form)
         let state = form.working
         let record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session, touchesAll: true)
@@ -29,7 +30,7 @@ extension Engine {
             form: form.key, revision: state.revision, at: clocks.steadyMilliseconds(), frame: frame,
             record: record)
         let listing = OpenBatch.Listing(
-            frame: form.changed(.defined(state.described(text)), at: state.revision),
+            frame: form.changed(.defined(state.described(text)), at: state.revision, message),
             readers: readers(of: form, state), revision: state.revision)
         publish(
             change.isCreation
@@ -48,7 +49,7 @@ extension Engine {
     ///   subscriber be cut off by; the state is then as it was.
     func redefine(
         _ change: Redefinition, _ text: [UInt8], _ plan: FormMigration, by author: Author,
-        _ stamp: HybridTimestamp
+        _ message: String?, _ stamp: HybridTimestamp
     ) throws(WireError) -> [UInt8] {
         let form = change.form
         let before = form.working
@@ -64,11 +65,11 @@ extension Engine {
             throw error
         }
         let max = configuration.limits.maxFrame
-        var frame = notification(of: form, text, changes)
+        var frame = notification(of: form, text, changes, message)
         if frame.count - Frame.headerBytes > max {
             // The earlier values are left out first, as with a long edit.
             for place in changes.indices { changes[place].was = nil }
-            frame = notification(of: form, text, changes)
+            frame = notification(of: form, text, changes, message)
         }
         guard frame.count - Frame.headerBytes > max else { return frame }
         form.working = before
@@ -85,11 +86,11 @@ extension Engine {
 
     /// What subscribers are told of a new definition.
     private func notification(
-        of form: LiveForm, _ text: [UInt8], _ changes: [FieldChange]
+        of form: LiveForm, _ text: [UInt8], _ changes: [FieldChange], _ message: String?
     ) -> [UInt8] {
         let state = form.working
         let definition = state.described(text, context: state.token, changes)
-        return form.changed(.defined(definition), at: state.revision)
+        return form.changed(.defined(definition), at: state.revision, message)
     }
 
     /// The state under the new definition, with the stores of all compatible controls.
@@ -169,10 +170,14 @@ extension Engine {
 
 extension LiveForm {
     /// The notification that the form itself has changed.
-    func changed(_ content: FormChanged.Content, at revision: UInt64) -> [UInt8] {
+    func changed(
+        _ content: FormChanged.Content, at revision: UInt64, _ message: String? = nil
+    ) -> [UInt8] {
         Answer.frame(
             .formChanged(
-                FormChanged(form: name, revision: Revision(clamping: revision), content: content)))
+                FormChanged(
+                    form: name, revision: Revision(clamping: revision), content: content,
+                    message: message)))
     }
 }
 

@@ -17,6 +17,8 @@ extension Engine {
             let form = try restored(row, fields[row.key] ?? [], ongoing[row.key] ?? [], limits)
             form.isUndoStored = true
             insert(form)
+            restoreHolders(of: form)
+            armLeases(of: form)
             if newLogs {
                 form.log = newLogName()
                 link.gathering.withChanges(form) { $0.isWhole = true }

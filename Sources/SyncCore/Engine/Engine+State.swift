@@ -146,6 +146,9 @@ extension Engine {
         try requireEdits(of: form, connection.peer)
         let requestContext = try seen(params.context, form, path: "context")
         var transaction = begin(form, connection)
+        transaction.lease = try params.lease.map { end throws(WireError) in
+            try leaseEnd(end, "lease.until")
+        }
         workspace.patternMeter.begin(configuration.limits.patternStepsMax)
         defer { workspace.patternMeter.end() }
         var permitted = DistinctIndexes()
@@ -157,7 +160,12 @@ extension Engine {
             // Whether a control is pressed or written, it is judged once.
             if permitted.insert(control << 1 | (change.action.isPress ? 1 : 0)) {
                 try requireEdit(change.action, form, state, control, connection.peer)
+                try requireMessage(params.message, definition, control, form)
+                if let end = transaction.lease {
+                    try requireLeaseMax(end, definition.targets[control], form)
+                }
             }
+            if transaction.lease != nil { try requireLeasable(change.action, control, form) }
             let own =
                 try change.context.map { token throws(WireError) in
                     try seen(token, form, path: "changes[\(place)].context")
@@ -177,7 +185,21 @@ extension Engine {
         try transaction.checkEnabled()
         finish(
             &transaction, .set, named: transaction.named, seen: try shown(params), skipped: nil,
-            undoes: nil, call)
+            undoes: nil, message: params.message, call)
+    }
+
+    /// Rejects an edit without a message where the definition asks for one.
+    func requireMessage(
+        _ message: String?, _ definition: FormDefinition, _ control: Int, _ form: LiveForm
+    ) throws(WireError) {
+        guard message == nil, definition.needsMessage(control) else { return }
+        let id = definition.controls[control].id
+        var error = WireError(
+            .invalidParams,
+            "\(id) is changed only with a message that says why; give one with -m",
+            form: form.name, field: id)
+        error.needs = "message"
+        throw error
     }
 
     /// The same for one change, by its control.
@@ -192,6 +214,7 @@ extension Engine {
         workspace.patternMeter.begin(configuration.limits.patternStepsMax)
         defer { workspace.patternMeter.end() }
         try requireEdit(action, form, form.working, control, connection.peer)
+        try requireMessage(nil, form.working.definition, control, form)
         try apply(action, to: control, known, &transaction)
         workspace.patternMeter.end()
         try transaction.checkEnabled()
@@ -199,7 +222,7 @@ extension Engine {
         if let token { shown = try parse(token, path: "context") }
         finish(
             &transaction, .set, named: transaction.named, seen: shown, skipped: nil, undoes: nil,
-            call)
+            message: nil, call)
     }
 
     /// Rejects edits of a form that the peer may not read or that the store does not take.
@@ -228,8 +251,7 @@ extension Engine {
     func begin(_ form: LiveForm, _ connection: Connection) -> Transaction {
         Transaction(
             form, author: connection.author(replica: replica),
-            stamp: clocks.newStamp(),
-            connection: connection,
+            stamp: clocks.newStamp(), reading: clocks.read(), connection: connection,
             valuesMax: configuration.limits.valuesMax)
     }
 
@@ -281,7 +303,7 @@ extension Engine {
     func finish(
         _ transaction: inout Transaction, _ kind: RevisionRecord.Kind, named: Few<Int>,
         seen: CausalContext, skipped: [String]?, undoes: Transaction.UndoneRevision?,
-        _ call: PendingCall
+        message: String?, _ call: PendingCall
     ) {
         let form = transaction.form
         let connection = call.connection
@@ -290,12 +312,17 @@ extension Engine {
         let outcome = transaction.finish(
             kind, session: connection.session, undoes: undoes, skipped: skipped ?? [])
         note(outcome.dots, form, connection)
+        if transaction.lease == .connection {
+            hold(
+                outcome.touched.compactMap { form.working.cells[$0].content.leases?.top.id },
+                of: form, connection)
+        }
         // The named and the changed fields, ascending.
         let told =
             named == outcome.touched
             ? named : Few((Array(named) + outcome.touched).sortedDistinct())
         let state = form.working
-        publishOutcome(outcome, of: form, by: transaction.author)
+        publishOutcome(outcome, of: form, by: transaction.author, message)
         answerEdit(call, of: form) { writer in
             SetResult.encode(
                 form: form.name, revision: Revision(clamping: outcome.revision), skipped: skipped,
@@ -317,20 +344,22 @@ extension Engine {
         }
     }
 
-    private func publishOutcome(
-        _ outcome: Transaction.Outcome, of form: LiveForm, by author: Author
+    /// Adds the outcome of a transaction to the gathering batch, and sets deadlines of its leases.
+    func publishOutcome(
+        _ outcome: Transaction.Outcome, of form: LiveForm, by author: Author, _ message: String?
     ) {
         guard let record = outcome.record else {
             if outcome.affirmed.isEmpty { return }
             onAffirmation?(author, outcome.revision, Array(outcome.dots))
             return gather(outcome.affirmed, of: form)
         }
-        var frame = frame(of: outcome, form, tellsWas: true)
+        for place in outcome.touched.indices { armLeases(outcome.touched[place], of: form) }
+        var frame = frame(of: outcome, form, message, tellsWas: true)
         if frame.count - Frame.headerBytes > configuration.limits.maxFrame {
             // The new values fit in a frame, as every snapshot does, but not always with the
             // earlier values. No client accepts a larger frame, so every subscriber would be
             // disconnected.
-            frame = self.frame(of: outcome, form, tellsWas: false)
+            frame = self.frame(of: outcome, form, message, tellsWas: false)
         }
         let recordBytes = record.bytesEstimate
         if !form.isUndoStored {
@@ -351,13 +380,13 @@ extension Engine {
 
     /// The notification of a transaction.
     private func frame(
-        of outcome: Transaction.Outcome, _ form: LiveForm, tellsWas: Bool
+        of outcome: Transaction.Outcome, _ form: LiveForm, _ message: String?, tellsWas: Bool
     ) -> [UInt8] {
         let state = form.working
         return Answer.frame("state.changed") { writer in
             StateChanged.encode(
                 form: form.name, revision: Revision(clamping: outcome.revision),
-                context: state.shownContext, into: &writer
+                context: state.shownContext, message: message, into: &writer
             ) { writer in
                 for place in outcome.touched.indices {
                     FieldChange.encode(

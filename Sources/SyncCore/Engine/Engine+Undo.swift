@@ -73,7 +73,7 @@ extension Engine {
             &transaction, direction == .undo ? .undo : .redo, named: named,
             seen: CausalContext(), skipped: skipped,
             undoes: Transaction.UndoneRevision(revision: target.revision, isPart: target.isPart),
-            call)
+            message: params.message ?? "takes back revision \(target.revision)", call)
     }
 
     /// Creates the journal of a form from the newest stored revisions of each uid and from those

@@ -90,6 +90,8 @@ public final class Engine {
         workspace = Workspace(compile: environment.compile)
         decoder = MessageDecoder(bounds: RequestBounds(configuration.limits))
         try restore(image, newLogs: newLogs)
+        meetDeadlines()
+        link.mustCommitFirst = waitsForCommits && !link.gathering.events.isEmpty
     }
 
     /// Breaks reference cycles. A form and its subscriptions reference each other, so that a

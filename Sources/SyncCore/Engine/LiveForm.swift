@@ -55,6 +55,8 @@ final class LiveForm {
     var historyBytes = HistoryBytes()
     /// The author of the newest revision, and how many revisions in a row that author made.
     private(set) var lastAuthor: (uid: UInt32?, revisions: Int) = (nil, 0)
+    /// Who holds leases with `while: connection`, by the lease's id.
+    var leaseHolders: [String: LeaseHolder] = [:]
 
     init(
         key: FormKey, name: String, owner: UInt32, log: String, state: FormState,
@@ -256,6 +258,12 @@ final class FormState {
         if definition.types[index] == .secure {
             state.isSecretSet = targets.allSatisfy { cells[$0].isSet }
             state.isInvalid = targets.contains { cells[$0].content.isUnreadable }
+        }
+        if targets.count == 1, let leases = cells[targets[0]].content.leases {
+            let top = leases.top
+            state.lease = FieldLease(
+                id: top.id, until: top.end.shown.map { Timestamp(milliseconds: $0) },
+                by: top.by.wire, then: cells[targets[0]].content.then(targets[0], of: definition))
         }
         for target in targets where cells[target].content.mayHaveSiblings {
             state.conflict += cells[target].content.siblings(

@@ -12,6 +12,10 @@ final class RevisionRecord: Sendable {
         case redo
         case apply
         case options
+        /// The end of a lease was moved, or its value made permanent.
+        case lease
+        /// Leases ended.
+        case ended
     }
 
     let kind: Kind

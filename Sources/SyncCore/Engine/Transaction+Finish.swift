@@ -37,14 +37,15 @@ extension Transaction {
     // MARK: - The end
 
     /// Whether nothing would change.
-    var isIdle: Bool { written.isEmpty }
+    var isIdle: Bool { written.isEmpty && leased.isEmpty }
 
     /// Applies all changes to the form's working state as one revision.
     mutating func finish(
         _ kind: RevisionRecord.Kind, session: String?, undoes: UndoneRevision?, skipped: [String]
     ) -> Outcome {
         let state = form.working
-        let written = written.indexes.sortedDistinct()
+        var written = written.indexes.sortedDistinct()
+        if !leased.isEmpty { written = Few((Array(written) + leased).sortedDistinct()) }
         let affirmed = affirmedAlone(but: written)
         for index in affirmed {
             state.cells[index] = state.cells[index].affirmed(by: content(index))
@@ -64,7 +65,8 @@ extension Transaction {
         for place in order.indices {
             let index = order[place]
             state.cells[index] = Cell(
-                content(index), revision: revision, at: stamp.milliseconds, by: author)
+                content(index), revision: revision, at: stamp.milliseconds,
+                by: authors.place(of: index).map(authors.value) ?? author)
         }
         state.revision = revision
         state.context = context

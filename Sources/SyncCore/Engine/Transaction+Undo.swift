@@ -30,6 +30,8 @@ extension Transaction {
                 after: content(target))
         else { return nil }
         var step = UndoStep(field: definition.controls[target].id, action: action)
+        // The end of a lease is taken back without it.
+        if authors.isEmpty { step.leases = contentBefore(target).leases }
         if let place = takenBack.place(of: target) { step.restore(takenBack.value(at: place)) }
         return step
     }
@@ -99,26 +101,41 @@ extension Transaction {
         let cell = content(control)
         var edits: [StoredEdit] = []
         var seen = Seen.present
+        var leases: LeaseStack?
+        restoresLeases = step.leases != nil
+        defer { restoresLeases = false }
         switch (step.action, cell.store) {
         case (.write(let trace, let was), .register(let register)):
             guard let standing = policy.standing(register.siblings)?.dot,
                 cell.told(standing) == [trace.dot], accepts(was, control)
             else { return false }
             seen = .context(CausalContext(dots: [standing]))
-            edits = [was.map { .set($0) } ?? .unset]
+            let back = restored(step, was, control)
+            leases = back.leases
+            edits = [back.value.map { .set($0) } ?? .unset]
         case (.components(let rows), .components(let components)):
             return takeBack(components, rows, control: control)
         case (.assign(let trace, let was, let to), .counter(let counter)):
             guard cell.toldBase(counter, policy) == trace.dot,
                 accepts(was.map(JSON.number), control)
             else { return false }
-            guard let edit = takeBackAssignment(was: was, to: to, control) else { return false }
-            edits = [edit]
+            if step.leases != nil {
+                let back = restored(step, was.map(JSON.number), control)
+                leases = back.leases
+                edits = [back.value.map { .set($0) } ?? .unset]
+            } else {
+                guard let edit = takeBackAssignment(was: was, to: to, control) else {
+                    return false
+                }
+                edits = [edit]
+            }
         case (.increment(let amount, let base), .counter(let counter)):
             guard cell.toldBase(counter, policy) == base, let back = amount.negated,
                 let edit = difference(back, control)
             else { return false }
             edits = [edit]
+            let kept = restored(step, nil, control).leases
+            if kept?.top.id == step.leases?.top.id { leases = kept }
         case (.tags(let trace, let added, let removed, let wasSet), .tags(let tags)):
             // A tag that somebody has added too since is theirs as well; one of the default is
             // nobody's.
@@ -131,6 +148,7 @@ extension Transaction {
             try write(FieldEdit(target: control, edit: edit), seen) { _, _, _ in nil }
         }
         guard dots.count > before else { return false }
+        if let leases { restore(leases, control) }
         noteTakenBack(step, control)
         named.append(control)
         return true

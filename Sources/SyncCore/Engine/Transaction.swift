@@ -5,7 +5,14 @@
 struct Transaction {
     let form: LiveForm
     let definition: FormDefinition
-    let author: Author
+    /// The author of the writes. At an end of leases each field has its own.
+    var author: Author
+    /// The present time, for leases.
+    let reading: Deadlines.Reading
+    /// The end of the values that are set; `nil` if they do not end by themselves.
+    var lease: Lease.End?
+    /// Whether an undo brings leases back, so that `leaseMax` makes none.
+    var restoresLeases = false
     let stamp: HybridTimestamp
     private(set) var context: CausalContext
     /// What the written controls hold now, those with silent writes included.
@@ -24,6 +31,10 @@ struct Transaction {
     /// Values that may still be written or gone through: see `Limits.valuesMax`.
     private var valuesLeft: Int
     private let valuesMax: Int
+    /// Controls whose leases changed, and nothing else.
+    private(set) var leased = Few<Int>()
+    /// The authors of fields that do not have the transaction's.
+    private(set) var authors = IndexTable<Author>()
     /// Controls with a silent write, which repeats their value; with repetitions.
     private(set) var affirmed: [Int] = []
     /// What such controls held then, if nothing else was written to them before.
@@ -41,13 +52,14 @@ struct Transaction {
     }
 
     init(
-        _ form: LiveForm, author: Author, stamp: HybridTimestamp,
+        _ form: LiveForm, author: Author, stamp: HybridTimestamp, reading: Deadlines.Reading,
         connection: Connection? = nil, valuesMax: Int = .max
     ) {
         self.form = form
         definition = form.working.definition
         self.author = author
         self.stamp = stamp
+        self.reading = reading
         self.connection = connection
         self.valuesMax = valuesMax
         valuesLeft = valuesMax
@@ -182,9 +194,13 @@ struct Transaction {
         _ edit: FieldEdit, _ seen: Seen, _ seal: (String, Int, Dot) -> [UInt8]?
     ) throws(WireError) {
         let target = edit.target
-        var cell = content(target)
+        let edit = FieldEdit(target: target, edit: leased(edit.edit, target))
+        let before = content(target)
+        var cell = before
         guard let store = cell.store else { return }
-        if isIdle(edit.edit, cell) {
+        let end = leaseEnd(of: edit.edit, target, before)
+        // A write of the same value makes a leased one permanent.
+        if end == nil, before.leases == nil, isIdle(edit.edit, cell) {
             if affirms { affirm(edit.edit, target) }
             return
         }
@@ -224,6 +240,10 @@ struct Transaction {
         }
         cell.forgetGoneAffirmations()
         cell.resolve(target, of: definition)
+        if end != nil || before.leases != nil {
+            cell.leases = leases(
+                after: edit.edit, end, target, before: before, now: cell, dot, seen)
+        }
         note(cell, target, dot)
         if case .increment(let difference, _) = edit.edit { noteSum(difference, target) }
     }
@@ -245,6 +265,20 @@ struct Transaction {
         last.sum = last.sum.flatMap { $0.adding(difference) } ?? difference
         written.replace(place, by: last)
     }
+
+    /// Notes what a control holds now; only its leases changed.
+    mutating func noteLeases(_ content: consuming CellContent, _ target: Int) {
+        contents.set(content, of: target)
+        leased.append(target)
+    }
+
+    /// Replaces the content of a control that was written.
+    mutating func replaceContent(_ content: consuming CellContent, _ target: Int) {
+        contents.set(content, of: target)
+    }
+
+    /// Notes that the present author is that of a field.
+    mutating func noteAuthor(_ target: Int) { authors.set(author, at: target) }
 
     /// Notes that an undo has taken back a step of a control.
     mutating func noteTakenBack(_ step: UndoStep, _ target: Int) {

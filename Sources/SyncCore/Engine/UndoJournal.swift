@@ -40,9 +40,10 @@ struct UndoJournal {
         case undo, redo
 
         /// The kinds of transactions that this direction undoes.
-        fileprivate func undoes(_ kind: RevisionRecord.Kind) -> Bool {
+        /// The end of a lease is nobody's edit: only an undo of its field takes it back.
+        fileprivate func undoes(_ kind: RevisionRecord.Kind, ofField: Bool) -> Bool {
             switch self {
-            case .undo: kind == .set || kind == .redo
+            case .undo: kind == .set || kind == .redo || kind == .ended && ofField
             case .redo: kind == .undo
             }
         }
@@ -174,8 +175,8 @@ struct UndoJournal {
         consumeTarget(of: record)
         // Once through the journal, however many fields there are. Ids are ASCII, so that equal
         // strings are equal bytes.
-        // An edit restores nothing; an undo or redo does.
-        if record.undoes == nil { return }
+        // An edit restores nothing; an undo, a redo and the end of a lease do.
+        if record.undoes == nil && record.kind != .ended { return }
         let renewals = UndoRenewals(record.undo)
         if renewals.isEmpty { return }
         for place in lines.indices { lines[place].renew(by: renewals) }
@@ -234,8 +235,12 @@ struct UndoJournal {
     func newest(_ direction: Direction, owner: Owner?, field: String?) -> Transaction? {
         func newest(in line: Line) -> Transaction? {
             for transaction in line.transactions.reversed()
-            where direction.undoes(transaction.kind) {
-                guard owner?.includes(transaction.owner) ?? true else { continue }
+            where direction.undoes(transaction.kind, ofField: field != nil) {
+                let isTheirs =
+                    transaction.kind == .ended
+                    ? owner.map { $0.uid == transaction.owner.uid } ?? true
+                    : owner?.includes(transaction.owner) ?? true
+                guard isTheirs else { continue }
                 guard let field else { return transaction }
                 let steps = transaction.steps.filter { $0.field.isSameBytes(as: field) }
                 guard !steps.isEmpty else { continue }

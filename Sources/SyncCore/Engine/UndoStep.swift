@@ -9,6 +9,8 @@
 struct UndoStep: Hashable {
     var field: String
     var action: Action
+    /// The leases that the edit ended.
+    var leases: LeaseStack?
 
     // Indirect, because both the record and the journal contain it: a copy is one retain.
     indirect enum Action: Hashable {
@@ -108,6 +110,7 @@ extension UndoStep {
     func encode(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("field", field)
+        writer.member("leases", leases?.text)
         switch action {
         case .write(let trace, let was):
             writer.member("do", "write")
@@ -149,6 +152,7 @@ extension UndoStep {
             return nil
         }
         self.field = field
+        leases = json["leases"]?.stringValue.flatMap(LeaseStack.read(text:))
         switch (verb, Trace(json: json)) {
         case ("write", let trace?): action = .write(trace, was: json["was"])
         case ("components", _):

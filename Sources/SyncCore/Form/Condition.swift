@@ -68,6 +68,12 @@ extension FormDefinition {
         controls[control].isDisabled || controls[control].enabledWhen != nil
     }
 
+    /// Whether a control is changed only with a message: its own rule, or that of a control that
+    /// stores its value.
+    func needsMessage(_ control: Int) -> Bool {
+        controls[control].needsMessage || targets[control].contains { controls[$0].needsMessage }
+    }
+
     /// Whether a control is shown: not hidden, and its condition and its section's hold.
     public func isVisible(_ control: Int, values: (Int) -> JSON) -> Bool {
         withoutActuallyEscaping(values) { ConditionJudge(self, values: $0).isVisible(control) }

@@ -27,6 +27,11 @@ public struct Control: Sendable {
     public internal(set) var isLocked = false
     /// Whether user interfaces do not show it.
     public internal(set) var isHidden = false
+    /// Whether it is changed only with a message that says why: `message: required` of the control
+    /// or of the form.
+    public internal(set) var needsMessage = false
+    /// The most seconds that a value lasts; `nil` without a bound.
+    public internal(set) var leaseMax: Int64?
     public internal(set) var enabledWhen: Condition?
     public internal(set) var visibleWhen: Condition?
 

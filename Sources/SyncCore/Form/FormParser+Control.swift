@@ -5,7 +5,8 @@ extension FormParser {
     static let commonKeys = [
         "id", "type", "label", "subtitle", "symbol", "symbolName", "help", "default", "required",
         "disabled", "readOnly", "locked", "hidden", "enabledWhen", "visibleWhen", "style",
-        "onConflict", "access", "binds", "was",
+        "onConflict", "access", "binds", "was", "message",
+        "leaseMax",
     ]
 
     /// The additional attributes of one type.
@@ -59,6 +60,8 @@ extension FormParser {
         control.isReadOnly = bool(field, "readOnly") ?? (type == .gauge)
         control.isLocked = bool(field, "locked") ?? false
         control.isHidden = bool(field, "hidden") ?? false
+        control.needsMessage = needsMessage(field) || formNeedsMessage
+        control.leaseMax = type.flatMap { leaseMax(field, $0) }
         control.style = type.flatMap { self.style(field, "style", of: $0) }
         control.conflictPolicy = conflictPolicy(field, kind)
         control.was = formerID(field)
@@ -81,6 +84,38 @@ extension FormParser {
                     expected: "it only on: \(owners.map(\.rawValue).joined(separator: ", "))")
             }
         }
+    }
+
+    /// `leaseMax`: a duration. Only a control that stores one value can have it.
+    private mutating func leaseMax(_ field: Members, _ type: ControlType) -> Int64? {
+        guard let json = field["leaseMax"] else { return nil }
+        let place = field.place(of: "leaseMax")
+        let types: [ControlType] = [.picker, .toggle, .slider, .stepper, .gauge, .date, .text]
+        let isShown = field["binds"] != nil || field["sources"] != nil
+        guard types.contains(type), field["multiple"] != true, !isShown else {
+            issue(
+                place,
+                isShown
+                    ? "the value is stored by another control"
+                    : "a value of \(type.withArticle) cannot end by itself",
+                expected: "leaseMax on the control that stores one value")
+            return nil
+        }
+        let seconds =
+            json.stringValue.flatMap(DurationText.seconds) ?? json.integerValue.map { Double($0) }
+        guard let seconds, seconds >= 1, seconds <= Double(LeaseEnd.secondsMax) else {
+            issue(
+                place, "\(FormDefinition.quoted(json)) is not a duration",
+                expected: "from 1s to 3650d, such as 90min, 4h or 2d")
+            return nil
+        }
+        return Int64(seconds)
+    }
+
+    /// `message: required`.
+    mutating func needsMessage(_ members: Members) -> Bool {
+        guard members["message"] != nil else { return false }
+        return choice(members, "message", among: MessageRule.allCases) == .required
     }
 
     private mutating func formerID(_ field: Members) -> String? {
@@ -139,3 +174,6 @@ extension NumberDomain {
     /// `min`, or else 0, or else the number nearest to 0.
     fileprivate var start: DecimalNumber { withPrecision(min ?? clamped(.zero)) }
 }
+
+/// The values of `message`.
+private enum MessageRule: String, CaseIterable { case required }

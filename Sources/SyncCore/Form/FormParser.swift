@@ -79,6 +79,8 @@ struct FormParser {
     var suggestions = 0
     var optionCount = 0
     var principalCount = 0
+    /// Whether the form says `message: required`, for all of its controls.
+    var formNeedsMessage = false
     /// Bytes of the patterns so far, compiled.
     var patternBytes = 0
 
@@ -149,7 +151,8 @@ struct FormParser {
 
 extension FormParser {
     private static let topKeys = [
-        "$schema", "form", "title", "subtitle", "help", "access", "styles", "sections", "fields",
+        "$schema", "form", "title", "subtitle", "help", "access", "styles", "message", "sections",
+        "fields",
     ]
     private static let sectionKeys = [
         "title", "footer", "styles", "collapsed", "visibleWhen", "disabled", "fields",
@@ -172,6 +175,7 @@ extension FormParser {
         parts.subtitle = string(form, "subtitle")
         parts.help = string(form, "help")
         parts.styles = styles(form)
+        formNeedsMessage = needsMessage(form)
         parts.access = formAccess(form)
         switch (form["sections"], form["fields"]) {
         case (.some(let sections), nil):

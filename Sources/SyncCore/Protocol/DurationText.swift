@@ -8,15 +8,41 @@ public enum DurationText {
     /// A description of the format.
     public static let expected = "a duration such as 5, 500ms, 10min, 1h or 1d"
 
-    /// The seconds of `600`, `0.5`, `600s`, `500ms`, `10min` (or `10m`), `1h`, `1d`, with an
-    /// optional space before the unit. `nil` for other text.
+    /// The seconds of `600`, `0.5`, `600s`, `500ms`, `10min` (or `10m`), `1h`, `2h30m`, `1d`, with
+    /// an optional space before a single unit. `nil` for other text.
     public static func seconds(_ text: String) -> Double? {
         for unit in units where text.hasSuffix(unit.name) {
             var digits = text.dropLast(unit.name.count)
             if digits.last == " " { digits.removeLast() }
-            return number(digits).map { $0 * unit.seconds }
+            if let seconds = number(digits).map({ $0 * unit.seconds }) { return seconds }
         }
-        return number(text[...])
+        return number(text[...]) ?? sum(text[...])
+    }
+
+    /// The seconds of several parts, the largest unit first: `2h30m`.
+    private static func sum(_ text: Substring) -> Double? {
+        var rest = text
+        var sum = 0.0
+        var last = Double.infinity
+        while !rest.isEmpty {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            let name = rest[digits.endIndex...].prefix { $0.isLetter }
+            guard let number = number(digits), !digits.isEmpty,
+                let unit = units.first(where: { $0.name == name }), unit.seconds < last
+            else { return nil }
+            sum += number * unit.seconds
+            last = unit.seconds
+            rest = rest[name.endIndex...]
+        }
+        return sum
+    }
+
+    /// Whole seconds as text, in the largest unit that fits: `4h`, `90min`, `45s`.
+    public static func text(seconds: Int64) -> String {
+        for (name, size) in [("d", 86_400), ("h", 3_600), ("min", 60)] as [(String, Int64)] {
+            if seconds >= size, seconds.isMultiple(of: size) { return "\(seconds / size)\(name)" }
+        }
+        return "\(seconds)s"
     }
 
     private static func number(_ text: Substring) -> Double? {

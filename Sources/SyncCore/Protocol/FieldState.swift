@@ -88,6 +88,8 @@ public struct FieldState: Hashable, Sendable {
     public var at: Timestamp?
     /// The concurrent values that nobody has resolved.
     public var conflict: [Sibling]
+    /// When the value ends by itself, and what comes then; `nil` if it does not.
+    public var lease: FieldLease?
     /// Whether a secure field has a value; `nil` for other fields.
     public var isSecretSet: Bool?
     /// The control's sources have different values.
@@ -155,6 +157,10 @@ public struct FieldState: Hashable, Sendable {
             }
             writer.endArray()
         }
+        if let lease {
+            writer.key("lease")
+            lease.encode(into: &writer)
+        }
         if let isSecretSet {
             writer.key("secret")
             writer.beginObject()
@@ -181,6 +187,9 @@ public struct FieldState: Hashable, Sendable {
                 return Sibling(
                     value: try sibling.value("value"), by: by, at: try sibling.moment("at"))
             }
+        }
+        lease = try reader["lease"].map { json throws(DecodeError) in
+            try FieldLease(decoding: json, path: "\(path).lease")
         }
         isSecretSet = reader["secret"]?["set"]?.boolValue
         isMixed = reader["mixed"]?.boolValue ?? false

@@ -48,17 +48,20 @@ public struct StateChanged: Hashable, Sendable {
     public var changes: [FieldChange]
     /// The first of the merged revisions; `nil` for a single one.
     public var coalescedFrom: Revision?
+    /// Why it was changed; `nil` if nobody said, and for merged revisions.
+    public var message: String?
 
     /// A change of values.
     public init(
         form: String, revision: Revision, context: String, changes: [FieldChange],
-        coalescedFrom: Revision? = nil
+        coalescedFrom: Revision? = nil, message: String? = nil
     ) {
         self.form = form
         self.revision = revision
         self.context = context
         self.changes = changes
         self.coalescedFrom = coalescedFrom
+        self.message = message
     }
 
     /// Writes the object.
@@ -66,20 +69,22 @@ public struct StateChanged: Hashable, Sendable {
         writer.beginState(of: form, revision) { $0.string(context) }
         changes.encodeMember(into: &writer)
         writer.coalesced(coalescedFrom)
+        writer.member("message", message)
         writer.endObject()
     }
 
     /// Writes the object of one revision; `changes` writes the changes with `FieldChange.encode`.
     @inline(__always)
     static func encode(
-        form: String, revision: Revision, context: CausalContext, into writer: inout JSONWriter,
-        changes: (inout JSONWriter) -> Void
+        form: String, revision: Revision, context: CausalContext, message: String?,
+        into writer: inout JSONWriter, changes: (inout JSONWriter) -> Void
     ) {
         writer.beginState(of: form, revision) { $0.token(context) }
         writer.key("changes")
         writer.beginArray()
         changes(&writer)
         writer.endArray()
+        writer.member("message", message)
         writer.endObject()
     }
 
@@ -89,7 +94,8 @@ public struct StateChanged: Hashable, Sendable {
         self.init(
             form: try reader.string("form"), revision: try reader.integer("revision"),
             context: try reader.string("context"), changes: try reader.changes(),
-            coalescedFrom: reader["coalesced"]?["from"]?.integerValue)
+            coalescedFrom: reader["coalesced"]?["from"]?.integerValue,
+            message: reader["message"]?.stringValue)
     }
 }
 
@@ -98,6 +104,8 @@ public struct FormChanged: Hashable, Sendable {
     public var form: String
     public var revision: Revision
     public var content: Content
+    /// Why it was changed; `nil` if nobody said.
+    public var message: String?
 
     /// What happened to the form.
     public enum Content: Hashable, Sendable {
@@ -135,10 +143,11 @@ public struct FormChanged: Hashable, Sendable {
     }
 
     /// A change of a form.
-    public init(form: String, revision: Revision, content: Content) {
+    public init(form: String, revision: Revision, content: Content, message: String? = nil) {
         self.form = form
         self.revision = revision
         self.content = content
+        self.message = message
     }
 
     /// Writes the object.
@@ -162,6 +171,7 @@ public struct FormChanged: Hashable, Sendable {
             content.changes.encodeMember(into: &writer)
             writer.coalesced(content.coalescedFrom)
         }
+        writer.member("message", message)
         writer.endObject()
     }
 
@@ -170,6 +180,7 @@ public struct FormChanged: Hashable, Sendable {
         let reader = try WireReader(json, "params")
         form = try reader.string("form")
         revision = try reader.integer("revision")
+        message = reader["message"]?.stringValue
         if reader["deleted"]?.boolValue == true {
             content = .deleted
         } else {

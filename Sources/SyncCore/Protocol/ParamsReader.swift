@@ -174,6 +174,30 @@ struct ParamsReader {
         return key
     }
 
+    /// The message that says why something is changed: one line, which others see.
+    mutating func message(_ bounds: RequestBounds) throws(ParamsFault) -> String? {
+        if hasTakenAll { return nil }
+        guard let node = take("message") else { return nil }
+        let expected =
+            "one line of 1 to \(bounds.messageCharactersMax) characters and at most "
+            + "\(bounds.messageBytesMax) bytes"
+        guard let text = node.string else { throw .expected(expected, at: "message") }
+        func fault(_ why: String) -> ParamsFault {
+            ParamsFault("message", .shape("\(why); write \(expected)", expected: expected))
+        }
+        guard text.utf8.count <= bounds.messageBytesMax else {
+            throw fault("has \(text.utf8.count) bytes")
+        }
+        guard text.count <= bounds.messageCharactersMax else {
+            throw fault("has \(text.count) characters")
+        }
+        guard !text.unicodeScalars.contains(where: SafeText.isHarmful) else {
+            throw fault("has a control or direction character")
+        }
+        guard text.contains(where: { !$0.isWhitespace }) else { throw fault("is empty") }
+        return text
+    }
+
     mutating func optionalBool(_ name: StaticString) throws(ParamsFault) -> Bool? {
         guard let node = take(name) else { return nil }
         guard let flag = node.bool else { throw .expected("true or false", at: "\(name)") }

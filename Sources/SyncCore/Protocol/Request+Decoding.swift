@@ -27,6 +27,7 @@ extension Method {
         case .formDelete: "form.delete"
         case .stateGet: "state.get"
         case .stateSet: "state.set"
+        case .stateLease: "state.lease"
         case .stateSubscribe: "state.subscribe"
         case .stateUnsubscribe: "state.unsubscribe"
         case .stateHistory: "state.history"
@@ -66,6 +67,7 @@ extension Request {
         case .formDelete: .formDelete(try FormDelete(&reader, bounds))
         case .stateGet: .stateGet(try StateGet(&reader, bounds))
         case .stateSet: .stateSet(try StateSet(&reader, bounds))
+        case .stateLease: .stateLease(try StateLease(&reader, bounds))
         case .stateSubscribe: .stateSubscribe(try StateSubscribe(&reader, bounds))
         case .stateUnsubscribe: .stateUnsubscribe(form: try reader.name("form", bounds))
         case .stateHistory: .stateHistory(try StateHistory(&reader, bounds))
@@ -110,6 +112,7 @@ extension FormApply {
         isDryRun = try reader.optionalBool("dryRun") ?? false
         ifVersion = try reader.optionalInteger("ifVersion", in: 0 ... .max)
         idempotencyKey = try reader.idempotencyKey(bounds)
+        message = try reader.message(bounds)
     }
 }
 
@@ -119,6 +122,7 @@ extension FormSetOptions {
         field = try reader.name("field", bounds)
         options = try reader.values("options")
         idempotencyKey = try reader.idempotencyKey(bounds)
+        message = try reader.message(bounds)
     }
 }
 
@@ -126,6 +130,7 @@ extension FormDelete {
     init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
         form = try reader.name("form", bounds)
         idempotencyKey = try reader.idempotencyKey(bounds)
+        message = try reader.message(bounds)
     }
 }
 
@@ -158,7 +163,11 @@ extension StateSet {
         requireFields =
             try reader.optionalNames(
                 "requireFields", countMax: bounds.changesMax, limit: "changesMax", bounds) ?? []
+        if !reader.hasTakenAll, let node = reader.take("lease") {
+            do { lease = try LeaseEnd(node) } catch { throw error.inside("lease") }
+        }
         idempotencyKey = try reader.idempotencyKey(bounds)
+        message = try reader.message(bounds)
         if requireCurrent || !requireFields.isEmpty { try checkRequirements() }
     }
 
@@ -258,6 +267,7 @@ extension StateUndo {
         field = try reader.optionalName("field", bounds)
         scope = try reader.optionalChoice("scope", as: Scope.self) ?? .mine
         idempotencyKey = try reader.idempotencyKey(bounds)
+        message = try reader.message(bounds)
     }
 }
 

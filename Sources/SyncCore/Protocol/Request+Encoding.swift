@@ -15,6 +15,7 @@ extension Request {
         case .formDelete(let params): params.encodeMembers(into: &writer)
         case .stateGet(let params): params.encodeMembers(into: &writer)
         case .stateSet(let params): params.encodeMembers(into: &writer)
+        case .stateLease(let params): params.encodeMembers(into: &writer)
         case .stateSubscribe(let params): params.encodeMembers(into: &writer)
         case .stateHistory(let params): params.encodeMembers(into: &writer)
         case .stateUndo(let params), .stateRedo(let params): params.encodeMembers(into: &writer)
@@ -63,6 +64,7 @@ extension FormApply {
         if isDryRun { writer.member("dryRun", true) }
         writer.member("ifVersion", ifVersion)
         writer.member("idempotencyKey", idempotencyKey)
+        writer.member("message", message)
     }
 }
 
@@ -72,6 +74,7 @@ extension FormSetOptions {
         writer.member("field", field)
         writer.member("options", .array(options))
         writer.member("idempotencyKey", idempotencyKey)
+        writer.member("message", message)
     }
 }
 
@@ -79,6 +82,7 @@ extension FormDelete {
     fileprivate func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
         writer.member("idempotencyKey", idempotencyKey)
+        writer.member("message", message)
     }
 }
 
@@ -102,7 +106,14 @@ extension StateSet {
             writer.string(static: "current")
         }
         if !requireFields.isEmpty { writer.member("requireFields", requireFields) }
+        if let lease {
+            writer.key("lease")
+            writer.beginObject()
+            lease.encodeMember(into: &writer)
+            writer.endObject()
+        }
         writer.member("idempotencyKey", idempotencyKey)
+        writer.member("message", message)
     }
 }
 
@@ -166,6 +177,7 @@ extension StateUndo {
         writer.member("field", field)
         if scope != .mine { writer.member("scope", scope.rawValue) }
         writer.member("idempotencyKey", idempotencyKey)
+        writer.member("message", message)
     }
 }
 

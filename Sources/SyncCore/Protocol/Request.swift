@@ -10,6 +10,7 @@ public enum Method: String, CaseIterable, Hashable, Sendable {
     case formDelete = "form.delete"
     case stateGet = "state.get"
     case stateSet = "state.set"
+    case stateLease = "state.lease"
     case stateSubscribe = "state.subscribe"
     case stateUnsubscribe = "state.unsubscribe"
     case stateHistory = "state.history"
@@ -34,6 +35,7 @@ public enum Request: Hashable, Sendable {
     case formDelete(FormDelete)
     case stateGet(StateGet)
     case stateSet(StateSet)
+    case stateLease(StateLease)
     case stateSubscribe(StateSubscribe)
     /// `state.unsubscribe` from a form.
     case stateUnsubscribe(form: String)
@@ -60,6 +62,7 @@ extension Request {
         case .formDelete: .formDelete
         case .stateGet: .stateGet
         case .stateSet: .stateSet
+        case .stateLease: .stateLease
         case .stateSubscribe: .stateSubscribe
         case .stateUnsubscribe: .stateUnsubscribe
         case .stateHistory: .stateHistory
@@ -80,6 +83,7 @@ extension Request {
         case .formSetOptions(let params): params.idempotencyKey
         case .formDelete(let params): params.idempotencyKey
         case .stateSet(let params): params.idempotencyKey
+        case .stateLease(let params): params.idempotencyKey
         case .stateUndo(let params), .stateRedo(let params): params.idempotencyKey
         default: nil
         }
@@ -118,16 +122,19 @@ public struct FormApply: Hashable, Sendable {
     /// exist; otherwise `conflict`.
     public var ifVersion: Int64?
     public var idempotencyKey: String?
+    /// Why it is changed: one line, which everybody who may read the form sees.
+    public var message: String?
 
     /// An unconditional apply by default.
     public init(
         definition: JSON, isDryRun: Bool = false, ifVersion: Int64? = nil,
-        idempotencyKey: String? = nil
+        idempotencyKey: String? = nil, message: String? = nil
     ) {
         self.definition = definition
         self.isDryRun = isDryRun
         self.ifVersion = ifVersion
         self.idempotencyKey = idempotencyKey
+        self.message = message
     }
 }
 
@@ -138,13 +145,19 @@ public struct FormSetOptions: Hashable, Sendable {
     /// The options, an array as in a definition.
     public var options: [JSON]
     public var idempotencyKey: String?
+    /// Why it is changed: one line, which everybody who may read the form sees.
+    public var message: String?
 
     /// Replaces one picker's options.
-    public init(form: String, field: String, options: [JSON], idempotencyKey: String? = nil) {
+    public init(
+        form: String, field: String, options: [JSON], idempotencyKey: String? = nil,
+        message: String? = nil
+    ) {
         self.form = form
         self.field = field
         self.options = options
         self.idempotencyKey = idempotencyKey
+        self.message = message
     }
 }
 
@@ -152,11 +165,14 @@ public struct FormSetOptions: Hashable, Sendable {
 public struct FormDelete: Hashable, Sendable {
     public var form: String
     public var idempotencyKey: String?
+    /// Why it is changed: one line, which everybody who may read the form sees.
+    public var message: String?
 
     /// Deletes a form.
-    public init(form: String, idempotencyKey: String? = nil) {
+    public init(form: String, idempotencyKey: String? = nil, message: String? = nil) {
         self.form = form
         self.idempotencyKey = idempotencyKey
+        self.message = message
     }
 }
 
@@ -170,73 +186,6 @@ public struct StateGet: Hashable, Sendable {
     public init(form: String, fields: [String]? = nil) {
         self.form = form
         self.fields = fields
-    }
-}
-
-/// Params of `state.set`: one transaction.
-public struct StateSet: Hashable, Sendable {
-    public var form: String
-    public var changes: [Change]
-    /// The token of what the sender had seen; `nil` means the current state, the empty token
-    /// nothing.
-    public var context: String?
-    /// `require: "current"`: reject the edit if it would overwrite something that the sender has
-    /// not seen.
-    public var requireCurrent: Bool
-    /// Other fields that must be as the sender saw them.
-    public var requireFields: [String]
-    public var idempotencyKey: String?
-
-    /// A transaction.
-    public init(
-        form: String, changes: [Change], context: String? = nil, requireCurrent: Bool = false,
-        requireFields: [String] = [], idempotencyKey: String? = nil
-    ) {
-        self.form = form
-        self.changes = changes
-        self.context = context
-        self.requireCurrent = requireCurrent
-        self.requireFields = requireFields
-        self.idempotencyKey = idempotencyKey
-    }
-}
-
-/// A change of one field within a transaction.
-public struct Change: Hashable, Sendable {
-    public var field: String
-    /// The token of what the sender had seen of this field, instead of the request's.
-    public var context: String?
-    public var action: Action
-
-    /// The edit.
-    public enum Action: Hashable, Sendable {
-        /// Set the value. A value of wheels may contain only some components.
-        case value(JSON)
-        case increment(DecimalNumber)
-        case toggle
-        case move(Direction, wraps: Bool)
-        /// Reset to the default.
-        case reset
-        case press
-        /// Add tags to a multiple picker.
-        case add([JSON])
-        /// Remove tags from a multiple picker.
-        case remove([JSON])
-
-        /// Whether it is a press.
-        var isPress: Bool { if case .press = self { true } else { false } }
-    }
-
-    /// The direction in which a picker's selection moves, skipping disabled options.
-    public enum Direction: String, CaseIterable, Hashable, Sendable {
-        case next, previous, first, last
-    }
-
-    /// A change with the request's context, unless it has its own.
-    public init(field: String, context: String? = nil, _ action: Action) {
-        self.field = field
-        self.context = context
-        self.action = action
     }
 }
 
@@ -299,6 +248,8 @@ public struct StateUndo: Hashable, Sendable {
     public var field: String?
     public var scope: Scope
     public var idempotencyKey: String?
+    /// Why it is changed: one line, which everybody who may read the form sees.
+    public var message: String?
 
     /// Whose transactions are undone.
     public enum Scope: String, CaseIterable, Hashable, Sendable {
@@ -307,12 +258,14 @@ public struct StateUndo: Hashable, Sendable {
 
     /// An undo, by default of one's own edits.
     public init(
-        form: String, field: String? = nil, scope: Scope = .mine, idempotencyKey: String? = nil
+        form: String, field: String? = nil, scope: Scope = .mine, idempotencyKey: String? = nil,
+        message: String? = nil
     ) {
         self.form = form
         self.field = field
         self.scope = scope
         self.idempotencyKey = idempotencyKey
+        self.message = message
     }
 }
 

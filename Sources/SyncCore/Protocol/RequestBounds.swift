@@ -8,6 +8,9 @@ public struct RequestBounds: Hashable, Sendable {
     public var globBytesMax = 4096
     /// Bytes of an idempotency key.
     public var keyBytesMax = 128
+    /// Bytes and grapheme clusters of a message that says why something is changed.
+    public var messageBytesMax = 512
+    public var messageCharactersMax = 200
     /// Bytes of a context token; more is `limit`.
     public var contextBytesMax = 4096
     /// Changes in one transaction, and fields in `requireFields`; more is `limit`.

@@ -190,16 +190,20 @@ public struct HistoryPage: Hashable, Sendable {
         /// Its kind, for example `set`, `undo`, `apply`, `press`.
         public var kind: String
         public var changes: [Change]
+        /// Why it was changed; `nil` if nobody said.
+        public var message: String?
 
         /// A transaction with these members.
         public init(
-            revision: Revision, at: Timestamp?, by: WireAuthor?, kind: String, changes: [Change]
+            revision: Revision, at: Timestamp?, by: WireAuthor?, kind: String,
+            changes: [Change], message: String? = nil
         ) {
             self.revision = revision
             self.at = at
             self.by = by
             self.kind = kind
             self.changes = changes
+            self.message = message
         }
     }
 
@@ -270,6 +274,7 @@ extension HistoryPage.Entry {
             writer.endObject()
         }
         writer.endArray()
+        writer.member("message", message)
         writer.endObject()
     }
 
@@ -286,7 +291,7 @@ extension HistoryPage.Entry {
                 return HistoryPage.Change(
                     field: try change.string("field"), value: change["value"], was: change["was"],
                     isConcurrent: change["concurrent"]?.boolValue ?? false)
-            })
+            }, message: reader["message"]?.stringValue)
     }
 }
 

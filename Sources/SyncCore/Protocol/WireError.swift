@@ -24,6 +24,10 @@ public struct WireError: Error, Hashable, Sendable {
     public var max: Int64?
     /// `data.report`: the number of an internal error in the daemon's log.
     public var report: Int64?
+    /// `data.ended`: of something that is over, what it was, how it ended, and by whom.
+    public var ended: JSON?
+    /// `data.needs`: the member that the request needs, for example `message`.
+    public var needs: String?
     /// `data.problems`: each error in a definition.
     public var problems: [WireProblem] = []
     /// `data.resend`: the request was valid but not executed, because the connection is about to be
@@ -104,6 +108,8 @@ extension WireError {
         writer.member("limit", limit)
         writer.member("max", max)
         writer.member("report", report)
+        writer.member("needs", needs)
+        writer.member("ended", ended)
         if !problems.isEmpty {
             writer.key("problems")
             writer.beginArray()
@@ -142,6 +148,8 @@ extension WireError {
         limit = text(data["limit"])
         max = data["max"]?.integerValue
         report = data["report"]?.integerValue
+        needs = text(data["needs"])
+        ended = data["ended"]
         resend = data["resend"]?.boolValue ?? false
         problems = (data["problems"]?.arrayValue ?? []).prefix(Self.itemsMax).compactMap {
             guard let message = text($0["message"]) else { return nil }

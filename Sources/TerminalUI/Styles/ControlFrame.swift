@@ -223,6 +223,9 @@ public struct ControlFrame: Block {
                     "\(glyphs.flash) \(flash.name)", roles.peer(flash.number).adding(.reverse)))
         }
         if let recent = state.recent { texts.append(StyledText(recent, roles.dim)) }
+        if let lease = state.lease {
+            texts.append(StyledText(lease, state.isEnding ? roles.warning : roles.dim))
+        }
         switch state.validity {
         case .valid: break
         case .missing: texts.append(StyledText("\(glyphs.cross) required", roles.error))

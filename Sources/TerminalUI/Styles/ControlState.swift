@@ -67,6 +67,10 @@ public struct ControlState: Hashable, Sendable {
     public var flash: Peer?
     /// Who changed it a moment ago, and when as people read it: `bob, 4 s`.
     public var recent: String?
+    /// When the value ends by itself, and what comes then: `1:59:12 then off`.
+    public var lease: String?
+    /// Whether that is within a minute.
+    public var isEnding = false
     /// Whose focus is here.
     public var peers: [Peer]
     /// Other notes at its right, such as a kept draft.

@@ -23,6 +23,8 @@ enum ExitStatus: Int32 {
     case temporary = 75
     case noPermission = 77
     case timedOut = 124
+    /// The command of `--while` cannot be started, as in a shell.
+    case notStarted = 127
     /// 128 plus the signal's number, as in a shell.
     case hungUp = 129
     case interrupted = 130
@@ -49,6 +51,13 @@ struct Failure: Error {
     static func usage(_ message: String) -> Failure { Failure(.usage, message) }
 }
 
+extension WireError {
+    /// Whether it is about `-m`, `--for` or `--until-time`.
+    fileprivate var isOfOptions: Bool {
+        needs != nil || ["message", "lease", "lease.until", "until"].contains(path)
+    }
+}
+
 extension Failure {
     /// An error of the daemon, in a line with the next step.
     init(_ error: WireError) {
@@ -60,6 +69,7 @@ extension Failure {
             case .forbidden: .noPermission
             case .unavailable, .unsupportedProtocol: .unavailable
             case .invalidParams where !error.problems.isEmpty: .data
+            case .invalidParams where error.isOfOptions: .usage
             case .parse, .invalidRequest, .frameTooLarge, .methodNotFound, .invalidParams,
                 .internal:
                 .software

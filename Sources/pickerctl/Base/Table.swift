@@ -80,6 +80,23 @@ enum LocalTime {
         return Timestamp(milliseconds: Int64(mktime(&parts)) * 1_000)
     }
 
+    /// The next moment at which a clock here shows `18:00` or `18:00:30`; `nil` for other text.
+    static func next(_ text: String, after now: Timestamp) -> Timestamp? {
+        let numbers = text.split(separator: ":", omittingEmptySubsequences: false).map { Int32($0) }
+        guard (2...3).contains(numbers.count), let hour = numbers[0], let minute = numbers[1],
+            let second = numbers.count == 3 ? numbers[2] : 0, (0...23).contains(hour),
+            (0...59).contains(minute), (0...59).contains(second)
+        else { return nil }
+        for days in 0...2 as ClosedRange<Int32> {
+            guard var day = parts(time_t(now.milliseconds / 1_000)) else { return nil }
+            day.tm_mday += days
+            (day.tm_hour, day.tm_min, day.tm_sec, day.tm_isdst) = (hour, minute, second, -1)
+            let moment = Timestamp(milliseconds: Int64(mktime(&day)) * 1_000)
+            if moment > now { return moment }
+        }
+        return nil
+    }
+
     /// The wall clock: clock_gettime(2), CLOCK_REALTIME.
     static var now: Timestamp {
         var time = timespec()

@@ -17,6 +17,7 @@ struct FormApplyCommand: ParsableCommand {
     @Argument(completion: .file(extensions: ["yaml", "yml", "json"])) var file: [String]
     @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
     @Flag(help: "Show the changes, and apply nothing.") var dryRun = false
+    @OptionGroup var why: MessageOption
     @Option(name: .shortAndLong, help: "text or json (one result a line).")
     var output = TextOrJSON.text
 
@@ -45,7 +46,9 @@ struct FormApplyCommand: ParsableCommand {
         // Applies exactly what was shown: if the form has changed in the meantime, that is a
         // conflict.
         let result = try send(
-            FormApply(definition: definition, ifVersion: present?.version), session)
+            FormApply(
+                definition: definition, ifVersion: present?.version,
+                message: try session.message(why.message)), session)
         let isUnchanged = result.version == present?.version
         try show(result, isSame: isUnchanged, isDone: true, session.console)
     }

@@ -122,6 +122,7 @@ struct FormDeleteCommand: ParsableCommand {
             Example: pickerctl form delete --yes old-form
             """)
     @OptionGroup var common: CommonOptions
+    @OptionGroup var why: MessageOption
     @Argument(completion: .custom(Completion.forms)) var name: String
     @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
 
@@ -133,7 +134,8 @@ struct FormDeleteCommand: ParsableCommand {
         try Console.confirm(
             "delete form \(form) with its values and its history?", isAgreed: yes,
             orElse: .unchanged("form \(form)"))
-        try session.call(.formDelete(FormDelete(form: form)))
+        try session.call(
+            .formDelete(FormDelete(form: form, message: try session.message(why.message))))
     }
 }
 
@@ -148,6 +150,7 @@ struct FormOptionsCommand: ParsableCommand {
             Example: git branch --format='%(refname:short)' | pickerctl form options branch -
             """)
     @OptionGroup var common: CommonOptions
+    @OptionGroup var why: MessageOption
     @Argument(completion: .custom { Completion.fields($0, $1, $2, [.picker]) })
     var field: String
     @Argument(help: "TAG or TAG=LABEL, or - for standard input.") var option: [String]
@@ -175,7 +178,9 @@ struct FormOptionsCommand: ParsableCommand {
             throw Failure(.data, "an option has no tag; write TAG or TAG=LABEL")
         }
         let options = lines.map { Self.option($0, like: control.options.first?.tag) }
-        let request = FormSetOptions(form: form, field: control.id, options: options)
+        let request = FormSetOptions(
+            form: form, field: control.id, options: options,
+            message: try session.message(why.message))
         let result = try session.call(.formSetOptions(request)) { json throws(DecodeError) in
             try ApplyResult(decoding: json)
         }

@@ -1,4 +1,4 @@
-// History of changes, undo, and conflicts.
+// History of changes, and undo.
 
 internal import ArgumentParser
 internal import SyncCore
@@ -27,6 +27,10 @@ struct HistoryCommand: PlainCommand {
             "Only entries since then: 1h, a date, or a time of RFC 3339.", valueName: "time"),
         transform: HistorySince.parsed)
     var since: HistorySince?
+    @Option(
+        help: ArgumentHelp(
+            "Only entries with this text in the message, the user or a field.", valueName: "text"))
+    var grep: String?
     @Flag(help: "Draw the values over the time.") var plot = false
     @Option(
         name: .shortAndLong,
@@ -42,8 +46,8 @@ struct HistoryCommand: PlainCommand {
 
     var request: HistoryRequest {
         HistoryRequest(
-            settings: common.settings, limit: limit, before: before, since: since, isPlot: plot,
-            output: output, fields: field)
+            settings: common.settings, limit: limit, before: before, since: since, grep: grep,
+            isPlot: plot, output: output, fields: field)
     }
 }
 
@@ -91,6 +95,7 @@ struct HistoryRequest: PlainRequest {
     let limit: Int?
     let before: Int64?
     let since: HistorySince?
+    let grep: String?
     let isPlot: Bool
     let output: HistoryOutput
     let fields: [String]
@@ -100,7 +105,7 @@ struct HistoryRequest: PlainRequest {
         switch (isPlot, output) {
         case (true, .json): "--plot prints text, svg or csv"
         case (false, .svg), (false, .csv): "-o \(output) needs --plot"
-        case (true, _) where limit != nil || before != nil:
+        case (true, _) where limit != nil || before != nil || grep != nil:
             "--plot draws all changes; use --since to draw fewer"
         case (true, _) where fields.isEmpty: "--plot needs a field; see pickerctl describe"
         default: nil
@@ -154,6 +159,7 @@ struct HistoryRequest: PlainRequest {
                     }
                     if entry.changes.isEmpty { continue }
                 }
+                if let grep, !entry.has(grep) { continue }
                 try print(entry, session.console)
                 left -= 1
             }
@@ -171,7 +177,8 @@ struct HistoryRequest: PlainRequest {
         let at = entry.at.map { LocalTime.text($0) } ?? "—"
         var by = ValueText.author(entry.by)
         if let tty = entry.by?.tty { by += " (\(tty))" }
-        try console.safeLine("\(entry.revision)  \(at)  \(by)  \(Self.text(entry))")
+        let why = entry.message.map { "  \"\($0)\"" } ?? ""
+        try console.safeLine("\(entry.revision)  \(at)  \(by)  \(Self.text(entry))\(why)")
     }
 
     /// The changes of an entry: the values of a set, the number of fields of an apply, because an
@@ -195,12 +202,23 @@ struct HistoryRequest: PlainRequest {
     }
 }
 
+extension HistoryPage.Entry {
+    /// Whether the message, the user or a field has this text, in upper or lower case.
+    fileprivate func has(_ text: String) -> Bool {
+        let text = text.lowercased()
+        return ([message, by?.user].compactMap(\.self) + changes.map(\.field)).contains {
+            $0.lowercased().contains(text)
+        }
+    }
+}
+
 extension HistoryRequest {
     init(_ words: inout PlainWords) {
         self.init(
             settings: words.settings(), limit: words.number(words.value("--limit", "-n"), from: 1),
             before: words.number(words.value("--before"), from: .min),
-            since: words.since("--since"), isPlot: words.flag("--plot"),
+            since: words.since("--since"), grep: words.value("--grep"),
+            isPlot: words.flag("--plot"),
             output: words.choice("--output", "-o") ?? .text, fields: words.names())
         words.require(misuse == nil)
     }
@@ -247,11 +265,13 @@ struct UndoOptions: ParsableArguments {
     @Argument(completion: .custom(Completion.fields))
     var field: String?
     @Flag(help: "Anyone's edit, not only mine.") var anyone = false
+    @OptionGroup var why: MessageOption
     @Option(name: .shortAndLong, help: "Print the new values: json.") var output: AnswerFormat?
 
     func request(_ settings: Settings, isRedo: Bool) -> UndoRequest {
         UndoRequest(
-            settings: settings, isRedo: isRedo, anyone: anyone, output: output, field: field)
+            settings: settings, isRedo: isRedo, anyone: anyone, output: output,
+            message: why.message, field: field)
     }
 }
 
@@ -261,12 +281,15 @@ struct UndoRequest: PlainRequest {
     let isRedo: Bool
     let anyone: Bool
     let output: AnswerFormat?
+    let message: String?
     let field: String?
 
     func run() throws(Failure) {
         let session = Session(settings)
         let (form, names) = try session.place(of: field.map { [$0] } ?? [])
-        let undo = StateUndo(form: form, field: names.first?.field, scope: anyone ? .anyone : .mine)
+        let undo = StateUndo(
+            form: form, field: names.first?.field, scope: anyone ? .anyone : .mine,
+            message: try session.message(message))
         let request: Request = isRedo ? .stateRedo(undo) : .stateUndo(undo)
         let result = try session.call(request) { json throws(DecodeError) in
             try SetResult(decoding: json)
@@ -290,113 +313,7 @@ extension UndoRequest {
     init(isRedo: Bool, _ words: inout PlainWords) {
         self.init(
             settings: words.settings(), isRedo: isRedo, anyone: words.flag("--anyone"),
-            output: words.choice("--output", "-o"), field: words.nameIfAny())
-    }
-}
-
-/// `pickerctl conflicts`.
-struct ConflictsCommand: PlainCommand {
-    static let configuration = CommandConfiguration.leaf(
-        "conflicts", abstract: "Show fields that were changed at the same time.",
-        discussion: """
-            Exits 1 if there is a conflict, as diff does.
-
-            Example: pickerctl conflicts || pickerctl resolve flavor=vanilla
-            """)
-    @OptionGroup var common: CommonOptions
-    @Argument(completion: .custom(Completion.forms)) var form: String?
-    @Option(name: .shortAndLong, help: "text or json.") var output = TextOrJSON.text
-
-    var request: ConflictsRequest {
-        ConflictsRequest(settings: common.settings, output: output, form: form)
-    }
-}
-
-/// The arguments of `pickerctl conflicts`.
-struct ConflictsRequest: PlainRequest {
-    let settings: Settings
-    let output: TextOrJSON
-    let form: String?
-
-    func run() throws(Failure) {
-        let session = Session(settings)
-        let form = try session.form(at: form)
-        let fields = try session.snapshot(form).fields.filter { !$0.state.conflict.isEmpty }
-        switch output {
-        case .json:
-            var writer = JSONWriter()
-            fields.encode(into: &writer)
-            try session.console.line(String(decoding: writer.take(), as: UTF8.self))
-        case .text:
-            for field in fields {
-                let first = Sibling(
-                    value: field.state.value, by: field.state.by, at: field.state.at)
-                for sibling in [first] + field.state.conflict {
-                    let at = sibling.at.map { ", \(LocalTime.text($0))" } ?? ""
-                    let by = ValueText.author(sibling.by)
-                    try session.console.safeLine(
-                        "\(field.id)=\(ValueText.bare(sibling.value)) by \(by)\(at)")
-                }
-            }
-        }
-        try session.console.flush()
-        if !fields.isEmpty { throw Failure.silent(.notMet) }
-    }
-}
-
-extension ConflictsRequest {
-    init(_ words: inout PlainWords) {
-        self.init(
-            settings: words.settings(), output: words.choice("--output", "-o") ?? .text,
-            form: words.nameIfAny())
-    }
-}
-
-/// `pickerctl resolve`.
-struct ResolveCommand: PlainCommand {
-    static let configuration = CommandConfiguration.leaf(
-        "resolve", abstract: "Resolve conflicts: choose the value that stays.",
-        discussion: """
-            Example: pickerctl resolve flavor=vanilla
-            """)
-    @OptionGroup var common: CommonOptions
-    @Argument(
-        help: ArgumentHelp("The value that stays.", valueName: "field=value"),
-        completion: .custom(Completion.assignments))
-    var assignments: [String]
-
-    var request: ResolveRequest {
-        ResolveRequest(settings: common.settings, assignments: assignments)
-    }
-}
-
-/// The arguments of `pickerctl resolve`.
-struct ResolveRequest: PlainRequest {
-    let settings: Settings
-    let assignments: [String]
-
-    func run() throws(Failure) {
-        let session = Session(settings)
-        let assignments = try SetCommand.assignments(assignments, verb: "resolve")
-        let form = try session.form(named: assignments.map(\.form))
-        var edits = EditBuilder(try session.outline(form))
-        for assignment in assignments { try edits.append(assignment, session) }
-        let snapshot = try session.snapshot(form, edits.changes.map(\.field))
-        for change in edits.changes
-        where snapshot.fields[change.field]?.conflict.isEmpty ?? true {
-            throw Failure(
-                .notMet,
-                "\(change.field) has no conflict; see pickerctl conflicts, or use pickerctl set")
-        }
-        // The token contains what was just read, so the siblings that the user could see are
-        // replaced, and a sibling that arrives in the meantime is not.
-        try session.set(
-            StateSet(form: form, changes: edits.changes, context: snapshot.context))
-    }
-}
-
-extension ResolveRequest {
-    init(_ words: inout PlainWords) {
-        self.init(settings: words.settings(), assignments: words.names(atLeast: 1))
+            output: words.choice("--output", "-o"), message: words.message(),
+            field: words.nameIfAny())
     }
 }

@@ -75,9 +75,12 @@ struct LoadCommand: PlainCommand {
     @Flag(help: "Show the changes, and change nothing.") var dryRun = false
     @Option(help: ArgumentHelp("What you have seen: a token of get --context.", valueName: "token"))
     var context: String?
+    @OptionGroup var why: MessageOption
 
     var request: LoadRequest {
-        LoadRequest(settings: common.settings, dryRun: dryRun, context: context, file: file)
+        LoadRequest(
+            settings: common.settings, dryRun: dryRun, context: context, message: why.message,
+            file: file)
     }
 }
 
@@ -86,6 +89,7 @@ struct LoadRequest: PlainRequest {
     let settings: Settings
     let dryRun: Bool
     let context: String?
+    let message: String?
     let file: String
 
     func run() throws(Failure) {
@@ -126,7 +130,10 @@ struct LoadRequest: PlainRequest {
             }
             if changes.isEmpty { session.console.note("nothing would change") }
         } else if !changes.isEmpty {
-            try session.set(StateSet(form: form, changes: changes, context: context))
+            try session.set(
+                StateSet(
+                    form: form, changes: changes, context: context,
+                    message: try session.message(message)))
         }
         try session.console.flush()
     }
@@ -136,6 +143,6 @@ extension LoadRequest {
     init(_ words: inout PlainWords) {
         self.init(
             settings: words.settings(), dryRun: words.flag("--dry-run"),
-            context: words.value("--context"), file: words.name())
+            context: words.value("--context"), message: words.message(), file: words.name())
     }
 }

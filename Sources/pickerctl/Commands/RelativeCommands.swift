@@ -13,6 +13,7 @@ struct RelativeRequest: PlainRequest {
     var wraps = false
     /// `--yes` for a button with a question.
     var isAgreed = false
+    let message: String?
     let names: [String]
 
     func run() throws(Failure) {
@@ -29,7 +30,8 @@ struct RelativeRequest: PlainRequest {
             try Console.confirm(question, isAgreed: isAgreed, orElse: .notPressed(names[0].field))
         }
         let report = try EditReport(changes, outline, session)
-        let result = try session.set(StateSet(form: form, changes: changes))
+        let result = try session.set(
+            StateSet(form: form, changes: changes, message: try session.message(message)))
         try report?.print(changes, result, session.console)
     }
 
@@ -106,6 +108,7 @@ extension RelativeRequest {
         case .press: isAgreed = words.flag("--yes", "-y")
         case .toggle, .reset: break
         }
+        message = words.message()
         names = verb == .press ? [words.name()] : words.names(atLeast: 1)
     }
 }
@@ -119,11 +122,13 @@ struct ToggleCommand: PlainCommand {
             Example: pickerctl toggle maintenance
             """)
     @OptionGroup var common: CommonOptions
+    @OptionGroup var why: MessageOption
     @Argument(completion: .custom { Completion.fields($0, $1, $2, [.toggle]) })
     var field: [String]
 
     var request: RelativeRequest {
-        RelativeRequest(settings: common.settings, verb: .toggle, names: field)
+        RelativeRequest(
+            settings: common.settings, verb: .toggle, message: why.message, names: field)
     }
 }
 
@@ -134,12 +139,15 @@ struct NextCommand: PlainCommand {
             Example: pickerctl next --wrap flavor
             """)
     @OptionGroup var common: CommonOptions
+    @OptionGroup var why: MessageOption
     @Flag(help: "From the last option to the first.") var wrap = false
     @Argument(completion: .custom { Completion.fields($0, $1, $2, [.picker]) })
     var field: [String]
 
     var request: RelativeRequest {
-        RelativeRequest(settings: common.settings, verb: .next, wraps: wrap, names: field)
+        RelativeRequest(
+            settings: common.settings, verb: .next, wraps: wrap, message: why.message,
+            names: field)
     }
 }
 
@@ -150,12 +158,15 @@ struct PreviousCommand: PlainCommand {
             Example: pickerctl previous flavor
             """)
     @OptionGroup var common: CommonOptions
+    @OptionGroup var why: MessageOption
     @Flag(help: "From the first option to the last.") var wrap = false
     @Argument(completion: .custom { Completion.fields($0, $1, $2, [.picker]) })
     var field: [String]
 
     var request: RelativeRequest {
-        RelativeRequest(settings: common.settings, verb: .previous, wraps: wrap, names: field)
+        RelativeRequest(
+            settings: common.settings, verb: .previous, wraps: wrap, message: why.message,
+            names: field)
     }
 }
 
@@ -168,11 +179,13 @@ struct ResetCommand: PlainCommand {
             Example: pickerctl reset flavor scoops
             """)
     @OptionGroup var common: CommonOptions
+    @OptionGroup var why: MessageOption
     @Argument(completion: .custom(Completion.fields))
     var field: [String]
 
     var request: RelativeRequest {
-        RelativeRequest(settings: common.settings, verb: .reset, names: field)
+        RelativeRequest(
+            settings: common.settings, verb: .reset, message: why.message, names: field)
     }
 }
 
@@ -186,11 +199,14 @@ struct PressCommand: PlainCommand {
             Example: pickerctl press rollback
             """)
     @OptionGroup var common: CommonOptions
+    @OptionGroup var why: MessageOption
     @Argument(completion: .custom { Completion.fields($0, $1, $2, [.button]) })
     var button: String
     @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
 
     var request: RelativeRequest {
-        RelativeRequest(settings: common.settings, verb: .press, isAgreed: yes, names: [button])
+        RelativeRequest(
+            settings: common.settings, verb: .press, isAgreed: yes, message: why.message,
+            names: [button])
     }
 }

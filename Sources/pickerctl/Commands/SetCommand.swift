@@ -17,7 +17,11 @@ struct SetCommand: PlainCommand {
               note=@FILE  key=-        read a file, standard input; use it for a secret
               note:='"@home"'          exactly this JSON
 
-            Example: pickerctl set flavor=vanilla scoops+=1
+            With --for, --until-time or --while the values end by themselves, and what was \
+            there before comes back, unless somebody has set the field since. --while runs a \
+            command, whose exit status is ours.
+
+            Example: pickerctl set maintenance=on --for 2h30m
             """)
 
     @OptionGroup var common: CommonOptions
@@ -35,6 +39,12 @@ struct SetCommand: PlainCommand {
             "Set only if nothing changed since this token; else exit 75.", valueName: "token"))
     var ifCurrent: String?
 
+    @OptionGroup var why: MessageOption
+    @OptionGroup var ends: LeaseOptions
+
+    @Flag(name: .customLong("while"), help: "The values end with the command after --.")
+    var isHeld = false
+
     @Option(name: .shortAndLong, help: "Print the new values: json.")
     var output: AnswerFormat?
 
@@ -42,13 +52,24 @@ struct SetCommand: PlainCommand {
         if context != nil, ifCurrent != nil {
             throw ValidationError("--context and --if-current exclude each other")
         }
-        try request.run()
+        guard isHeld else { return try request.run() }
+        if ends.wish != LeaseWish() {
+            throw ValidationError("--while excludes --for and --until-time")
+        }
+        // A command can have one list of words, in which those after -- are the last.
+        let command = Array(CommandLine.arguments.drop { $0 != "--" }.dropFirst())
+        guard !command.isEmpty, assignments.count > command.count else {
+            throw ValidationError("--while needs a command; write --while -- COMMAND")
+        }
+        try HeldSet(request(of: assignments.dropLast(command.count)), command).run()
     }
 
-    var request: SetRequest {
+    var request: SetRequest { request(of: assignments[...]) }
+
+    private func request(of assignments: ArraySlice<String>) -> SetRequest {
         SetRequest(
             settings: common.settings, context: context, ifCurrent: ifCurrent, output: output,
-            assignments: assignments)
+            message: why.message, ends: ends.wish, assignments: Array(assignments))
     }
 }
 
@@ -58,10 +79,16 @@ struct SetRequest: PlainRequest {
     let context: String?
     let ifCurrent: String?
     let output: AnswerFormat?
+    let message: String?
+    let ends: LeaseWish
     let assignments: [String]
 
     func run() throws(Failure) {
-        let session = Session(settings)
+        _ = try set(lease: ends.end(), Session(settings))
+    }
+
+    /// Sets the values; returns the answer.
+    func set(lease: LeaseEnd?, _ session: Session) throws(Failure) -> SetResult {
         let assignments = try SetCommand.assignments(assignments, verb: "set")
         let context = try Session.token(context, of: "--context")
         let ifCurrent = try Session.token(ifCurrent, of: "--if-current")
@@ -70,12 +97,15 @@ struct SetRequest: PlainRequest {
         var edits = EditBuilder(outline)
         for assignment in assignments { try edits.append(assignment, session) }
         let report = try output == nil ? EditReport(edits.changes, outline, session) : nil
+        if lease != nil { try session.require("leases") }
         let result = try session.set(
             StateSet(
                 form: form, changes: edits.changes, context: ifCurrent ?? context,
-                requireCurrent: ifCurrent != nil))
+                requireCurrent: ifCurrent != nil, lease: lease,
+                message: try session.message(message)))
         try output?.print(result, session.console)
         try report?.print(edits.changes, result, session.console)
+        return result
     }
 }
 
@@ -84,7 +114,7 @@ extension SetRequest {
         self.init(
             settings: words.settings(), context: words.value("--context"),
             ifCurrent: words.value("--if-current"), output: words.choice("--output", "-o"),
-            assignments: words.names(atLeast: 1))
+            message: words.message(), ends: words.leaseWish(), assignments: words.names(atLeast: 1))
         words.require(context == nil || ifCurrent == nil)
     }
 }

@@ -38,14 +38,21 @@ struct EditReport {
     ) -> String {
         if case .press = change.action { return "\(change.field) pressed" }
         guard let now, now.value != was.value || now.isSecretSet != nil else {
-            return "\(change.field) \(shown(now ?? was)), unchanged"
-                + remark(change.action, field, was, now ?? was)
+            return "\(change.field) \(shown(now ?? was)), "
+                + (was.lease != nil && now != nil && now?.lease == nil
+                    ? "now permanent" : "unchanged")
+                + ending(now) + remark(change.action, field, was, now ?? was)
         }
         if now.isSecretSet != nil {
             return "\(change.field) \(now.isSecretSet == true ? "set" : "cleared")"
         }
-        return "\(change.field) \(shown(was)) → \(shown(now))"
+        return "\(change.field) \(shown(was)) → \(shown(now))" + ending(now)
             + remark(change.action, field, was, now)
+    }
+
+    /// When the value ends, if it does by itself.
+    private static func ending(_ now: FieldState?) -> String {
+        now?.lease.map { ", \($0.words)" } ?? ""
     }
 
     /// Why a number is not the requested one.

@@ -167,6 +167,7 @@ struct LineForm {
             let value = model.presentation.text(index)
             text += shown.isMixed ? "mixed" : value.isEmpty ? "empty" : value
         }
+        if let lease = model.leaseWords(index) { text += ", \(lease)" }
         if shown.isMissing { text += ", required" }
         if control.isReadOnly { return text }
         if control.isLocked { text += ", locked" }

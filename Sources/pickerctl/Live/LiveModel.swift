@@ -166,7 +166,8 @@ struct LiveModel {
         var today: CivilDate?
         /// Formats a time for people.
         var localTime: @Sendable (Timestamp) -> String = { $0.description }
-        /// The time of day; the beginning of a history that has no newest change.
+        /// The time of day: for the rest of leases, and the beginning of a history without a newest
+        /// change.
         var clock: @Sendable () -> Timestamp = { Timestamp(milliseconds: 0) }
         var compile: PatternCompiler
 
@@ -294,6 +295,7 @@ struct LiveModel {
         if let settles = activeEdit?.settles { deadlines.append(settles) }
         if let pressed { deadlines.append(pressed.until) }
         if let slide { deadlines.append(slide.next(after: now)) }
+        if let leaseTick { deadlines.append(leaseTick) }
         if mode == .form, isOnline, wantedPresence != told {
             deadlines.append(toldAt &+ Span.presence)
         }

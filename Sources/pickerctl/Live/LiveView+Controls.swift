@@ -35,6 +35,10 @@ extension LiveModel {
                 state.recent = "\(flash.peer.name), \(flash.age(at: now)) s"
             }
         }
+        if let lease = lease(index) {
+            state.lease = lease.text
+            state.isEnding = lease.isEnding
+        }
         let ghost = state.ghost?.by
         state.peers = presentation.others.filter { other in
             other.wire.focus == field && other.peer != ghost && other.peer != state.flash

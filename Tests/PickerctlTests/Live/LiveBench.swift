@@ -126,7 +126,7 @@ struct LiveBench {
     /// Somebody set a field.
     mutating func changed(
         _ field: String, _ value: JSON, by connection: Int64 = LiveBench.bob,
-        conflict: [Sibling] = [], isSecretSet: Bool? = nil
+        conflict: [Sibling] = [], isSecretSet: Bool? = nil, lease: FieldLease? = nil
     ) {
         revision += 1
         let user = connection == Self.me ? "ann" : "bob"
@@ -135,10 +135,11 @@ struct LiveBench {
             ?? model.presentation.index(field).map {
                 model.presentation.definition.controls[$0].defaultValue
             }
-        let state = FieldState(
+        var state = FieldState(
             value: value, revision: revision, isSet: true, by: Self.author(connection, user),
             at: Timestamp("2026-11-21T14:02:11.000Z"), conflict: conflict,
             isSecretSet: isSecretSet)
+        state.lease = lease
         feed(
             .client(
                 .changed(

@@ -15,7 +15,8 @@ struct CommandMaker {
     /// The commands, and how often each comes.
     static let weights: [(name: String, weight: Int)] = [
         ("set", 80), ("get", 40), ("form apply", 40), ("toggle", 20), ("next", 12),
-        ("previous", 8), ("reset", 16), ("press", 12), ("undo", 24), ("redo", 16), ("load", 16),
+        ("previous", 8), ("reset", 16), ("press", 12), ("lease", 14), ("undo", 24), ("redo", 16),
+        ("load", 16),
         ("dump", 10), ("resolve", 14), ("conflicts", 10), ("form options", 14),
         ("form delete", 10), ("form list", 8), ("form show", 8), ("form check", 6), ("wait", 12),
         ("form preview", 4),
@@ -35,8 +36,8 @@ struct CommandMaker {
         case "get", "describe", "pick", "wait", "watch", "run", "history", "dump", "conflicts",
             "who", "open", "form show", "form list":
             return looking(name, form)
-        case "set", "toggle", "next", "previous", "reset", "press", "undo", "redo", "load",
-            "resolve":
+        case "set", "toggle", "next", "previous", "reset", "press", "lease", "undo", "redo",
+            "load", "resolve":
             return editing(name, form)
         case "form apply", "form delete", "form options", "form check", "form preview":
             return forming(name, form)
@@ -77,6 +78,8 @@ struct CommandMaker {
     // MARK: - Editing
 
     private mutating func editing(_ name: String, _ form: StoryForm?) -> StoryCommand {
+        let message = random.chance(30) ? random.pick(["INC-231", "é 🚀", "why not"]) : nil
+        let why = message.map { ["-m", $0] } ?? []
         let formName = form?.name ?? "nobody"
         switch name {
         case "undo", "redo":
@@ -91,11 +94,26 @@ struct CommandMaker {
                 request["scope"] = "anyone"
                 words.append("--anyone")
             }
-            return StoryCommand(name: name, words: words + ["--form", formName]) {
+            request["message"] = message.map { .string($0) }
+            return StoryCommand(name: name, words: words + why + ["--form", formName]) {
                 .init(StoryCommand.status(Self.ask(&$0, $1, [request])))
             }
-        case "load": return loading(form)
-        case "set", "resolve": return setting(name, form)
+        case "load": return loading(form, message)
+        case "lease":
+            let keeps = random.chance(50)
+            let field = control(form).id
+            var request = StoryRequest(
+                "state.lease",
+                [
+                    ("form", .string(formName)), ("field", .string(field)),
+                    (keeps ? "keep" : "end", true),
+                ])
+            request["message"] = message.map { .string($0) }
+            let words = [name, field, keeps ? "--keep" : "--end", "--form", formName] + why
+            return StoryCommand(name: name, words: words) { [request] in
+                .init(StoryCommand.status(Self.ask(&$0, $1, [request])))
+            }
+        case "set", "resolve": return setting(name, form, message)
         default: break
         }
         let kinds: [String: StoryControl.Kind] = [
@@ -110,16 +128,18 @@ struct CommandMaker {
         case "next", "previous": change["move"] = .string(name)
         default: change[name] = true
         }
-        let words = [name, one.id, "--form", formName]
+        let words = [name, one.id, "--form", formName] + why
         return StoryCommand(name: name, words: words) { [change] in
-            .init(StoryCommand.status(Self.set(&$0, $1, formName, [.object(change)])))
+            .init(
+                StoryCommand.status(
+                    Self.set(&$0, $1, formName, [.object(change)], message: message)))
         }
     }
 
     /// The form is looked up, then all fields are set in one request.
     private static func set(
         _ model: inout StoryModel, _ connection: Int, _ form: String, _ changes: [JSON],
-        context: String? = nil
+        message: String?
     ) -> StoryAnswer {
         let found = ask(&model, connection, [look(form)])
         if case .refusal = found { return found }
@@ -133,11 +153,13 @@ struct CommandMaker {
         }
         var request = StoryRequest(
             "state.set", [("form", .string(form)), ("changes", .array(changes))])
-        request["context"] = context.map { .string($0) }
+        request["message"] = message.map { .string($0) }
         return ask(&model, connection, [request])
     }
 
-    private mutating func setting(_ name: String, _ form: StoryForm?) -> StoryCommand {
+    private mutating func setting(
+        _ name: String, _ form: StoryForm?, _ message: String?
+    ) -> StoryCommand {
         let formName = form?.name ?? "nobody"
         let one = control(form) { control in
             ![.button, .label, .wheels].contains(control.kind)
@@ -165,12 +187,14 @@ struct CommandMaker {
             words.append("\(one.id)=\(StoryCommand.bare(value))")
         }
         let isResolving = name == "resolve"
+        words += message.map { ["-m", $0] } ?? []
         return StoryCommand(name: name, words: words + ["--form", formName], input: input) {
             [change] model, connection in
             let changes = [JSON.object(change)]
             guard isResolving else {
                 return .init(
-                    StoryCommand.status(Self.set(&model, connection, formName, changes)))
+                    StoryCommand.status(
+                        Self.set(&model, connection, formName, changes, message: message)))
             }
             let found = Self.ask(
                 &model, connection,
@@ -185,11 +209,13 @@ struct CommandMaker {
             }
             if json["fields"]?[one.id]?["conflict"] == nil { return .init(1) }
             // Its token covers everything, so it works like a set without a token.
-            return .init(StoryCommand.status(Self.set(&model, connection, formName, changes)))
+            return .init(
+                StoryCommand.status(
+                    Self.set(&model, connection, formName, changes, message: message)))
         }
     }
 
-    private mutating func loading(_ form: StoryForm?) -> StoryCommand {
+    private mutating func loading(_ form: StoryForm?, _ message: String?) -> StoryCommand {
         let formName = form?.name ?? "nobody"
         var values = JSONObject()
         var maker = RequestMaker(random: random, model: model)
@@ -201,7 +227,8 @@ struct CommandMaker {
         let preset = JSON.object(
             JSONObject([("form", .string(formName)), ("values", .object(values))]))
         return StoryCommand(
-            name: "load", words: ["load", "-"], input: preset.encodedText
+            name: "load", words: ["load", "-"] + (message.map { ["-m", $0] } ?? []),
+            input: preset.encodedText
         ) { [values] model, connection in
             let read = StoryRequest("state.get", [("form", .string(formName))])
             let found = Self.ask(&model, connection, [Self.look(formName), read])
@@ -215,7 +242,9 @@ struct CommandMaker {
                     JSONObject([("field", .string(member.name)), ("value", member.value)]))
             }
             if changes.isEmpty { return .init(0) }
-            return .init(StoryCommand.status(Self.set(&model, connection, formName, changes)))
+            return .init(
+                StoryCommand.status(
+                    Self.set(&model, connection, formName, changes, message: message)))
         }
     }
 

@@ -21,6 +21,7 @@ struct DefinitionMaker {
             name: name, title: random.chance(50) ? random.pick(["Order", "Lights"]) : nil,
             controls: ids.map { control($0) })
         if random.chance(40) { definition.access = access() }
+        definition.needsMessage = random.chance(6)
         return settled(definition)
     }
 
@@ -40,6 +41,7 @@ struct DefinitionMaker {
             case 2: new.controls[place] = control(new.controls[place].id)
             case 3: rename(&new, place)
             case 4: retype(&new.controls[place])
+            case 5 where random.chance(30): new.needsMessage.toggle()
             case 5: new.access = random.chance(50) ? [:] : access()
             case 6: new.title = random.chance(50) ? random.pick(["Order", "Lights", "Desk"]) : nil
             case 7: new.controls.shuffle(using: &random.generator)
@@ -112,7 +114,8 @@ struct DefinitionMaker {
     }
 
     private mutating func decorate(_ control: inout StoryControl) {
-        switch random.below(6) {
+        switch random.below(7) {
+        case 6: control.needsMessage.toggle()
         case 0: control.isRequired.toggle()
         case 1: control.isDisabled.toggle()
         case 2: control.isLocked.toggle()

@@ -13,7 +13,8 @@ struct RequestMaker {
 
     /// How often each method comes, of their sum.
     static let weights: [(method: String, weight: Int)] = [
-        ("state.set", 300), ("form.apply", 60), ("form.delete", 16), ("form.setOptions", 24),
+        ("state.set", 300), ("state.lease", 50), ("form.apply", 60), ("form.delete", 16),
+        ("form.setOptions", 24),
         ("state.undo", 40), ("state.redo", 25), ("state.subscribe", 60), ("state.get", 20),
         ("state.unsubscribe", 8), ("state.history", 16), ("state.reveal", 8),
         ("presence.update", 24), ("form.list", 6), ("form.watch", 10), ("form.get", 10),
@@ -22,7 +23,18 @@ struct RequestMaker {
 
     /// The methods that edit.
     static let edits: Set<String> = [
-        "state.set", "form.apply", "form.delete", "form.setOptions", "state.undo", "state.redo",
+        "state.set", "state.lease", "form.apply", "form.delete", "form.setOptions", "state.undo",
+        "state.redo",
+    ]
+
+    /// When leases end.
+    private static let ends = [
+        "2200-01-01T00:00:00Z", "2300-01-01T00:00:00Z", "2400-01-01T00:00:00Z",
+    ]
+    /// Reasons for an edit; the last ones are not valid.
+    private static let messages = [
+        "INC-231", "load test 🚀", "because é", "again", String(repeating: "x", count: 200), " ",
+        String(repeating: "é", count: 201), "two\nlines", "over\u{202E}ridden",
     ]
 
     mutating func method(where fits: (String) -> Bool = { _ in true }) -> String {
@@ -37,6 +49,9 @@ struct RequestMaker {
         var request = make(method, by: peer)
         if Self.edits.contains(method), request["dryRun"] == nil, random.chance(25) {
             request["idempotencyKey"] = .string("key\(random.generator.next() % 1_000_000)")
+        }
+        if Self.edits.contains(method), random.chance(30) {
+            request["message"] = .string(random.pick(Self.messages))
         }
         if random.chance(2) { spoil(&request) }
         return request
@@ -77,6 +92,16 @@ struct RequestMaker {
         }
         switch method {
         case "state.set": set(&request, form)
+        case "state.lease":
+            let leased = form?.leases.keys.sorted() ?? []
+            request["field"] = .string(
+                leased.isEmpty || random.chance(30) ? field(form) : random.pick(leased))
+            switch random.below(8) {
+            case 0..<3: request["end"] = true
+            case 3: request["keep"] = true
+            case 4: request["resume"] = "none"
+            default: request["until"] = .string(random.pick(Self.ends))
+            }
         case "form.apply": apply(&request, form)
         case "form.setOptions": setOptions(&request, form)
         case "state.undo", "state.redo":
@@ -159,6 +184,9 @@ struct RequestMaker {
     private mutating func set(_ request: inout StoryRequest, _ form: StoryForm?) {
         let count = random.pick([1, 1, 1, 1, 2, 3])
         request["changes"] = .array((0..<count).map { _ in change(form) })
+        if random.chance(20) {
+            request["lease"] = .object(JSONObject([("until", .string(random.pick(Self.ends)))]))
+        }
         guard let form else { return }
         if random.chance(45) { request["context"] = token(form) }
         if random.chance(8), request["context"] != nil {

@@ -52,8 +52,8 @@ extension StoryCommand {
         case "invalidValue", "disabled": 65
         case "conflict", "limit": 75
         case "forbidden": 77
-        // A definition that is not valid.
-        case "invalidParams": 65
+        // An edit without a message that it needs, or a definition that is not valid.
+        case "invalidParams": refusal.field == nil ? 65 : 64
         default: 70
         }
     }

@@ -47,6 +47,8 @@ struct StoryControl: Equatable {
     var isRequired = false
     var isLocked = false
     var isDisabled = false
+    /// Whether it is changed only with a message.
+    var needsMessage = false
     var enabledWhen: Condition?
     /// The users who may write; `nil`: those of the form.
     var writers: [String]?
@@ -169,6 +171,7 @@ struct StoryControl: Equatable {
         if isRequired { object["required"] = true }
         if isLocked { object["locked"] = true }
         if isDisabled { object["disabled"] = true }
+        if needsMessage { object["message"] = "required" }
         object["enabledWhen"] = enabledWhen.map {
             .object(JSONObject([($0.field, .bool($0.value))]))
         }
@@ -203,6 +206,8 @@ struct StoryDefinition: Equatable {
     var name: String
     var title: String?
     var controls: [StoryControl]
+    /// Whether each of its controls is changed only with a message.
+    var needsMessage = false
     /// The access rules of the form.
     var access: [String: [String]] = [:]
 
@@ -220,6 +225,11 @@ struct StoryDefinition: Equatable {
         return control.store == nil ? [] : [id]
     }
 
+    /// Whether an edit of a control needs a message.
+    func needsMessage(_ id: String) -> Bool {
+        needsMessage || ([id] + targets(id)).contains { control($0)?.needsMessage ?? false }
+    }
+
     /// These controls and all controls that show them, in the order of the form.
     func withDependents(_ ids: Set<String>) -> [String] {
         let shown = controls.filter { control in
@@ -234,6 +244,7 @@ struct StoryDefinition: Equatable {
     var json: JSON {
         var object = JSONObject([("form", .string(name))])
         object["title"] = title.map { .string($0) }
+        if needsMessage { object["message"] = "required" }
         if !access.isEmpty {
             object["access"] = .object(
                 JSONObject(

@@ -12,6 +12,7 @@ extension StoryDefinition {
             name: name, title: json["title"]?.stringValue,
             controls: fields.compactMap { StoryControl($0) })
         guard controls.count == fields.count else { return nil }
+        needsMessage = json["message"] == "required"
         for member in json["access"]?.objectValue?.members ?? [] {
             access[member.name] = member.value.arrayValue?.compactMap(\.stringValue) ?? []
         }
@@ -56,6 +57,7 @@ extension StoryControl {
         isRequired = json["required"] == true
         isLocked = json["locked"] == true
         isDisabled = json["disabled"] == true
+        needsMessage = json["message"] == "required"
         if let condition = json["enabledWhen"]?.objectValue?.members.first {
             enabledWhen = Condition(
                 field: condition.name, value: condition.value.boolValue ?? false)

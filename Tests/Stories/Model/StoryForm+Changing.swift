@@ -102,24 +102,30 @@ extension StoryForm {
 
     /// Replaces the definition.
     mutating func redefine(
-        _ new: StoryDefinition, applied: StoryDefinition, kind: String, by author: StoryAuthor
+        _ new: StoryDefinition, applied: StoryDefinition, kind: String, by author: StoryAuthor,
+        message: JSON?
     ) {
         let before = self
         let isCreation = revision == 0
         let plan = migration(to: new)
         var carried: [String: StoryContent] = [:]
+        var carriedLeases: [String: StoryLeases] = [:]
         var touched: [String: (revision: Int, by: StoryAuthor)] = [:]
         for control in new.controls {
             carried[control.id] = StoryContent(control.store)
             switch plan.origins[control.id] ?? .new {
             case .carries(let source):
                 carried[control.id] = contents[source]
+                carriedLeases[control.id] = leases[source]
                 touched[control.id] = touches[source]
             case .restarts(let source): touched[control.id] = touches[source]
             case .new: break
             }
         }
-        if !isCreation { contents = carried }
+        if !isCreation {
+            contents = carried
+            leases = carriedLeases
+        }
         self.applied = applied
         definition = new
         version += 1
@@ -146,11 +152,11 @@ extension StoryForm {
                 ("form", .string(name)), ("version", .integer(version)),
                 ("revision", .integer(revision)), ("definition", new.json),
                 ("changes", .array(changes)),
-            ])
+            ], message)
         revisions.append(
             Revision(
                 number: revision, notice: notice, touched: nil,
-                entry: entry(kind, author, entries), writes: writes))
+                entry: entry(kind, author, entries, message), writes: writes))
     }
 
     private func change(_ id: String, _ reading: Reading, was: JSON?) -> JSON {
@@ -160,39 +166,44 @@ extension StoryForm {
         return .object(object)
     }
 
-    private func entry(_ kind: String, _ author: StoryAuthor, _ changes: [JSON]) -> JSON {
-        .object(
-            JSONObject([
-                ("revision", .integer(revision)), ("by", author.json), ("kind", .string(kind)),
-                ("changes", .array(changes)),
-            ]))
+    private func entry(
+        _ kind: String, _ author: StoryAuthor, _ changes: [JSON], _ message: JSON?
+    ) -> JSON {
+        var object = JSONObject([
+            ("revision", .integer(revision)), ("by", author.json), ("kind", .string(kind)),
+            ("changes", .array(changes)),
+        ])
+        object["message"] = message
+        return .object(object)
     }
 
     /// The notification for watchers of the list of forms.
-    var listing: JSON {
+    func listing(_ message: JSON?) -> JSON {
         StoryWire.notification(
             "form.changed",
             [
                 ("form", .string(name)), ("version", .integer(version)),
                 ("revision", .integer(revision)), ("definition", definition.json),
                 ("changes", []),
-            ])
+            ], message)
     }
 
     /// The notification that the form was deleted.
-    func deletion(at revision: Int) -> JSON {
+    func deletion(at revision: Int, _ message: JSON? = nil) -> JSON {
         StoryWire.notification(
             "form.changed",
-            [("form", .string(name)), ("revision", .integer(revision)), ("deleted", true)])
+            [("form", .string(name)), ("revision", .integer(revision)), ("deleted", true)],
+            message)
     }
 
     /// Applies a transaction. Returns the fields of the answer.
     mutating func take(
-        _ transaction: StoryTransaction, kind: StoryJournal.Kind, session: String?
+        _ transaction: StoryTransaction, kind: StoryJournal.Kind, session: String?,
+        message: JSON?
     ) -> JSON {
         let told: [String]
         var notified: [String: Reading] = [:]
-        if transaction.written.isEmpty {
+        if transaction.written.isEmpty, transaction.leased.isEmpty {
             contents = transaction.form.contents
             repeats = transaction.form.repeats
             writes = transaction.form.writes
@@ -201,7 +212,8 @@ extension StoryForm {
             let before = self
             self = transaction.form
             revision += 1
-            let order = definition.withDependents(transaction.written)
+            let changed = transaction.written.union(transaction.leased)
+            let order = definition.withDependents(changed)
             let met = definition.withDependents(transaction.met)
             for id in order { touches[id] = (revision, transaction.author) }
             var changes: [JSON] = []
@@ -214,7 +226,7 @@ extension StoryForm {
                 notified[id] = reading
                 let was = before.shown(id).value
                 changes.append(change(id, reading, was: was))
-                if transaction.written.contains(id) {
+                if changed.contains(id) {
                     entries.append(historic(id, reading.value, was: was, isConcurrent: isMet))
                 }
             }
@@ -223,12 +235,12 @@ extension StoryForm {
                 [
                     ("form", .string(name)), ("revision", .integer(revision)),
                     ("changes", .array(changes)),
-                ])
+                ], message)
             revisions.append(
                 Revision(
                     number: revision, notice: notice, touched: Set(order),
-                    entry: entry(kind.rawValue, transaction.author, entries), writes: writes,
-                    conflicts: conflicts))
+                    entry: entry(kind.rawValue, transaction.author, entries, message),
+                    writes: writes, conflicts: conflicts))
             let owner = StoryOwner(uid: transaction.author.uid, session: session)
             journal.append(
                 kind, revision: revision, owner: owner,

@@ -15,6 +15,7 @@ struct StoryForm {
         var conflict: [JSON] = []
         var revision = 0
         var by: StoryAuthor?
+        var lease: JSON?
 
         var json: JSONObject {
             var object = JSONObject([
@@ -22,6 +23,7 @@ struct StoryForm {
             ])
             object["by"] = by?.json
             if !conflict.isEmpty { object["conflict"] = .array(conflict) }
+            object["lease"] = lease
             object["secret"] = secret.map { .object(JSONObject([("set", .bool($0))])) }
             if isMixed { object["mixed"] = true }
             if isInvalid { object["invalid"] = true }
@@ -66,6 +68,8 @@ struct StoryForm {
     /// The epochs of the daemon's replica, and the number of writes before each.
     var epochs: [(number: Int, after: Int)] = []
     var contents: [String: StoryContent] = [:]
+    /// The leases of the controls that have some.
+    var leases: [String: StoryLeases] = [:]
     /// What each silent write repeats.
     var repeats: [StoryRepeat.Place: StoryRepeat] = [:]
     /// The author and the revision of the last change of what a control shows.
@@ -141,6 +145,7 @@ struct StoryForm {
         var reading = shown(id)
         reading.revision = touches[id]?.revision ?? 0
         reading.by = touches[id]?.by
+        reading.lease = leaseJSON(id)
         for target in definition.targets(id) {
             guard let control = definition.control(target),
                 notifying || control.conflictPolicy == "ask"

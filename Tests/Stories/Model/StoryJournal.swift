@@ -37,6 +37,8 @@ struct StoryUndo: Equatable {
 
     var field: String
     var action: Action
+    /// The leases that the edit ended.
+    var leases: StoryLeases?
 
     /// Whether there is nothing to undo: the sum of the increments is 0.
     var isIdle: Bool { if case .increment(0, _) = action { true } else { false } }
@@ -126,7 +128,7 @@ struct StoryOwner: Equatable {
 
 /// The transactions of a form that can be undone or redone.
 struct StoryJournal {
-    enum Kind: String { case set, undo, redo }
+    enum Kind: String { case set, undo, redo, lease, ended }
 
     struct Entry {
         var revision: Int
@@ -209,7 +211,14 @@ struct StoryJournal {
     func newest(isUndo: Bool, owner: StoryOwner?, field: String?) -> Entry? {
         for entry in entries.reversed() where (entry.kind == .undo) != isUndo {
             if !entry.endedBy.isEmpty { continue }
-            guard owner?.includes(entry.owner) ?? true else { continue }
+            if entry.kind == .ended {
+                // The end of a lease is nobody's edit.
+                guard field != nil, owner.map({ $0.uid == entry.owner.uid }) ?? true else {
+                    continue
+                }
+            } else {
+                guard owner?.includes(entry.owner) ?? true else { continue }
+            }
             var left = entry
             left.steps.removeAll { entry.tried.contains($0.field) }
             if left.steps.isEmpty { continue }

@@ -55,7 +55,9 @@ extension StoryModel {
             }
             let new = form.keepingOptions(file)
             let plan = form.migration(to: new)
-            if !isDryRun { redefine(place, new, applied: file, "apply", peer.author) }
+            if !isDryRun {
+                redefine(place, new, applied: file, "apply", peer.author, request["message"])
+            }
             return Outcome(
                 answer: .result(
                     applied(isDryRun ? form : forms[place], plan, isCreated: false)))
@@ -70,9 +72,10 @@ extension StoryModel {
         if !isDryRun {
             form = StoryForm(serial: newSerial(), owner: peer.user.uid, file)
             form.epochs = [(epochs.present, 0)]
-            form.redefine(file, applied: file, kind: "apply", by: peer.author)
+            form.redefine(
+                file, applied: file, kind: "apply", by: peer.author, message: request["message"])
             forms.append(form)
-            tell(form.listing, of: form)
+            tell(form.listing(request["message"]), of: form)
         }
         form.version = 1
         return Outcome(answer: .result(applied(form, plan, isCreated: true)))
@@ -104,7 +107,8 @@ extension StoryModel {
         else { throw StoryRefusal("invalidValue", form: form.name, field: id) }
         let plan = form.migration(to: new)
         if new.json != form.definition.json {
-            redefine(place, new, applied: form.applied, "options", peer.author)
+            redefine(
+                place, new, applied: form.applied, "options", peer.author, request["message"])
         }
         return Outcome(answer: .result(applied(forms[place], plan, isCreated: false)))
     }
@@ -113,7 +117,7 @@ extension StoryModel {
         let place = try find(request)
         try require("admin", place, peer.user)
         let form = forms.remove(at: place)
-        let notice = form.deletion(at: form.revision + 1)
+        let notice = form.deletion(at: form.revision + 1, request["message"])
         for connection in Array(peers.keys) {
             guard
                 let subscription = peers[connection]?.subscriptions.removeValue(
@@ -129,9 +133,10 @@ extension StoryModel {
 
     private mutating func redefine(
         _ place: Int, _ new: StoryDefinition, applied: StoryDefinition, _ kind: String,
-        _ author: StoryAuthor
+        _ author: StoryAuthor, _ message: JSON?
     ) {
-        forms[place].redefine(new, applied: applied, kind: kind, by: author)
+        forms[place].redefine(
+            new, applied: applied, kind: kind, by: author, message: message)
         let form = forms[place]
         publish(place)
         for (connection, peer) in peers {
@@ -147,7 +152,7 @@ extension StoryModel {
                     form: form, subscription: StoryPeer.Subscription(presence: false),
                     deletion: form.deletion(at: form.revision)))
         }
-        tell(form.listing, of: form)
+        tell(form.listing(message), of: form)
     }
 
     /// Notifies those who watch the list of forms and may read the form now.

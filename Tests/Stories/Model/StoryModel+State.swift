@@ -52,11 +52,22 @@ extension StoryModel {
         let seen = try sight(request["context"], form, peer)
         let isStrict = request["require"] != nil
         var transaction = StoryTransaction(form, by: peer.author)
+        transaction.lease = request["lease"].map { StoryLeaseEnd($0["until"]?.stringValue) }
         let changes = request["changes"]?.arrayValue ?? []
         for change in changes {
             let id = change["field"]?.stringValue ?? ""
             try requireField(id, place)
             try requireEdit(change, place, peer.user)
+            guard request["message"] != nil || !form.definition.needsMessage(id) else {
+                throw StoryRefusal("invalidParams", form: form.name, field: id)
+            }
+            if transaction.lease != nil {
+                let targets = form.definition.targets(id)
+                let isSet = ["value", "toggle", "move", "reset"].contains { change[$0] != nil }
+                guard isSet, !targets.isEmpty,
+                    targets.allSatisfy({ form.contents[$0]?.canLease ?? false })
+                else { throw StoryRefusal("invalidParams", form: form.name, field: id) }
+            }
             let own = try change["context"].map { try sight($0, form, peer) } ?? seen
             if isStrict { try requireCurrent([id], own, form) }
             try transaction.apply(change, to: id, own)
@@ -66,7 +77,8 @@ extension StoryModel {
         try requireCurrent(more, seen, form)
         try requireEnabled(transaction, form)
         let said = try self.said(request, changes, form)
-        return finish(transaction, place, .set, peer, said: said, skipped: nil)
+        return finish(
+            transaction, place, .set, peer, said: said, skipped: nil, message: request["message"])
     }
 
     private func requireCurrent(
@@ -101,18 +113,19 @@ extension StoryModel {
         return epochs.writes(of: least, form)
     }
 
-    private mutating func finish(
+    mutating func finish(
         _ transaction: StoryTransaction, _ place: Int, _ kind: StoryJournal.Kind,
-        _ peer: StoryPeer, said: StoryWrites, skipped: [String]?
+        _ peer: StoryPeer, said: StoryWrites, skipped: [String]?, message: JSON?
     ) -> Outcome {
         let serial = forms[place].serial
-        let fields = forms[place].take(transaction, kind: kind, session: peer.session)
+        let fields = forms[place].take(
+            transaction, kind: kind, session: peer.session, message: message)
         var writes = said
         for write in transaction.newWrites {
             writes.insert(write)
             peers[peer.connection]?.own[serial, default: []].insert(write)
         }
-        if !transaction.written.isEmpty { publish(place) }
+        if !transaction.written.isEmpty || !transaction.leased.isEmpty { publish(place) }
         var result = JSONObject([
             ("form", .string(forms[place].name)),
             ("revision", .integer(forms[place].revision)), ("fields", fields),
@@ -162,7 +175,8 @@ extension StoryModel {
         transaction.keep(forms[place].journal)
         return finish(
             transaction, place, isUndo ? .undo : .redo, peer, said: StoryWrites(),
-            skipped: skipped)
+            skipped: skipped,
+            message: request["message"] ?? .string("takes back revision \(entry.revision)"))
     }
 
     // MARK: - History

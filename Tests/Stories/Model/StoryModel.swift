@@ -229,6 +229,7 @@ struct StoryModel {
         case "form.delete": return try delete(request, peer)
         case "state.get": return try stateGet(request, peer)
         case "state.set": return try set(request, peer)
+        case "state.lease": return try changeLease(request, peer)
         case "state.subscribe": return try subscribe(request, peer)
         case "state.unsubscribe": return try unsubscribe(request, peer)
         case "state.history": return try history(request, peer)

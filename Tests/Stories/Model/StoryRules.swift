@@ -10,18 +10,22 @@ enum StoryRules {
         "form.list": ([], []),
         "form.watch": ([], []),
         "form.get": (["form"], []),
-        "form.apply": (["definition"], ["dryRun", "ifVersion", "idempotencyKey"]),
-        "form.setOptions": (["form", "field", "options"], ["idempotencyKey"]),
-        "form.delete": (["form"], ["idempotencyKey"]),
+        "form.apply": (["definition"], ["dryRun", "ifVersion", "idempotencyKey", "message"]),
+        "form.setOptions": (["form", "field", "options"], ["idempotencyKey", "message"]),
+        "form.delete": (["form"], ["idempotencyKey", "message"]),
         "state.get": (["form"], ["fields"]),
         "state.set": (
-            ["form", "changes"], ["context", "require", "requireFields", "idempotencyKey"]
+            ["form", "changes"],
+            ["context", "require", "requireFields", "lease", "idempotencyKey", "message"]
+        ),
+        "state.lease": (
+            ["form", "field"], ["until", "keep", "end", "resume", "idempotencyKey", "message"]
         ),
         "state.subscribe": (["form"], ["fields", "since", "presence"]),
         "state.unsubscribe": (["form"], []),
         "state.history": (["form"], ["field", "before", "limit"]),
-        "state.undo": (["form"], ["field", "scope", "idempotencyKey"]),
-        "state.redo": (["form"], ["field", "scope", "idempotencyKey"]),
+        "state.undo": (["form"], ["field", "scope", "idempotencyKey", "message"]),
+        "state.redo": (["form"], ["field", "scope", "idempotencyKey", "message"]),
         "state.reveal": (["form", "field"], []),
         "presence.update": (["form", "focus"], ["draft"]),
         "server.status": ([], []),
@@ -47,6 +51,13 @@ enum StoryRules {
                 return invalid
             }
         }
+        if request.method == "state.lease" {
+            let verbs = ["until", "keep", "end", "resume"].filter { names.contains($0) }
+            guard verbs.count == 1 else { return invalid }
+        }
+        if let message = request["message"] {
+            guard let text = message.stringValue, isMessage(text) else { return invalid }
+        }
         for change in request["changes"]?.arrayValue ?? [] {
             let names = change.objectValue?.members.map(\.name) ?? []
             guard names.filter(actions.contains).count == 1, names.contains("field"),
@@ -63,6 +74,12 @@ enum StoryRules {
             }
         }
         return nil
+    }
+
+    /// Whether a text can say why something is changed, as far as the generator makes others.
+    static func isMessage(_ text: String) -> Bool {
+        !text.allSatisfy { $0 == " " } && text.count <= 200 && text.utf8.count <= 512
+            && !text.unicodeScalars.contains { $0.value < 32 || $0.value == 0x202E }
     }
 
     /// Whether a name matches a glob of `*` and `?`.

@@ -20,10 +20,14 @@ extension StoryTransaction {
             return takeBack(rows, wheels, control)
         case (.assign(let trace, let was, let to), .counter(let counter)):
             guard base(of: counter, policy) == trace.write,
-                was.map({ control.accepts(.integer($0)) }) ?? true,
-                let edit = assignment(was, to, control)
+                was.map({ control.accepts(.integer($0)) }) ?? true
             else { return false }
-            edits = [edit]
+            if step.leases != nil {
+                edits = [was.map { .set(.integer($0)) } ?? .unset]
+            } else {
+                guard let edit = assignment(was, to, control) else { return false }
+                edits = [edit]
+            }
         case (.increment(let amount, let base), .counter(let counter)):
             guard self.base(of: counter, policy) == base,
                 let edit = difference(-amount, control)
@@ -42,6 +46,11 @@ extension StoryTransaction {
         let writesBefore = newWrites.count
         for edit in edits { try write(edit, to: control, sight) }
         guard newWrites.count > writesBefore else { return false }
+        if var leases = step.leases, let last = leases.stack.indices.last {
+            let content = form.contents[control.id] ?? .nothing
+            if !content.holds(leases.stack[last]) { leases.stack[last].write = form.writes }
+            form.leases[control.id] = leases
+        }
         restore(step, control)
         named.append(control.id)
         return true
@@ -126,7 +135,8 @@ extension StoryTransaction {
         guard let old = contentsBefore[control.id], let new = form.contents[control.id],
             let action = action(control, old, new, write)
         else { return }
-        let step = StoryUndo(field: control.id, action: action)
+        var step = StoryUndo(field: control.id, action: action)
+        step.leases = leasesBefore[control.id]
         if let place = steps.firstIndex(where: { $0.field == step.field }) {
             steps[place] = step
         } else {

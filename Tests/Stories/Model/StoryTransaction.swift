@@ -21,6 +21,10 @@ struct StoryTransaction {
     let author: StoryAuthor
     var named: [String] = []
     private(set) var written: Set<String> = []
+    /// Controls whose leases changed, and nothing else.
+    private(set) var leased: Set<String> = []
+    /// The end of the values that are set.
+    var lease: StoryLeaseEnd?
     /// Controls with a silent write.
     var repeated: Set<String> = []
     /// In an undo, an edit that sets the present value is not a silent write.
@@ -29,6 +33,7 @@ struct StoryTransaction {
     private(set) var newWrites: [Int] = []
     /// The content of each control before its first write.
     private(set) var contentsBefore: [String: StoryContent] = [:]
+    private(set) var leasesBefore: [String: StoryLeases] = [:]
     var steps: [StoryUndo] = []
 
     init(_ form: StoryForm, by author: StoryAuthor) {
@@ -277,7 +282,9 @@ struct StoryTransaction {
         let id = control.id
         let policy = control.conflictPolicy
         let old = form.contents[id] ?? .nothing
-        if isIdle(edit, control, old) { return repeatPresent(edit, control, old) }
+        if lease == nil, form.leases[id] == nil, isIdle(edit, control, old) {
+            return repeatPresent(edit, control, old)
+        }
         if policy == "first", !hasSeen(id, sight.covers) { throw refusal("conflict", id) }
         let write = form.writes + 1
         var isConcurrent = false
@@ -318,6 +325,7 @@ struct StoryTransaction {
         default: return
         }
         note(new, control, write)
+        if old.canLease { renewLeases(after: edit, control, old, write, sight) }
         if isConcurrent { met.insert(id) }
         noteStep(control, write)
     }
@@ -362,8 +370,15 @@ struct StoryTransaction {
     mutating func note(_ content: StoryContent, _ control: StoryControl, _ write: Int) {
         if written.insert(control.id).inserted {
             contentsBefore[control.id] = form.contents[control.id]
+            leasesBefore[control.id] = form.leases[control.id]
         }
         keep(content, control, write)
+    }
+
+    /// Notes that only the leases of a control changed.
+    mutating func noteLeases(_ control: StoryControl, _ content: StoryContent) {
+        form.contents[control.id] = content
+        leased.insert(control.id)
     }
 
     mutating func keep(_ content: StoryContent, _ control: StoryControl, _ write: Int) {

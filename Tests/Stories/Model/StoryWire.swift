@@ -15,6 +15,12 @@ enum StoryWire {
             result.reserveCapacity(object.count)
             for member in object.members where !unforeseen.contains(member.name) {
                 if isAnonymous, member.name == "client" || member.name == "tty" { continue }
+                if member.name == "lease", var lease = member.value.objectValue {
+                    lease["id"] = nil
+                    result.append(
+                        uniqueName: "lease", normal(.object(lease), isAnonymous: isAnonymous))
+                    continue
+                }
                 let isNumber = isAnonymous && member.name == "connection"
                 result.append(
                     uniqueName: member.name,
@@ -27,11 +33,14 @@ enum StoryWire {
         }
     }
 
-    static func notification(_ method: String, _ params: [(String, JSON)]) -> JSON {
-        .object(
+    static func notification(
+        _ method: String, _ params: [(String, JSON)], _ message: JSON?
+    ) -> JSON {
+        var params = JSONObject(params)
+        params["message"] = message
+        return .object(
             JSONObject([
-                ("jsonrpc", "2.0"), ("method", .string(method)),
-                ("params", .object(JSONObject(params))),
+                ("jsonrpc", "2.0"), ("method", .string(method)), ("params", .object(params)),
             ]))
     }
 }

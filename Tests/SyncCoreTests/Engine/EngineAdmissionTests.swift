@@ -12,7 +12,8 @@ import Testing
 
     private func admission(leaving: GoodbyeReason? = nil, trouble: String? = nil) -> Admission {
         Admission(
-            leaving: leaving, trouble: trouble, answerBytesMax: 100, keysMax: 2, keyBytesMax: 50,
+            leaving: leaving, trouble: trouble, mustCommitFirst: false, answerBytesMax: 100,
+            keysMax: 2, keyBytesMax: 50,
             keyHours: 24)
     }
 

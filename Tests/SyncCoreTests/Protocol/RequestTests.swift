@@ -33,6 +33,20 @@ struct RequestTests {
             StateSet(
                 form: "a", changes: [Change(field: "b", .value(1))], context: "3f9a.1:1042+1044",
                 requireCurrent: true, requireFields: ["c", "d"], idempotencyKey: "k")),
+        .stateSet(StateSet(form: "a", changes: [], lease: .seconds(60), message: "why é")),
+        .stateSet(
+            StateSet(
+                form: "a", changes: [],
+                lease: .until(Timestamp(milliseconds: 1_795_000_000_000)))),
+        .stateSet(StateSet(form: "a", changes: [], lease: .connection, idempotencyKey: "k")),
+        .stateLease(StateLease(form: "a", field: "b", .move(.seconds(1)), message: "why")),
+        .stateLease(
+            StateLease(
+                form: "a", field: "b",
+                .move(.until(Timestamp(milliseconds: 1_795_000_000_123))))),
+        .stateLease(StateLease(form: "a", field: "b", .keep, idempotencyKey: "k")),
+        .stateLease(StateLease(form: "a", field: "b", .end)),
+        .stateLease(StateLease(form: "a", field: "b", .resume("3f9a.1:7"))),
         .stateSubscribe(StateSubscribe(form: "a")),
         .stateSubscribe(
             StateSubscribe(
@@ -68,6 +82,16 @@ struct RequestTests {
 
     /// Method, params, kind and path of the refusal.
     static let refusals: [(String, String, ErrorKind, String)] = [
+        ("state.lease", #"{"form":"a","field":"b"}"#, .invalidParams, "params"),
+        (
+            "state.lease", #"{"form":"a","field":"b","keep":true,"end":true}"#, .invalidParams,
+            "params"
+        ),
+        (
+            "state.lease", #"{"form":"a","field":"b","while":"connection"}"#, .invalidParams,
+            "params"
+        ),
+        ("state.lease", #"{"form":"a","field":"b","until":"soon"}"#, .invalidParams, "until"),
         ("hello", "{}", .invalidParams, "protocol"),
         ("hello", #"{"protocol":1}"#, .invalidParams, "client"),
         ("hello", #"{"protocol":"1","client":"x"}"#, .invalidParams, "protocol"),

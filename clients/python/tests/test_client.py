@@ -43,6 +43,28 @@ class BlockingTests(WithDaemon):
         self.form.set(traffic=0.1 + 0.2)
         self.assertEqual(self.form.get("traffic"), 0.3)
 
+    def test_messages_are_in_the_history(self) -> None:
+        self.form.commit(Edit().set("replicas", 3), message="INC-231")
+        self.form.increment("replicas", message="one more")
+        self.form.undo(message="too many")
+        entries = self.form.history()
+        self.assertEqual(
+            [entry.message for entry in entries[:3]], ["too many", "one more", "INC-231"])
+        with self.assertRaises(pickersync.InvalidParams):
+            self.form.press("rollback", message="two\nlines")
+
+    def test_a_value_ends_by_itself(self) -> None:
+        done = self.form.commit(Edit().set("replicas", 3), lease={"seconds": 3600})
+        lease = done.fields["replicas"].lease
+        assert lease is not None and lease.by is not None
+        self.assertEqual((lease.by.uid, lease.resets), (os.getuid(), True))
+        moved = self.form.lease("replicas", until="2100-01-01T00:00:00Z").fields["replicas"].lease
+        assert moved is not None
+        self.assertEqual((moved.id, moved.until), (lease.id, "2100-01-01T00:00:00.000Z"))
+        self.assertEqual(self.form.lease("replicas", end=True).fields["replicas"].value, 1)
+        with self.assertRaises(pickersync.Conflict):
+            self.form.lease("replicas", keep=True)
+
     def test_undo_and_redo(self) -> None:
         self.form.increment("replicas", 3)
         self.assertEqual(self.form.undo().fields["replicas"].value, 1)

@@ -61,6 +61,9 @@ struct StoreLink {
     private var nextFetch: UInt64 = 1
     /// Connections whose next request waits for a commit.
     private(set) var awaitingCommit: [Connection] = []
+    /// Whether a batch of the start has to be durable before anybody is answered: what ended while
+    /// the daemon was away is not shown any more.
+    var mustCommitFirst = false
     /// The number of the newest internal error in the log (`data.report`).
     private var lastReport: Int64 = 0
 
@@ -160,6 +163,7 @@ struct StoreLink {
     mutating func take(_ number: UInt64) -> OpenBatch? {
         guard case .committing(let batch) = state, batch.number == number else { return nil }
         state = .idle
+        mustCommitFirst = false
         return batch
     }
 

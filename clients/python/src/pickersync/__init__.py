@@ -45,6 +45,7 @@ from ._results import (
     Field,
     FormSummary,
     HistoryEntry,
+    Lease,
     PastChange,
     Press,
     Sibling,
@@ -58,11 +59,11 @@ from ._watch import AsyncWatch
 __version__ = "0.1.0"
 
 __all__ = [
-    "JSON", "Applied", "AsyncBound", "AsyncClient", "AsyncForm", "AsyncWatch", "Author", "Bound",
-    "Change", "Client", "ClientClosed", "Committed", "Conflict", "ConnectionFailed",
+    "JSON", "Applied", "AsyncBound", "AsyncClient", "AsyncForm", "AsyncWatch", "Author",
+    "Bound", "Change", "Client", "ClientClosed", "Committed", "Conflict", "ConnectionFailed",
     "ConversionFailed", "DaemonError", "Disabled", "Edit", "Field", "Forbidden", "Form",
-    "FormSummary", "HistoryEntry", "InvalidParams", "InvalidValue", "LimitReached", "NotFound",
-    "OtherReplica", "OutcomeUnknown", "PastChange", "PickerSyncError", "Press", "ProtocolViolation", "Sibling",
-    "Since", "Snapshot", "TimedOut", "Unavailable", "UnsupportedProtocol", "UntrustedDaemon",
-    "Update", "Watch", "connect",
+    "FormSummary", "HistoryEntry", "InvalidParams", "InvalidValue", "Lease", "LimitReached",
+    "NotFound", "OtherReplica", "OutcomeUnknown", "PastChange", "PickerSyncError", "Press",
+    "ProtocolViolation", "Sibling", "Since", "Snapshot", "TimedOut", "Unavailable",
+    "UnsupportedProtocol", "UntrustedDaemon", "Update", "Watch", "connect",
 ]

@@ -21,7 +21,8 @@ T = TypeVar("T")
 
 #: Methods that change something. They carry a key, so that sending them again is safe.
 KEYED = frozenset((
-    "form.apply", "form.setOptions", "form.delete", "state.set", "state.undo", "state.redo"))
+    "form.apply", "form.setOptions", "form.delete", "state.set", "state.lease", "state.undo",
+    "state.redo"))
 
 
 @dataclass(frozen=True)

@@ -90,30 +90,50 @@ class AsyncForm:
     async def commit(
         self, edit: Edit, *, context: Optional[str] = None, require_current: bool = False,
         require_fields: Optional[Iterable[str]] = None, key: Optional[str] = None,
+        message: Optional[str] = None, lease: Optional[Mapping[str, Any]] = None,
     ) -> Committed:
         """Makes a transaction. The daemon keeps `key` for a day: the same key and edit again give
-        the first answer, whatever process asks."""
+        the first answer, whatever process asks. `message` says why, in one line that all readers
+        see. With `lease`, {"seconds": 3600} or {"until": RFC 3339 in UTC}, the values end by
+        themselves."""
         return await self._ask(
             "state.set", Committed.read, changes=edit.changes, context=context,
             require="current" if require_current else None,
             requireFields=None if require_fields is None else list(require_fields),
-            idempotencyKey=key)
+            lease=None if lease is None else dict(lease), message=message, idempotencyKey=key)
 
-    async def increment(self, field: str, by: Any = 1) -> Committed:
+    async def lease(
+        self, field: str, *, seconds: Optional[int] = None, until: Optional[str] = None,
+        keep: bool = False, end: bool = False, message: Optional[str] = None,
+    ) -> Committed:
+        """Changes when a value ends that ends by itself: after `seconds`, at `until`, never
+        (`keep`) or now (`end`). Exactly one of these. It is `Conflict` where the field has no
+        lease."""
+        return await self._ask(
+            "state.lease", Committed.read, field=field, seconds=seconds, until=until,
+            keep=keep or None, end=end or None, message=message)
+
+    async def increment(
+        self, field: str, by: Any = 1, *, message: Optional[str] = None
+    ) -> Committed:
         """Adds to a number."""
-        return await self.commit(Edit().increment(field, by))
+        return await self.commit(Edit().increment(field, by), message=message)
 
-    async def toggle(self, field: str) -> Committed:
+    async def toggle(
+        self, field: str, *, message: Optional[str] = None
+    ) -> Committed:
         """Sets a toggle to its other state."""
-        return await self.commit(Edit().toggle(field))
+        return await self.commit(Edit().toggle(field), message=message)
 
     async def move(self, field: str, to: str = "next", *, wraps: bool = False) -> Committed:
         """Moves a picker: next, previous, first, last."""
         return await self.commit(Edit().move(field, to, wraps=wraps))
 
-    async def press(self, field: str) -> Committed:
+    async def press(
+        self, field: str, *, message: Optional[str] = None
+    ) -> Committed:
         """Presses a button."""
-        return await self.commit(Edit().press(field))
+        return await self.commit(Edit().press(field), message=message)
 
     async def reset(self, *fields: str) -> Committed:
         """Sets fields back to their defaults, in one transaction."""
@@ -122,15 +142,23 @@ class AsyncForm:
             edit.reset(field)
         return await self.commit(edit)
 
-    async def undo(self, field: Optional[str] = None, *, anyone: bool = False) -> Committed:
+    async def undo(
+        self, field: Optional[str] = None, *, anyone: bool = False,
+        message: Optional[str] = None,
+    ) -> Committed:
         """Takes back the last transaction of this user, or of anyone."""
         return await self._ask(
-            "state.undo", Committed.read, field=field, scope="anyone" if anyone else None)
+            "state.undo", Committed.read, field=field, scope="anyone" if anyone else None,
+            message=message)
 
-    async def redo(self, field: Optional[str] = None, *, anyone: bool = False) -> Committed:
+    async def redo(
+        self, field: Optional[str] = None, *, anyone: bool = False,
+        message: Optional[str] = None,
+    ) -> Committed:
         """Takes an undo back."""
         return await self._ask(
-            "state.redo", Committed.read, field=field, scope="anyone" if anyone else None)
+            "state.redo", Committed.read, field=field, scope="anyone" if anyone else None,
+            message=message)
 
     async def conflicts(self) -> dict[str, Field]:
         """The fields for which several people chose at the same time; `conflict` has the others'

@@ -74,6 +74,27 @@ class Sibling:
 
 
 @dataclass(frozen=True)
+class Lease:
+    """When a value ends by itself, and what comes then."""
+
+    id: str
+    #: RFC 3339, in UTC; None while a connection holds it.
+    until: Optional[str]
+    by: Optional[Author]
+    #: The value that comes then; None where `resets`.
+    then: JSON = None
+    #: Whether the field is unset then, and shows its default.
+    resets: bool = False
+
+    @classmethod
+    def read(cls, json: Mapping[str, Any]) -> Lease:
+        then = member(json, "then", dict)
+        return cls(
+            id=member(json, "id", str), until=optional(json, "until", str), by=_author(json),
+            then=then.get("value"), resets=bool(then.get("unset")))
+
+
+@dataclass(frozen=True)
 class Field:
     """A field as readers see it."""
 
@@ -85,6 +106,8 @@ class Field:
     #: RFC 3339, in UTC.
     at: Optional[str] = None
     conflict: tuple[Sibling, ...] = ()
+    #: When the value ends by itself; None if it does not.
+    lease: Optional[Lease] = None
     #: Of a secure field, whether it has a value.
     has_secret: Optional[bool] = None
     is_mixed: bool = False
@@ -94,12 +117,14 @@ class Field:
     @classmethod
     def read(cls, json: Mapping[str, Any]) -> Field:
         secret = optional(json, "secret", dict)
+        lease = optional(json, "lease", dict)
         return cls(
             value=json["value"], revision=member(json, "revision", int),
             is_set=member(json, "set", bool), by=_author(json), at=optional(json, "at", str),
             conflict=tuple(
                 Sibling(one["value"], _author(one), optional(one, "at", str))
                 for one in objects(json, "conflict")),
+            lease=None if lease is None else Lease.read(lease),
             has_secret=None if secret is None else member(secret, "set", bool),
             is_mixed=bool(json.get("mixed")), is_invalid=bool(json.get("invalid")),
             is_missing=bool(json.get("missing")))
@@ -288,6 +313,8 @@ class HistoryEntry:
     #: set, undo, redo, apply, …
     kind: str
     changes: tuple[PastChange, ...]
+    #: Why it was changed; None if nobody said.
+    message: Optional[str] = None
 
     @classmethod
     def read(cls, json: Mapping[str, Any]) -> HistoryEntry:
@@ -298,7 +325,8 @@ class HistoryEntry:
                 PastChange(
                     member(one, "field", str), one.get("value"), one.get("was"),
                     bool(one.get("concurrent")))
-                for one in objects(json, "changes")))
+                for one in objects(json, "changes")),
+            message=optional(json, "message", str))
 
 
 def fields(json: Mapping[str, Any]) -> dict[str, Field]:

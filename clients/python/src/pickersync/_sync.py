@@ -156,6 +156,7 @@ class Form(Face[AsyncForm]):
     definition = blocking(AsyncForm.definition)
     set = blocking(AsyncForm.set)
     commit = blocking(AsyncForm.commit)
+    lease = blocking(AsyncForm.lease)
     increment = blocking(AsyncForm.increment)
     toggle = blocking(AsyncForm.toggle)
     move = blocking(AsyncForm.move)

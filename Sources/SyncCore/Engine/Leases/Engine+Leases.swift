@@ -1,0 +1,283 @@
+// `state.lease`, and the ends of leases: see Lease.swift.
+
+extension Engine {
+    /// The kind of the deadlines of leases. A field has one on each clock.
+    static var leaseKind: String { "lease" }
+    private static var wallSuffix: String { "@" }
+
+    // MARK: - Ends
+
+    /// Sets the deadlines of a field with leases.
+    func armLeases(_ index: Int, of form: LiveForm) {
+        guard let stack = form.working.cells[index].content.leases else { return }
+        var (steady, wall): (Int64?, Int64?)
+        for lease in stack.leases {
+            switch form.leaseEnd(lease) {
+            case .steady(let at): steady = min(steady ?? at, at)
+            case .wall(let at): wall = min(wall ?? at, at)
+            }
+        }
+        let id = form.working.definition.controls[index].id
+        func name(_ id: String) -> Deadlines.Name {
+            Deadlines.Name(form: form.key, name: OngoingName(kind: Self.leaseKind, id: id))
+        }
+        if let steady { clocks.deadlines.set(name(id), at: .steady(steady)) }
+        if let wall { clocks.deadlines.set(name(id + Self.wallSuffix), at: .wall(wall)) }
+    }
+
+    /// Sets the deadlines of all leases of a form: after a start, another definition, or a failed
+    /// batch.
+    func armLeases(of form: LiveForm) {
+        for index in form.working.cells.indices { armLeases(index, of: form) }
+    }
+
+    /// Ends the leases of fields whose deadlines came, as one revision.
+    func endLeases(_ names: [String], of form: LiveForm) {
+        let definition = form.working.definition
+        let fields = names.compactMap { name in
+            definition.index(
+                of: name.hasSuffix(Self.wallSuffix) ? String(name.dropLast()) : name)
+        }
+        let now = clocks.read()
+        var transaction: Transaction?
+        for index in fields.sortedDistinct() {
+            guard let stack = form.working.cells[index].content.leases else { continue }
+            let isOver: (Lease) -> Bool = { form.leaseEnd($0).isReached(at: now) }
+            if let over = stack.leases.last(where: isOver) {
+                let owner = Author(
+                    user: over.by.user, uid: over.by.uid, client: "pickersyncd", connection: 0,
+                    replica: replica
+                ).withText()
+                var ending =
+                    transaction
+                    ?? Transaction(form, author: owner, stamp: clocks.newStamp(), reading: now)
+                transaction = nil
+                _ = ending.endLeases(of: index, by: owner, isOver)
+                transaction = ending
+            } else {
+                armLeases(index, of: form)
+            }
+        }
+        guard var transaction else { return }
+        let outcome = transaction.finish(.ended, session: nil, undoes: nil, skipped: [])
+        publishOutcome(outcome, of: form, by: transaction.author, nil)
+        dropHolders(of: form)
+    }
+
+    // MARK: - Requests
+
+    /// The end that a request asks for.
+    func leaseEnd(_ wanted: LeaseEnd, _ path: String) throws(WireError) -> Lease.End {
+        switch wanted {
+        case .seconds(let seconds): return .after(seconds: seconds, from: clocks.read())
+        case .connection: return .connection
+        case .until(let moment):
+            guard moment.milliseconds > now.wallMilliseconds else {
+                throw WireError(
+                    .invalidParams, "\(path) is over already; name a later moment", path: path,
+                    expected: "a moment after \(Timestamp(milliseconds: now.wallMilliseconds))")
+            }
+            return .at(wall: moment.milliseconds)
+        }
+    }
+
+    /// Rejects a lease of a change that can have none.
+    func requireLeasable(
+        _ action: Change.Action, _ control: Int, _ form: LiveForm
+    ) throws(WireError) {
+        let definition = form.working.definition
+        let targets = definition.targets[control]
+        let canLease =
+            !targets.isEmpty
+            && targets.allSatisfy { Transaction.canLease(form.working.cells[$0].store) }
+        let control = definition.controls[control]
+        var why: String?
+        if !canLease {
+            why = "\(control.id) is a \(control.type.rawValue), whose value cannot end by itself"
+            if control.isMultiple { why = "\(control.id) has several tags, which cannot end" }
+        } else {
+            switch action {
+            case .value, .toggle, .move, .reset: break
+            case .increment: why = "an increment of \(control.id) cannot end; set its value"
+            case .press, .add, .remove: why = "only a set of \(control.id) can end by itself"
+            }
+        }
+        guard let why else { return }
+        throw WireError(
+            .invalidParams, why, form: form.name, field: control.id, path: "lease",
+            expected: "a change with value, toggle, move or reset")
+    }
+
+    /// Rejects an end beyond `leaseMax`.
+    func requireLeaseMax(
+        _ end: Lease.End?, _ controls: some Sequence<Int>, _ form: LiveForm
+    ) throws(WireError) {
+        let definition = form.working.definition
+        let now = clocks.read()
+        for target in controls {
+            guard let longest = definition.controls[target].leaseMax else { continue }
+            let isShort =
+                switch end {
+                case .after(let steady, _): steady <= now.steady &+ longest &* 1_000
+                case .at(let wall): wall <= now.wall &+ longest &* 1_000
+                case .connection: true
+                case nil: false
+                }
+            if isShort { continue }
+            let id = definition.controls[target].id
+            var error = WireError.limit(
+                "leaseMax", max: longest,
+                "a value of \(id) lasts at most \(DurationText.text(seconds: longest))")
+            error.form = form.name
+            error.field = id
+            throw error
+        }
+    }
+
+    func stateLease(_ params: StateLease, _ call: PendingCall) throws(WireError) {
+        let connection = call.connection
+        let form = try editableForm(params.form, connection)
+        let state = form.working
+        let definition = state.definition
+        try require(.read, form, state, nil, connection.peer)
+        try requireWritable(form)
+        guard let control = definition.index(of: params.field) else {
+            throw noField(params.field, form, state)
+        }
+        try requireEdit(.reset, form, state, control, connection.peer)
+        try requireLeasable(.reset, control, form)
+        let targets = definition.targets[control].filter { state.cells[$0].content.leases != nil }
+        guard !targets.isEmpty else { throw over("lease", control, form) }
+        var transaction = begin(form, connection)
+        var kind = RevisionRecord.Kind.lease
+        switch params.action {
+        case .resume(let id): return try resume(id, targets, control, form, call)
+        case .end:
+            kind = .ended
+            for target in targets {
+                let top = state.cells[target].content.leases?.top.id
+                _ = transaction.endLeases(of: target, by: transaction.author) { $0.id == top }
+            }
+        case .keep:
+            try requireSettable(params.message, [control], transaction, form)
+            try requireLeaseMax(nil, targets, form)
+            for target in targets { _ = transaction.keep(target) }
+        case .move(let wanted):
+            let end = try leaseEnd(wanted, "until")
+            let isLater = targets.contains { target in
+                guard let now = state.cells[target].content.leases?.top.end.shown else {
+                    return true
+                }
+                return end.shown.map { $0 > now } ?? true
+            }
+            if isLater {
+                try requireSettable(params.message, [control], transaction, form)
+                try requireLeaseMax(end, targets, form)
+            }
+            for target in targets { _ = transaction.moveEnd(of: target, to: end) }
+        }
+        finish(
+            &transaction, kind, named: Few([control]), seen: CausalContext(), skipped: nil,
+            undoes: nil, message: params.message, call)
+    }
+
+    /// What a set takes beside the right to write: to extend a lease takes it too.
+    private func requireSettable(
+        _ message: String?, _ controls: Few<Int>, _ transaction: Transaction, _ form: LiveForm
+    ) throws(WireError) {
+        var judged = transaction
+        for control in controls {
+            try requireMessage(message, form.working.definition, control, form)
+            judged.named.append(control)
+        }
+        try judged.checkEnabled()
+    }
+
+    /// The error of a request for something that has ended, with how and by whom.
+    private func over(_ what: String, _ control: Int, _ form: LiveForm) -> WireError {
+        let cell = form.working.cells[control]
+        let id = form.working.definition.controls[control].id
+        var error = WireError(
+            .conflict, "\(id) has no such \(what) any more; read it again", form: form.name,
+            field: id)
+        var ended = JSONObject([("what", .string(what))])
+        if let by = cell.by {
+            ended["how"] = .string(by.client == "pickersyncd" ? "ended" : "changed")
+            ended["by"] = .string(by.user)
+            ended["at"] = .string(Timestamp(milliseconds: cell.at).description)
+        }
+        error.ended = .object(ended)
+        return error
+    }
+
+    // MARK: - Holders
+
+    /// A new connection takes over a lease that another one of the same user held.
+    private func resume(
+        _ id: String, _ targets: [Int], _ control: Int, _ form: LiveForm, _ call: PendingCall
+    ) throws(WireError) {
+        let state = form.working
+        let found = targets.first { target in
+            state.cells[target].content.leases?.leases.contains { $0.id.isSameBytes(as: id) }
+                ?? false
+        }
+        guard let found,
+            let lease = state.cells[found].content.leases?.leases.first(where: {
+                $0.id.isSameBytes(as: id)
+            }), lease.end == .connection
+        else { throw over("lease", control, form) }
+        guard lease.by.uid == call.connection.peer.uid else {
+            throw WireError(
+                .forbidden,
+                "the lease is \(lease.by.user.escapedForDisplay())'s; set a value of your own",
+                form: form.name, field: state.definition.controls[control].id)
+        }
+        hold([lease.id], of: form, call.connection)
+        armLeases(found, of: form)
+        answerEdit(call, of: form) { writer in
+            SetResult.encode(
+                form: form.name, revision: Revision(clamping: state.revision), skipped: nil,
+                into: &writer
+            ) { writer in
+                writer.token(CausalContext())
+            } fields: { writer in
+                writer.field(
+                    state.definition.controls[control].id, members: state.text(control))
+            }
+        }
+    }
+
+    /// A connection holds leases of a form from now on.
+    func hold(_ ids: [String], of form: LiveForm, _ connection: Connection) {
+        let holder = connection.makeLeaseHolder(at: clocks.steadyMilliseconds())
+        holder.forms.insert(form.key)
+        for id in ids { form.leaseHolders[id] = holder }
+    }
+
+    /// A holder's connection has ended.
+    func leaveLeases(of connection: Connection) {
+        guard let holder = connection.leaseHolder else { return }
+        holder.leave(at: clocks.steadyMilliseconds())
+        for form in forms where holder.forms.contains(form.key) { armLeases(of: form) }
+    }
+
+    /// Forgets who held leases that are gone.
+    private func dropHolders(of form: LiveForm) {
+        guard !form.leaseHolders.isEmpty else { return }
+        let ids = Set(
+            form.working.cells.flatMap { $0.content.leases?.leases.map(\.id) ?? [] })
+        form.leaseHolders = form.leaseHolders.filter {
+            ids.contains($0.key) || $0.value.goneAt == nil
+        }
+    }
+
+    /// After a start, nobody holds a lease, and each holder has some time to come back.
+    func restoreHolders(of form: LiveForm) {
+        let gone = LeaseHolder(at: clocks.steadyMilliseconds(), isGone: true)
+        for cell in form.working.cells {
+            for lease in cell.content.leases?.leases ?? [] where lease.end == .connection {
+                form.leaseHolders[lease.id] = gone
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+// What a transaction does to leases: see Lease.swift.
+
+extension Transaction {
+    /// Whether a control can have a lease: it stores one value.
+    static func canLease(_ store: FieldStore?) -> Bool {
+        switch store {
+        case .register, .counter: true
+        default: false
+        }
+    }
+
+    /// The edit as a control with `leaseMax` takes it: an increment becomes a set of its result, as
+    /// only a set can end.
+    func leased(_ edit: StoredEdit, _ target: Int) -> StoredEdit {
+        guard definition.controls[target].leaseMax != nil,
+            case .increment(let difference, let result) = edit, difference != .zero
+        else { return edit }
+        return .set(.number(result))
+    }
+
+    /// The end of the lease that a write makes; `nil` if it makes none.
+    func leaseEnd(of edit: StoredEdit, _ target: Int, _ cell: CellContent) -> Lease.End? {
+        if let lease { return lease }
+        guard let longest = definition.controls[target].leaseMax, !restoresLeases,
+            case .set(let value) = edit
+        else { return nil }
+        // Setting what lies beneath all leases ends them.
+        let beneath = cell.beneath ?? definition.controls[target].defaultValue
+        return value == beneath ? nil : .after(seconds: longest, from: reading)
+    }
+
+    /// The leases of a cell after the write `dot`.
+    func leases(
+        after edit: StoredEdit, _ end: Lease.End?, _ target: Int, before: CellContent,
+        now cell: CellContent, _ dot: Dot, _ seen: Seen
+    ) -> LeaseStack? {
+        if let end {
+            var value: JSON?
+            if case .set(let set) = edit { value = set }
+            let lease = Lease(
+                id: ContextToken.render(dot), by: author, end: end, dot: dot, value: value)
+            if let stack = before.leases { return stack.adding(lease) }
+            return LeaseStack(base: before.beneath, over: standing(before, target), [lease])
+        }
+        guard let stack = before.leases, cell.holds(stack.top) else { return nil }
+        // The store holds the write of the lease although it was seen only if this adds to it.
+        if case .increment = edit { return seen.covers(stack.top.dot) ? nil : stack }
+        return stack
+    }
+
+    /// The writes of the value that is shown, as undo knows them.
+    private func standing(_ cell: CellContent, _ target: Int) -> [Dot] {
+        let policy = definition.controls[target].conflictPolicy
+        return switch cell.store {
+        case .register(let register):
+            policy.standing(register.siblings).map { cell.told($0.dot) } ?? []
+        case .counter(let counter):
+            policy.standing(counter.bases).map { cell.told($0.dot) } ?? []
+        default: []
+        }
+    }
+
+    // MARK: - The end
+
+    /// Ends the leases of a control that are over, by an author. Returns whether there were any.
+    ///
+    /// Nobody's edit is lost: what was written beside the lease stays, and what was written over it
+    /// took it along.
+    mutating func endLeases(
+        of target: Int, by owner: Author, _ isOver: (Lease) -> Bool
+    ) -> Bool {
+        var cell = content(target)
+        guard let stack = cell.leases else { return false }
+        var kept = stack.leases.filter { !isOver($0) }
+        guard kept.count < stack.leases.count else { return false }
+        author = owner
+        for lease in stack.leases.dropLast() where isOver(lease) { cell.withdraw(lease) }
+        let top = stack.top
+        if isOver(top), cell.holdsOnly(top), let dot = context.nextDot(for: owner.replica) {
+            let value = definition.restored(
+                stack.value(beneath: kept), cell.increments(on: top), target)
+            put(value, dot, in: &cell, target)
+            if !kept.isEmpty {
+                kept[kept.count - 1].dot = dot
+                kept[kept.count - 1].value = value
+            }
+            cell.leases = stack.with(kept)
+            cell.forgetGoneAffirmations()
+            cell.resolve(target, of: definition)
+            note(cell, target, dot)
+            // Undo of what stood before the lease finds its value again under the new dot.
+            let over = stack.with(Array(stack.leases.dropLast()))?.top.dot
+            let trace = UndoStep.Trace(dot: top.dot, over: over.map { [$0] } ?? stack.over)
+            noteTakenBack(
+                UndoStep(
+                    field: definition.controls[target].id, action: .write(trace, was: nil)), target)
+        } else {
+            if isOver(top) {
+                cell.withdraw(top)
+                kept = kept.filter(cell.holds)
+            }
+            cell.leases = stack.with(kept)
+            cell.resolve(target, of: definition)
+            noteLeases(cell, target)
+        }
+        noteAuthor(target)
+        return true
+    }
+
+    private func put(_ value: JSON?, _ dot: Dot, in cell: inout CellContent, _ target: Int) {
+        let policy = definition.controls[target].conflictPolicy
+        switch cell.store {
+        case .register(var register):
+            register.write(
+                Written(value: value, author: author), dot: dot, stamp: stamp, seen: .present,
+                policy: policy)
+            cell.store = .register(register)
+        case .counter(var counter):
+            counter.set(
+                value?.numberValue, author: author, dot: dot, stamp: stamp, seen: .present,
+                policy: policy)
+            cell.store = .counter(counter)
+        default: break
+        }
+    }
+
+    // MARK: - Other changes
+
+    /// The value becomes permanent. Returns whether there was a lease.
+    mutating func keep(_ target: Int) -> Bool {
+        var cell = content(target)
+        guard cell.leases != nil else { return false }
+        cell.leases = nil
+        noteLeases(cell, target)
+        return true
+    }
+
+    /// Moves the end of the lease in force. Returns whether there is one.
+    mutating func moveEnd(of target: Int, to end: Lease.End) -> Bool {
+        var cell = content(target)
+        guard let stack = cell.leases else { return false }
+        var leases = stack.leases
+        leases[leases.count - 1].end = end
+        cell.leases = stack.with(leases)
+        noteLeases(cell, target)
+        return true
+    }
+
+    // MARK: - Undo
+
+    /// What an undo of a step brings back: the leases that it ended as far as their time has not
+    /// come, and the value that is due then.
+    func restored(
+        _ step: UndoStep, _ was: JSON?, _ target: Int
+    ) -> (value: JSON?, leases: LeaseStack?) {
+        guard let stack = step.leases else { return (was, nil) }
+        let kept = stack.leases.filter { !isOver($0) }
+        if kept.last?.id == stack.top.id { return (was, stack.with(kept)) }
+        return (
+            definition.restored(stack.value(beneath: kept), nil, target), stack.with(kept)
+        )
+    }
+
+    /// Gives a control that was just written the leases that it had. The one in force names the
+    /// write that holds its value.
+    mutating func restore(_ stack: LeaseStack, _ target: Int) {
+        var cell = content(target)
+        guard let place = written.place(of: target) else { return }
+        var leases = stack.leases
+        if !cell.holds(stack.top) {
+            leases[leases.count - 1].dot = written.value(at: place).dot
+        }
+        cell.leases = stack.with(leases)
+        replaceContent(cell, target)
+    }
+
+    private func isOver(_ lease: Lease) -> Bool {
+        form.leaseEnd(lease).isReached(at: reading)
+    }
+}
+
+extension Lease.End {
+    /// After so many seconds from now.
+    static func after(seconds: Int64, from now: Deadlines.Reading) -> Self {
+        .after(steady: now.steady &+ seconds &* 1_000, shown: now.wall &+ seconds &* 1_000)
+    }
+}
+
+extension Deadlines.Time {
+    /// Whether the time has come.
+    func isReached(at now: Deadlines.Reading) -> Bool {
+        switch self {
+        case .steady(let at): at <= now.steady
+        case .wall(let at): at <= now.wall
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// The lease of a field: `lease` in PROTOCOL.md.
+public struct FieldLease: Hashable, Sendable {
+    /// The name that `resume` takes.
+    public var id: String
+    /// When it ends; `nil` while a connection holds it.
+    public var until: Timestamp?
+    /// Who set the value.
+    public var by: WireAuthor
+    /// The value that comes then; `nil` is the default.
+    public var then: JSON?
+
+    /// A lease with these members.
+    public init(id: String, until: Timestamp?, by: WireAuthor, then: JSON?) {
+        self.id = id
+        self.until = until
+        self.by = by
+        self.then = then
+    }
+
+    /// Whether it lasts as long as a connection.
+    public var isHeld: Bool { until == nil }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("id", id)
+        if let until {
+            writer.member("until", until)
+        } else {
+            writer.member("while", "connection")
+        }
+        writer.key("by")
+        by.encode(into: &writer)
+        writer.key("then")
+        writer.beginObject()
+        if let then { writer.member("value", then) } else { writer.member("unset", true) }
+        writer.endObject()
+        writer.endObject()
+    }
+
+    /// Parses the object; ignores unknown members.
+    public init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
+        self.init(
+            id: try reader.string("id"), until: try reader.moment("until"),
+            by: try WireAuthor(decoding: try reader.value("by"), path: "\(path).by"),
+            then: reader["then"]?["value"])
+    }
+}

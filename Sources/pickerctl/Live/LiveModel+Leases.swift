@@ -1,0 +1,46 @@
+// Values that end by themselves, counted down at the right of the value without asking the daemon.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    /// What is left of a control's lease; `nil` without one.
+    func lease(_ index: Int) -> (text: String, isEnding: Bool)? {
+        guard let lease = presentation.state(presentation.definition.controls[index].id)?.lease
+        else {
+            return nil
+        }
+        let control = presentation.definition.controls[index]
+        let then = valueText(lease.then ?? control.defaultValue, of: index)
+        guard let until = lease.until else { return ("held, then \(then)", false) }
+        let seconds = max(0, (until.milliseconds - around.clock().milliseconds + 999) / 1_000)
+        return ("\(Self.countdown(seconds)) then \(then)", seconds <= 60)
+    }
+
+    /// The same in words that do not change by themselves: `until 14:30:05, then off`.
+    func leaseWords(_ index: Int) -> String? {
+        let control = presentation.definition.controls[index]
+        guard let lease = presentation.state(control.id)?.lease else { return nil }
+        let end = lease.until.map { "until \(around.localTime($0))" } ?? "held"
+        return "\(end), then \(valueText(lease.then ?? control.defaultValue, of: index))"
+    }
+
+    /// `1:59:12`, `59:12`, `0:12`.
+    private static func countdown(_ seconds: Int64) -> String {
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let (minutes, rest) = seconds.quotientAndRemainder(dividingBy: 60)
+        if minutes < 60 { return "\(minutes):\(two(rest))" }
+        return "\(minutes / 60):\(two(minutes % 60)):\(two(rest))"
+    }
+
+    /// When the text of a lease changes (monotonic nanoseconds); `nil` without one.
+    var leaseTick: UInt64? {
+        let wall = around.clock().milliseconds
+        let ends = presentation.definition.controls.lazy.compactMap { control in
+            presentation.state(control.id)?.lease?.until?.milliseconds
+        }.filter { $0 > wall }
+        // The texts change together only if all ends have the same fraction of a second.
+        let left = ends.map { ($0 - wall - 1) % 1_000 + 1 }.min()
+        return left.map { now &+ UInt64($0) * 1_000_000 }
+    }
+}
