@@ -245,6 +245,11 @@ extension [NamedField] {
 
     /// The state of the field with this id.
     public subscript(id: String) -> FieldState? { first { $0.id.isSameBytes(as: id) }?.state }
+
+    /// The states by id, to look many up. Of fields with one id, the first.
+    public var byID: [String: FieldState] {
+        Dictionary(lazy.map { ($0.id, $0.state) }) { first, _ in first }
+    }
 }
 
 /// A change of one field in a notification: `{field, …Field, was}`.

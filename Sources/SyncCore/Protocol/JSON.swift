@@ -27,7 +27,21 @@ public struct JSONObject: Sendable {
     public init(_ members: [(String, JSON)]) {
         self.members = []
         self.members.reserveCapacity(members.count)
-        for (name, value) in members { self[name] = value }
+        // Few names are compared with each other; many are looked up.
+        guard members.count > 16 else {
+            for (name, value) in members { self[name] = value }
+            return
+        }
+        var places: [[UInt8]: Int] = [:]
+        for (name, value) in members {
+            let place = places[Array(name.utf8), default: self.members.count]
+            places[Array(name.utf8)] = place
+            if place == self.members.count {
+                self.members.append((name, value))
+            } else {
+                self.members[place].value = value
+            }
+        }
     }
 
     /// Reserves capacity for this many members.

@@ -67,8 +67,13 @@ extension TextEditor {
         let after = String(clusters[range.upperBound...])
         var taken = clean
         if let maxLength {
-            while !taken.isEmpty, (before + taken + after).count > max(maxLength, clusters.count) {
-                taken.removeLast()
+            let most = max(maxLength, clusters.count)
+            while !taken.isEmpty {
+                let spare = (before + taken + after).count - most
+                if spare <= 0 { break }
+                // Each cluster that is left out makes the text shorter by one at most, unless it
+                // joins its neighbours.
+                taken.removeLast(min(spare, taken.count))
             }
             if taken.isEmpty { return .refused }
         }

@@ -10,7 +10,11 @@ public struct PickerStyleConfiguration: Sendable {
     public var options: [PickerOption]
     /// Groups of options with a title, as ranges of `options`.
     public var groups: [OptionGroup]
-    public var selection: Selection
+    public var selection: Selection {
+        didSet { picked = PickedTags(selection) }
+    }
+    /// The picked tags, to look options up in.
+    private var picked: PickedTags
     /// What is shown for the value instead of the option's label.
     public var currentValue: String?
     public var isMultiple = false
@@ -53,6 +57,7 @@ public struct PickerStyleConfiguration: Sendable {
         self.options = options
         self.groups = groups.filter { $0.title != nil }
         self.selection = selection
+        picked = PickedTags(selection)
         self.isMultiple = isMultiple
         self.state = state
         self.environment = environment
@@ -111,11 +116,11 @@ public struct OpenList: Hashable, Sendable {
         let index = matches.indices.contains(cursor) ? matches[cursor].index : nil
         let filtering = ListFilter(filter.text)
         matches = filtering.matches(in: options.map(\.label))
+        var matched = Set(matches.map(\.index))
         let titles = filtering.matches(in: groups.map { $0.title ?? "" })
         for title in titles where !filter.text.isEmpty && groups[title.index].title != nil {
             for place in groups[title.index].range
-            where options.indices.contains(place) && !matches.contains(where: { $0.index == place })
-            {
+            where options.indices.contains(place) && matched.insert(place).inserted {
                 matches.append(ListFilter.Match(index: place, score: 0, positions: []))
             }
         }
@@ -127,8 +132,7 @@ public struct OpenList: Hashable, Sendable {
 extension PickerStyleConfiguration {
     /// Whether the option is picked.
     public func isSelected(_ index: Int) -> Bool {
-        guard !state.isMixed, case .tags(let tags) = selection else { return false }
-        return tags.contains { Self.isSameTag($0, options[index].tag) }
+        !state.isMixed && picked.contains(options[index].tag)
     }
 
     /// Tags that are canonically equivalent strings address the same option.
@@ -197,4 +201,22 @@ func framed(
     _ state: ControlState, _ environment: StyleEnvironment, _ body: some Block
 ) -> any Block {
     ControlFrame(state, environment, body)
+}
+
+/// The tags of a selection. Thousands of options are looked up in it for each frame.
+private struct PickedTags: Sendable {
+    /// Canonically equivalent strings are equal, as for `isSameTag`.
+    private var strings: Set<String> = []
+    private var others: Set<JSON> = []
+
+    init(_ selection: PickerStyleConfiguration.Selection) {
+        guard case .tags(let tags) = selection else { return }
+        for tag in tags {
+            if case .string(let string) = tag { strings.insert(string) } else { others.insert(tag) }
+        }
+    }
+
+    func contains(_ tag: JSON) -> Bool {
+        if case .string(let string) = tag { strings.contains(string) } else { others.contains(tag) }
+    }
 }

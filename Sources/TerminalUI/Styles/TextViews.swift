@@ -30,10 +30,8 @@ public struct EditLine: Block {
         Size(columns: min(columns ?? width, width), lines: 1)
     }
 
-    /// The clusters as they are shown: a line break in a text of one line, a control that came
-    /// with the value, are marks.
-    private var shown: [String] { editor.clusters.map { EditLine.shown($0) } }
-
+    /// A cluster as it is shown: a line break in a text of one line, a control that came with the
+    /// value, are marks.
     static func shown(_ cluster: Character) -> String {
         if cluster == "\t" { return " " }
         let text = String(cluster).escapedForDisplay()
@@ -41,24 +39,38 @@ public struct EditLine: Block {
         return DisplayWidth.columns(of: text) == 0 ? "\u{FFFD}" : text
     }
 
-    /// The first cluster that is shown, and the column of each from there, the end among them.
-    private func layout(_ width: Int) -> (first: Int, columns: [Int]) {
-        let widths = shown.map { DisplayWidth.columns(of: $0) }
-        let cursor = isEditing ? editor.cursor : 0
-        var first = 0
-        var toCursor = widths.prefix(cursor).reduce(0, +)
-        // One column is left for the cursor at the end, one for the mark of what is hidden.
-        while first < cursor, toCursor + (first > 0 ? 1 : 0) > width - 1 {
-            toCursor -= widths[first]
-            first += 1
+    /// The part of the text that is drawn.
+    private struct Window {
+        /// The first cluster that is shown.
+        var first: Int
+        /// What is shown of the clusters from there on that fit, and of one more.
+        var shown: [String] = []
+        /// Their columns, and the end of the last one.
+        var columns: [Int]
+    }
+
+    /// Looks only at the clusters that are drawn: a value may be as long as a frame.
+    private func window(_ width: Int) -> Window {
+        func columns(_ index: Int) -> Int {
+            DisplayWidth.columns(of: Self.shown(editor.clusters[index]))
         }
-        var column = first > 0 ? 1 : 0
-        var columns: [Int] = []
-        for width in widths.dropFirst(first) {
-            columns.append(column)
-            column += width
+        var first = isEditing ? editor.cursor : 0
+        var toCursor = 0
+        while first > 0 {
+            toCursor += columns(first - 1)
+            // One column is left for the cursor at the end, one for the mark of what is hidden.
+            if toCursor + (first > 1 ? 1 : 0) > width - 1 { break }
+            first -= 1
         }
-        return (first, columns + [column])
+        var window = Window(first: first, columns: [first > 0 ? 1 : 0])
+        for cluster in editor.clusters[first...] {
+            let column = window.columns[window.columns.count - 1]
+            if column > width { break }
+            let shown = Self.shown(cluster)
+            window.shown.append(shown)
+            window.columns.append(column + DisplayWidth.columns(of: shown))
+        }
+        return window
     }
 
     public func render(into canvas: inout Canvas, in room: Rect) {
@@ -69,13 +81,13 @@ public struct EditLine: Block {
             StyledText(prompt, roles.dim.on(style.background).adding(.italic)).truncated()
                 .render(into: &canvas, in: rect)
         }
-        let (first, columns) = layout(rect.columns)
+        let window = window(rect.columns)
+        let (first, columns) = (window.first, window.columns)
         canvas.clipped(to: rect) { canvas in
-            for (offset, column) in columns.dropLast().enumerated() {
-                let index = first + offset
-                let isSelected = editor.selection?.contains(index) ?? false
+            for (offset, shown) in window.shown.enumerated() {
+                let isSelected = editor.selection?.contains(first + offset) ?? false
                 canvas.write(
-                    shown[index], at: Point(x: rect.x + column, y: rect.y),
+                    shown, at: Point(x: rect.x + columns[offset], y: rect.y),
                     style: isSelected ? roles.selection : style)
             }
             let mark = roles.accent.on(style.background)
@@ -92,7 +104,8 @@ public struct EditLine: Block {
     /// Puts the terminal's cursor at the place of the next character.
     func placeCursor(in rect: Rect, _ canvas: inout Canvas) {
         guard isEditing else { return }
-        let (first, columns) = layout(rect.columns)
+        let window = window(rect.columns)
+        let (first, columns) = (window.first, window.columns)
         let column = columns[min(max(editor.cursor - first, 0), columns.count - 1)]
         canvas.setCursor(Point(x: rect.x + min(column, rect.columns - 1), y: rect.y))
     }

@@ -187,6 +187,24 @@ final class Session {
         return chosen
     }
 
+    /// A page of a form's history. One that does not go back could be asked for without end.
+    func historyPage(_ request: StateHistory) throws(Failure) -> HistoryPage {
+        let page = try call(.stateHistory(request)) { json throws(DecodeError) in
+            try HistoryPage(decoding: json)
+        }
+        var below = request.before ?? .max
+        for entry in page.entries {
+            guard entry.revision < below else {
+                throw Failure(
+                    .unavailable,
+                    "the daemon's history does not go back at revision \(entry.revision); "
+                        + "is it of this version?")
+            }
+            below = entry.revision
+        }
+        return page
+    }
+
     /// The form's controls.
     func outline(_ form: String) throws(Failure) -> FormOutline {
         FormOutline(try definition(form).definition)

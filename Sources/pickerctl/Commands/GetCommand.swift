@@ -55,8 +55,8 @@ struct GetRequest: PlainRequest {
             }
             throw error
         }
-        for id in ids
-        where Glob(id).literal != nil && !snapshot.fields.contains(where: { $0.id == id }) {
+        let states = snapshot.fields.byID
+        for id in ids where Glob(id).literal != nil && states[id] == nil {
             // A second request, only to suggest similar ids.
             throw .noField(id, form, among: try session.snapshot(form).fields.map(\.id))
         }
@@ -145,6 +145,7 @@ struct Selection {
         if names.isEmpty {
             for field in snapshot.fields { append(field) }
         }
+        var appended: Set<String> = []
         for name in names {
             let glob = Glob(name.field)
             for field in snapshot.fields where glob.matches(field.id) {
@@ -152,7 +153,7 @@ struct Selection {
                     let value = field.state.value[component] ?? .null
                     items.append(
                         Item(name: "\(field.id).\(component)", value: value, state: field.state))
-                } else if !items.contains(where: { $0.name == field.id }) {
+                } else if appended.insert(field.id).inserted {
                     append(field)
                 }
             }
@@ -165,9 +166,10 @@ struct Selection {
     /// Sets the texts of labels as their values.
     mutating func render(_ outline: FormOutline, _ fields: [NamedField]) {
         guard let labels = LabelTexts(outline.json) else { return }
+        let values = LabelTexts.values(fields)
         for place in items.indices where outline[items[place].name]?.kind == .label {
             items[place].value =
-                labels.text(of: items[place].name, fields).map { .string($0) }
+                labels.text(of: items[place].name, values).map { .string($0) }
                 ?? .null
         }
     }

@@ -145,12 +145,11 @@ struct HistoryRequest: PlainRequest {
         let oldest = since?.moment(before: LocalTime.now)
         var before = before
         var left = limit ?? (since == nil ? 50 : .max)
-        while left > 0 {
+        var looked = 0
+        while left > 0, looked < Self.entriesMax {
             let request = StateHistory(
                 form: form, field: single, before: before, limit: Int64(min(left, 1_000)))
-            let page = try session.call(.stateHistory(request)) { json throws(DecodeError) in
-                try HistoryPage(decoding: json)
-            }
+            let page = try session.historyPage(request)
             for var entry in page.entries where left > 0 {
                 if let oldest, let at = entry.at, at < oldest { return }
                 if single == nil, !globs.isEmpty {
@@ -164,9 +163,13 @@ struct HistoryRequest: PlainRequest {
                 left -= 1
             }
             guard page.more, let last = page.entries.last else { return }
+            looked += page.entries.count
             before = last.revision
         }
     }
+
+    /// Entries that are looked at: as many revisions as a form can be made to keep.
+    private static let entriesMax = 10_000_000
 
     private func print(_ entry: HistoryPage.Entry, _ console: Console) throws(Failure) {
         if output == .json {

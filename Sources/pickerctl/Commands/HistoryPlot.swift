@@ -59,11 +59,11 @@ struct HistoryPlot {
     ) throws(Failure) -> [ValueCourse.Change] {
         var changes: [ValueCourse.Change] = []
         var before: Int64?
+        var looked = 0
         while true {
             let request = StateHistory(form: form, field: field, before: before, limit: 1_000)
-            let page = try session.call(.stateHistory(request)) { json throws(DecodeError) in
-                try HistoryPage(decoding: json)
-            }
+            let page = try session.historyPage(request)
+            looked += page.entries.count
             for entry in page.entries {
                 guard let at = entry.at else { continue }
                 if let since, at < since { return changes.reversed() }
@@ -76,7 +76,7 @@ struct HistoryPlot {
                 }
             }
             guard page.more, let last = page.entries.last else { return changes.reversed() }
-            if changes.count >= Self.revisionsMax {
+            if looked >= Self.revisionsMax {
                 session.console.note(
                     "\(field): only the newest \(changes.count) changes; choose a shorter --since")
                 return changes.reversed()

@@ -38,12 +38,14 @@ struct DumpRequest: PlainRequest {
         let form = try session.form(at: form)
         let outline = try session.outline(form)
         let snapshot = try session.snapshot(form)
-        var values = JSONObject()
+        let states = snapshot.fields.byID
+        var values: [(String, JSON)] = []
         for field in outline.fields where field.holdsValue && field.isRoot {
-            guard let state = snapshot.fields[field.id], state.isSet || !setOnly else { continue }
-            values[field.id] = state.value
+            guard let state = states[field.id], state.isSet || !setOnly else { continue }
+            values.append((field.id, state.value))
         }
-        let preset = JSON.members(("form", .string(form)), ("values", .object(values)))
+        let preset = JSON.members(
+            ("form", .string(form)), ("values", .object(JSONObject(values))))
         switch output {
         case .yaml: try session.console.text(YAMLWriter.text(of: preset))
         case .json: try session.console.text(preset.prettyText + "\n")
@@ -108,6 +110,7 @@ struct LoadRequest: PlainRequest {
             ? tree["form"]?.stringValue ?? "" : try session.form()
         let outline = try session.outline(form)
         let snapshot = try session.snapshot(form)
+        let states = snapshot.fields.byID
         var changes: [Change] = []
         for (id, value) in values.members {
             let field = try session.field(id, in: outline)
@@ -117,14 +120,14 @@ struct LoadRequest: PlainRequest {
                     "a preset cannot set \(id), which is a \(field.kindName); remove it from "
                         + InputFile.name(file))
             }
-            if snapshot.fields[id]?.value != value {
+            if states[id]?.value != value {
                 changes.append(Change(field: id, .value(value)))
             }
         }
         if dryRun {
             for change in changes {
                 guard case .value(let value) = change.action else { continue }
-                let was = snapshot.fields[change.field].map { ValueText.short($0) } ?? "—"
+                let was = states[change.field].map { ValueText.short($0) } ?? "—"
                 try session.console.safeLine(
                     "\(change.field)=\(ValueText.bare(value)) (was \(was))")
             }

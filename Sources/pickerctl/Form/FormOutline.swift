@@ -67,7 +67,9 @@ struct FormOutline {
     var id: String
     var title: String
     var json: JSON
-    var fields: [FieldOutline]
+    private(set) var fields: [FieldOutline]
+    /// The index of each control by its id, which is ASCII.
+    private var places: [String: Int] = [:]
 
     init(_ definition: JSON) {
         id = definition["form"]?.stringValue ?? ""
@@ -83,7 +85,7 @@ struct FormOutline {
     }
 
     subscript(id: String) -> FieldOutline? {
-        fields.first { $0.id.isSameBytes(as: id) }
+        places[id].map { fields[$0] }
     }
 
     private mutating func append(_ json: JSON, section: String?) {
@@ -104,24 +106,28 @@ struct FormOutline {
             }
             field.components.append(ComponentOutline(id: id, options: options))
         }
+        if places[id] == nil { places[id] = fields.count }
         fields.append(field)
     }
 
     /// A control that binds another one inherits the attributes that it does not have itself.
     private mutating func inheritFromBindings() {
-        for index in fields.indices where fields[index].options.isEmpty {
+        for index in fields.indices
+        where fields[index].kind == .picker && fields[index].options.isEmpty {
             var root = fields[index]
-            // A chain is not longer than the form, because the daemon rejects cycles; this is only
-            // a limit.
-            for _ in fields.indices {
+            // The daemon rejects cycles. A chain that is longer than this has no options here.
+            for _ in 0..<Self.bindingsMax {
                 guard let binds = root.json["binds"]?.stringValue, let next = self[binds] else {
                     break
                 }
                 root = next
             }
-            if fields[index].kind == .picker { fields[index].options = root.options }
+            fields[index].options = root.options
         }
     }
+
+    /// Bindings that are followed one after another.
+    private static let bindingsMax = 64
 
     static func options(_ json: JSON?) -> [OptionOutline] {
         var result: [OptionOutline] = []

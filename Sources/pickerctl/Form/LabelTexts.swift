@@ -17,14 +17,15 @@ struct LabelTexts {
         self.definition = definition
     }
 
-    /// A label's text; `fields` are all fields of the form.
-    func text(of id: String, _ fields: [NamedField]) -> String? {
+    /// The values that labels show: made once for all labels.
+    static func values(_ fields: [NamedField]) -> [String: JSON] {
+        // The core only asks whether a secret is set.
+        fields.byID.mapValues { state in state.isSecretSet.map { JSON.bool($0) } ?? state.value }
+    }
+
+    /// A label's text; `values` are those of all fields of the form.
+    func text(of id: String, _ values: [String: JSON]) -> String? {
         guard let index = definition.index(of: id) else { return nil }
-        var values: [String: JSON] = [:]
-        for field in fields {
-            // The core only asks whether a secret is set.
-            values[field.id] = field.state.isSecretSet.map { .bool($0) } ?? field.state.value
-        }
         return definition.displayText(of: index) { control in
             values[definition.controls[control].id] ?? .null
         }

@@ -234,14 +234,15 @@ final class Watcher {
     /// What labels show before the first change of them.
     private func noteTexts() {
         guard let labelTexts else { return }
-        let fields = session.client.fields(of: form)
-        for id in labels { shownTexts[id] = labelTexts.text(of: id, fields) }
+        let values = LabelTexts.values(session.client.fields(of: form))
+        for id in labels { shownTexts[id] = labelTexts.text(of: id, values) }
     }
 
     /// A label that was named, with its text; `nil` where it shows what it did.
     private func rendered(_ change: FieldChange) -> FieldChange? {
         guard globs.contains(where: { $0.literal?.isSameBytes(as: change.field) ?? false }),
-            let text = labelTexts?.text(of: change.field, session.client.fields(of: form))
+            let text = labelTexts?.text(
+                of: change.field, LabelTexts.values(session.client.fields(of: form)))
         else { return nil }
         let was = shownTexts.updateValue(text, forKey: change.field)
         if was == text { return nil }
