@@ -37,9 +37,19 @@ enum PassedSockets {
     }
 
     /// Takes over one of the descriptors.
+    ///
+    /// An abstract socket is refused: it has no owner and no mode, so every user could connect, and
+    /// no client can check its folder.
     static func adopt(_ number: CInt, name: String?) throws(StartFailure) -> PassedSocket {
+        let path = path(of: number)
+        if path.hasPrefix("@") {
+            throw StartFailure(
+                .configuration,
+                "descriptor \(number) from the service manager is the abstract socket "
+                    + "\(path), to which every user can connect; "
+                    + "ListenStream= with a path is what works")
+        }
         do throws(SystemError) {
-            let path = path(of: number)
             return PassedSocket(descriptor: try UnixSocket.adoptListening(number), path: path)
         } catch {
             let name = name.map { " (\($0))" } ?? ""
@@ -58,7 +68,7 @@ enum PassedSockets {
         .map(String.init)
     }
 
-    /// getsockname(2); an abstract name is shown with an `@`.
+    /// getsockname(2); an abstract name begins with an `@`.
     private static func path(of number: CInt) -> String {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)

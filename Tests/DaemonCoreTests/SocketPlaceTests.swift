@@ -222,4 +222,32 @@ struct PassedSocketsTests {
             #expect(error.messages.first?.contains("wrong") == true)
         }
     }
+
+    @Test("an abstract socket, to which every user can connect, is refused")
+    func abstract() throws {
+        let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(number) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        // A name that no other test has: a NUL, and the number of this process.
+        withUnsafeMutableBytes(of: &address.sun_path) { field in
+            for (place, byte) in "\0pickersync-test-\(getpid())".utf8.enumerated() {
+                field[place] = byte
+            }
+        }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let isListening = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(number, $0, length) == 0 && listen(number, 1) == 0
+            }
+        }
+        try #require(isListening)
+        do throws(StartFailure) {
+            _ = try PassedSockets.adopt(number, name: nil)
+            Issue.record("an abstract socket was taken")
+        } catch {
+            #expect(error.status == .configuration)
+            #expect(error.messages.first?.contains("@pickersync-test-") == true)
+        }
+    }
 }
