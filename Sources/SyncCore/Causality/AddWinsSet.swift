@@ -3,7 +3,9 @@
 //
 // Invariants: entries are sorted by tag and distinct, and each has at least one dot; dots are
 // sorted and distinct. The marks are the dots of the last edits. They distinguish a set that
-// somebody emptied from one that nobody has set and that shows its default.
+// somebody emptied from one that nobody has set and that shows its default. After a write, a tag
+// has at most `additionsMax` additions of the replica that wrote, and the set as many marks of it,
+// so that the set does not grow with writers who have seen nothing.
 
 /// A set of tags in which a concurrent addition wins over a removal.
 ///
@@ -35,6 +37,10 @@ public struct AddWinsSet: DotStore {
     public private(set) var entries: [Entry]
     /// The last edits. Not empty if somebody has set the field.
     public private(set) var marks: [Dot]
+
+    /// The most additions of one tag by one replica that remain after another one: the newest. A
+    /// removal by somebody who has seen these, but not an older one, removes the tag.
+    public static let additionsMax = 4
 
     /// A set that nobody has edited.
     public init() {
@@ -149,7 +155,7 @@ public struct AddWinsSet: DotStore {
 
     private mutating func mark(_ dot: Dot, _ seen: Seen) {
         marks.removeAll(where: seen.covers)
-        marks = (marks + [dot]).sortedDistinct()
+        marks = Self.adding(dot, to: marks)
     }
 
     /// Removes the additions of some tags that the author had seen. A few tags are looked up; for
@@ -188,7 +194,7 @@ public struct AddWinsSet: DotStore {
             while let first = rest.first, first.tag < tag { merged.append(rest.removeFirst()) }
             var dots: [Dot] = []
             if rest.first?.tag == tag { dots = rest.removeFirst().dots }
-            merged.append(Entry(tag: tag, dots: (dots + [dot]).sortedDistinct()))
+            merged.append(Entry(tag: tag, dots: Self.adding(dot, to: dots)))
         }
         entries = merged + rest
     }
@@ -196,9 +202,22 @@ public struct AddWinsSet: DotStore {
     private mutating func insert(_ tag: Tag, _ dot: Dot) {
         let index = position(of: tag)
         if index < entries.count, entries[index].tag == tag {
-            entries[index].dots = (entries[index].dots + [dot]).sortedDistinct()
+            entries[index].dots = Self.adding(dot, to: entries[index].dots)
         } else {
             entries.insert(Entry(tag: tag, dots: [dot]), at: index)
+        }
+    }
+
+    /// A fresh dot beside the newest of its replica, and those of others.
+    private static func adding(_ dot: Dot, to dots: [Dot]) -> [Dot] {
+        if dots.isEmpty { return [dot] }
+        let dots = (dots + [dot]).sortedDistinct()
+        guard dots.count > additionsMax else { return dots }
+        var spare = dots.count { $0.replica == dot.replica } - additionsMax
+        return dots.filter { one in
+            guard spare > 0, one.replica == dot.replica else { return true }
+            spare -= 1
+            return false
         }
     }
 

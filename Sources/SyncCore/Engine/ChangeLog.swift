@@ -76,13 +76,24 @@ struct ChangeLog {
     /// newest frame.
     private mutating func trim(to bytesMax: Int, _ retained: RetainedBytes) {
         while bytes > bytesMax, let oldest = entries.first?.chunk, oldest !== newest {
-            while let entry = entries.first, entry.chunk === oldest {
-                bytes -= entry.end - entry.start
-                first += 1
-                entries.takeFirst()
-            }
-            oldest.retire(retained)
+            drop(oldest, retained)
         }
+    }
+
+    /// Drops all entries; the next revision stays the same.
+    mutating func dropAll(_ retained: RetainedBytes) {
+        lastRead = (.max, 0, .max, Output())
+        newest = nil
+        while let oldest = entries.first?.chunk { drop(oldest, retained) }
+    }
+
+    private mutating func drop(_ oldest: FrameChunk, _ retained: RetainedBytes) {
+        while let entry = entries.first, entry.chunk === oldest {
+            bytes -= entry.end - entry.start
+            first += 1
+            entries.takeFirst()
+        }
+        oldest.retire(retained)
     }
 
     /// Adds the changes after `cursor` to `output`, up to about `bytesMax` bytes in all, and moves
@@ -150,8 +161,7 @@ struct ChangeLog {
 
 /// A set of fields by their dense numbers in one form: sorted, and compared by merging.
 ///
-/// A number is given once per form and run (`FieldNames`), so it stays valid when the definition
-/// changes.
+/// The numbers are those of `FieldNames`.
 struct FieldNumbers: Sendable, Hashable {
     /// Ascending and distinct. Empty for a set of one number, which is nearly every change and
     /// needs no allocation.

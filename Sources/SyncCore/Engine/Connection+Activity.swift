@@ -129,12 +129,15 @@ extension Connection {
 
     /// The causal context of this connection's own writes to a form.
     func ownContext(of form: FormKey) -> CausalContext? {
-        clientState?.activity?.ownDots.context(of: form)
+        clientState?.activity?.ownDots[form]
     }
 
-    /// Notes what it wrote to a form. `held` gives what the form's stores hold.
-    func note(_ dots: Few<Dot>, in form: FormKey, held: () -> Set<Dot>) {
-        activity.ownDots.insert(dots, in: form, held: held)
+    /// Notes what it wrote to a form. `held` gives what the form's stores hold, `living` the forms
+    /// that there are.
+    func note(
+        _ dots: Few<Dot>, in form: FormKey, held: () -> Set<Dot>, living: () -> Set<FormKey>
+    ) {
+        activity.ownDots.insert(dots, in: form, held: held, living: living)
     }
 
     /// The backup that this connection is receiving (`server.backup`).
@@ -210,23 +213,38 @@ struct Inbox {
 }
 
 /// The writes of one connection. Most connections write to one form, which needs no look-up.
-private struct OwnDotsByForm {
+struct OwnDotsByForm {
     private var latest: (form: FormKey, dots: OwnDots)?
     private var others: [FormKey: OwnDots] = [:]
+    /// When there are this many other forms, those that are gone are removed. The threshold doubles
+    /// with the number of forms that remain.
+    private var pruneAt = 64
 
     var isEmpty: Bool { latest == nil }
+    /// The number of forms whose writes are kept.
+    var count: Int { others.count + (latest == nil ? 0 : 1) }
 
-    func context(of form: FormKey) -> CausalContext? {
+    /// The writes to a form.
+    subscript(form: FormKey) -> CausalContext? {
         guard let latest else { return nil }
         return latest.form == form ? latest.dots.context : others[form]?.context
     }
 
-    mutating func insert(_ dots: Few<Dot>, in form: FormKey, held: () -> Set<Dot>) {
+    /// Adds fresh writes to a form: see `Connection.note`.
+    mutating func insert(
+        _ dots: Few<Dot>, in form: FormKey, held: () -> Set<Dot>, living: () -> Set<FormKey>
+    ) {
         if latest?.form != form {
             if let latest { others[latest.form] = latest.dots }
             latest = (form, others.removeValue(forKey: form) ?? OwnDots())
+            if others.count >= pruneAt { prune(living()) }
         }
         latest!.dots.insert(dots, held: held)
+    }
+
+    private mutating func prune(_ living: Set<FormKey>) {
+        others = others.filter { living.contains($0.key) }
+        pruneAt = max(64, 2 * others.count)
     }
 }
 

@@ -214,8 +214,10 @@ extension Engine {
 
     private func happen(_ event: OpenBatch.Event) {
         switch event {
-        case .revision(let form, let frame, let touched): append(frame, touched, to: form)
+        case .revision(let form, let frame, let touched, let definition):
+            append(frame, form.numbers(ofControls: touched, in: definition), to: form)
         case .redefined(let form, let frame, let listing):
+            form.forgetGoneNames(registry.retained)
             append(frame, nil, to: form)
             for subscription in Array(form.subscriptions)
             where !mayRead(listing.readers, subscription.connection.peer) {

@@ -51,16 +51,24 @@ extension Engine {
         } catch { throw WireError(invalid: error, form: form.name) }
     }
 
+    /// Tells the subscribers, once per iteration. A subscriber that is far behind is closed, but
+    /// not for what happened in this iteration or while it waits for its turn.
     func notifyPresence(of form: LiveForm) {
+        scheduler.noteNews(of: form)
+        if form.presence.hasNews { return }
+        form.presence.hasNews = true
+        guard form.presence.isReviewDue else { return }
         var slowest = form.presence.sequence
         let isCrowded = form.presence.goneCount > PresenceBoard.goneMax
         for subscription in form.subscriptions {
-            guard let cursor = subscription.presenceCursor else { continue }
-            if isCrowded, cursor < form.presence.sequence - UInt64(PresenceBoard.goneMax) {
+            // Who was told of nobody need not be told that somebody left.
+            guard let cursor = subscription.presenceCursor, cursor > 0 else { continue }
+            if isCrowded, !subscription.connection.isReady,
+                cursor < form.presence.sequence - UInt64(PresenceBoard.goneMax)
+            {
                 effects.cutOff(.slow(subscription.connection))
             }
             slowest = min(slowest, cursor)
-            scheduler.markReady(subscription.connection)
         }
         form.presence.forgetGone(toldTo: slowest)
     }

@@ -371,7 +371,9 @@ extension Engine {
             form: form.key, revision: outcome.revision, at: clocks.steadyMilliseconds(),
             frame: frame, record: record, recordBytes: recordBytes)
         publish(
-            .revision(form, frame: frame, touched: form.numbers(ofControls: outcome.touched)),
+            .revision(
+                form, frame: frame, touched: outcome.touched,
+                definition: form.working.definition),
             of: form,
             .cells(
                 outcome.affirmed.isEmpty
@@ -401,7 +403,9 @@ extension Engine {
     /// A connection has seen what it wrote itself.
     private func note(_ dots: Few<Dot>, _ form: LiveForm, _ connection: Connection) {
         guard !dots.isEmpty else { return }
-        connection.note(dots, in: form.key) { form.working.heldDots }
+        connection.note(
+            dots, in: form.key, held: { form.working.heldDots },
+            living: { Set(forms.lazy.map(\.key)) })
     }
 }
 

@@ -116,9 +116,25 @@ final class LiveForm {
         for control in committed.definition.controls { _ = names.number(of: control.id) }
     }
 
-    /// The numbers of controls of the definition that edits see, by index.
-    func numbers(ofControls controls: Few<Int>) -> FieldNumbers {
-        let definition = working.definition
+    /// Gives new numbers from 0 on if most of them belong to fields that are gone. Otherwise each
+    /// new definition with other ids would add to them for as long as the daemon runs.
+    ///
+    /// The change log has the old numbers and begins again, so a subscriber that is behind gets one
+    /// coalesced change. The filters of all subscribers have to be matched again.
+    func forgetGoneNames(_ retained: RetainedBytes) {
+        let controls = committed.definition.controls.count
+        guard names.count > 2 * controls + FieldNames.goneMax else { return }
+        names = FieldNames()
+        named = nil
+        numbered = nil
+        changeLog.dropAll(retained)
+        for subscription in subscriptions { subscription.forgetFilter() }
+    }
+
+    /// The numbers of controls of a definition, by index.
+    func numbers(
+        ofControls controls: Few<Int>, in definition: FormDefinition
+    ) -> FieldNumbers {
         if numbered !== definition {
             numbered = definition
             controlNumbers = definition.controls.map { names.number(of: $0.id) }
@@ -133,9 +149,12 @@ final class LiveForm {
     }
 }
 
-/// Dense numbers of a form's field ids, assigned once per run, so that they stay valid when the
-/// definition changes. Ids are ASCII, which Swift's `String` hashes and compares as bytes.
+/// Dense numbers of a form's field ids. They stay valid when the definition changes, until
+/// `LiveForm.forgetGoneNames`. Ids are ASCII, which Swift's `String` hashes and compares as bytes.
 struct FieldNames {
+    /// Names of fields that are gone which every form may keep, beside as many as it has fields.
+    static let goneMax = 4_096
+
     private var numbers: [String: Int] = [:]
     private var ids: [String] = []
 

@@ -2,6 +2,8 @@
 ///
 /// Each change gets the next number of the form's sequence. A subscriber is a cursor into the
 /// sequence and gets the newest state of each peer that changed since. Confined to the loop.
+///
+/// Thousands of connections may come or leave in one iteration: none of them goes through all.
 struct PresenceBoard {
     /// A connection that has the form open.
     struct Entry {
@@ -17,17 +19,25 @@ struct PresenceBoard {
         var isGone = false
     }
 
-    /// The most peers that have left but are still kept. Beyond that, the slowest subscribers are
-    /// closed, because they would not learn of all of them.
+    /// The most peers that have left but are kept for subscribers that do not read. Beyond that,
+    /// the slowest of these are closed, because they would not learn of all of them.
     static let goneMax = 1024
+    /// Peers that left are kept until there are this many, however many subscribers there are.
+    private static let goneMin = 64
     /// About the largest notification, in bytes. Many peers need several.
     private static let frameBytes = 64 << 10
 
     private var entries: [Entry] = []
+    /// The index of each connection's entry.
+    private var places: [ConnectionID: Int] = [:]
+    /// The number of kept peers that left from which on subscribers are looked through.
+    private var reviewAt = PresenceBoard.goneMin
     /// How many entries of peers that left are kept.
     private(set) var goneCount = 0
     /// The sequence number of the newest change.
     private(set) var sequence: UInt64 = 0
+    /// Whether something has changed since subscribers were last told.
+    var hasNews = false
     /// A cached encoding, for all subscribers with the same cursor.
     private var encoded: (from: UInt64, to: UInt64, chunk: FrameChunk)?
 
@@ -39,19 +49,18 @@ struct PresenceBoard {
         let entry = Entry(
             connection: connection.id, user: connection.peer.user, client: connection.client,
             tty: connection.tty, focus: focus, draft: draft, sequence: sequence)
-        if let index = entries.firstIndex(where: { $0.connection == connection.id }) {
+        if let index = places[connection.id] {
             if entries[index].isGone { goneCount -= 1 }
             entries[index] = entry
         } else {
+            places[connection.id] = entries.count
             entries.append(entry)
         }
     }
 
     /// Records that a connection left; returns whether it was present.
     mutating func remove(_ connection: ConnectionID) -> Bool {
-        guard let index = entries.firstIndex(where: { $0.connection == connection }),
-            !entries[index].isGone
-        else { return false }
+        guard let index = places[connection], !entries[index].isGone else { return false }
         sequence += 1
         entries[index].isGone = true
         goneCount += 1
@@ -61,12 +70,22 @@ struct PresenceBoard {
         return true
     }
 
+    /// Whether so many peers have left that it is worth to find out what every subscriber has been
+    /// told.
+    var isReviewDue: Bool { goneCount >= reviewAt }
+
     /// Removes peers that left, once every subscriber has been told.
     mutating func forgetGone(toldTo slowest: UInt64) {
-        guard goneCount > 0 else { return }
         let before = entries.count
         entries.removeAll { $0.isGone && $0.sequence <= slowest }
         goneCount -= before - entries.count
+        if entries.count < before {
+            places = Dictionary(
+                uniqueKeysWithValues: entries.indices.map { (entries[$0].connection, $0) })
+        }
+        // The review goes through all entries, so it pays for itself.
+        reviewAt = goneCount + max(Self.goneMin, entries.count / 4)
+        if goneCount <= Self.goneMax { reviewAt = min(reviewAt, Self.goneMax + 1) }
     }
 
     /// The notification that brings a subscriber at `cursor` up to date; moves the cursor.

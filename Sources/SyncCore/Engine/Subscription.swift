@@ -84,8 +84,14 @@ final class Subscription {
         return true
     }
 
+    /// All names get other numbers: none is matched yet.
+    func forgetFilter() {
+        selection?.numbers = FieldNumbers([])
+        selection?.tried = 0
+    }
+
     /// Matches the globs against the new names; returns how many there were. Names of removed
-    /// fields keep their numbers, because the change log may still contain them.
+    /// fields keep their numbers while the change log may contain them.
     @discardableResult
     func refreshFilter(_ names: FieldNames) -> Int {
         guard let selection else { return 0 }

@@ -187,7 +187,7 @@ struct CausalOracle {
         let field = write.field
         let history = seen?.intersection(knowledge.events) ?? knowledge.events
         var told = EventSet()
-        for (event, keys) in superseded(by: write, history, knowledge) {
+        for (event, keys) in superseded(by: write, of: dot.replica, history, knowledge) {
             told.insert(event)
             knowledge.remove(keys, of: event)
         }
@@ -224,10 +224,11 @@ struct CausalOracle {
         return part(told, of: knowledge)
     }
 
-    /// What a write removes: what its author had seen, and the losers if the policy does not keep
-    /// them.
+    /// What a write removes: what its author had seen, the losers if the policy does not keep them,
+    /// and the oldest of too many siblings, or additions of one tag by one replica.
     private func superseded(
-        by write: CausalWrite, _ history: EventSet, _ knowledge: CausalKnowledge
+        by write: CausalWrite, of replica: ReplicaID, _ history: EventSet,
+        _ knowledge: CausalKnowledge
     ) -> [(event: Int, keys: UInt8)] {
         var result: [(Int, UInt8)] = []
         let field = write.field
@@ -245,7 +246,15 @@ struct CausalOracle {
                 }
             }
             let spare = kept.count - (ConflictPolicy.siblingsMax - 1)
-            guard spare > 0, field.kind != .tags else { continue }
+            if field.kind == .tags {
+                guard write.keys & key != 0 else { continue }
+                let own = kept.filter { $0.dot.replica == replica }.sorted { $0.dot < $1.dot }
+                for event in own.dropLast(AddWinsSet.additionsMax - 1) {
+                    result.append((event.id, key))
+                }
+                continue
+            }
+            guard spare > 0 else { continue }
             for event in kept.sorted(by: { $1.isAfter($0) }).prefix(spare) {
                 result.append((event.id, key))
             }

@@ -41,7 +41,11 @@ final class Oracle {
     /// The name of the log that clients know.
     var log: String?
     /// The number of epochs of the replica so far.
-    var epochs = 1
+    var epochs = 1 {
+        didSet { if epochs != oldValue { replicaStart = nextWrite } }
+    }
+    /// The first write of the daemon's present replica.
+    private var replicaStart: WriteID = 0
     /// The start of each secret. It must never be seen.
     static let canary = "CANARY"
 
@@ -155,6 +159,7 @@ final class Oracle {
         }
         try learnDots(params.context)
         var form = form
+        form.replicaStart = replicaStart
         let write = nextWrite
         let outcome = try work(edit, by, write, params, &form)
         form.revision = revision

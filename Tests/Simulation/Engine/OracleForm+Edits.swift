@@ -224,8 +224,11 @@ extension OracleForm {
             if tags[tag]?.isEmpty ?? false { tags[tag] = nil }
         }
         func add(_ tag: JSON) {
-            tags[tag, default: []].append(
-                OracleSibling(write: write, value: tag, owner: owner))
+            var additions = tags[tag] ?? []
+            additions.append(OracleSibling(write: write, value: tag, owner: owner))
+            let own = additions.map(\.write).filter { $0 >= replicaStart }.sorted()
+            let spare = own.dropLast(AddWinsSet.additionsMax)
+            tags[tag] = additions.filter { !spare.contains($0.write) }
         }
         func assign(_ list: [JSON]) {
             for tag in Array(tags.keys) { drop(tag) }
@@ -256,6 +259,8 @@ extension OracleForm {
         }
         marks = marks.filter { !sight.covers($0) }
         marks.insert(write)
+        let own = marks.filter { $0 >= replicaStart }.sorted()
+        marks.subtract(own.dropLast(AddWinsSet.additionsMax))
         return false
     }
 

@@ -26,6 +26,8 @@ struct OracleForm {
     var touchedAt: [String: Int64] = [:]
     /// The user who made that change.
     var changedBy: [String: UInt32] = [:]
+    /// The first write of the daemon's present replica.
+    var replicaStart: WriteID = 0
 
     func control(_ id: String) -> OracleControl? { controls.first { $0.id == id } }
 

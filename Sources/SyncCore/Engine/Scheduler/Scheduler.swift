@@ -274,6 +274,7 @@ final class Scheduler {
     private func beginTelling() {
         for form in news {
             form.hasNews = false
+            form.presence.hasNews = false
             for audience in form.audiences {
                 let isListed = audience.unvisited > 0
                 audience.hasNews()

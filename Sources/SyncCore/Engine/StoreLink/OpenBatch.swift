@@ -5,8 +5,9 @@
 struct OpenBatch {
     /// What happens when a batch is committed, in order.
     enum Event {
-        /// A revision becomes visible.
-        case revision(LiveForm, frame: [UInt8], touched: FieldNumbers?)
+        /// A revision becomes visible. It touches these controls of that definition.
+        case revision(
+            LiveForm, frame: [UInt8], touched: Few<Int>, definition: FormDefinition)
         /// A definition changed. Subscribers get `frame`, watchers of the form list get `listing`.
         case redefined(LiveForm, frame: [UInt8], listing: Listing)
         /// A form can be read from now on.
@@ -17,7 +18,7 @@ struct OpenBatch {
         /// The form of the event.
         var form: LiveForm {
             switch self {
-            case .revision(let form, _, _), .redefined(let form, _, _), .created(let form, _),
+            case .revision(let form, _, _, _), .redefined(let form, _, _), .created(let form, _),
                 .deleted(let form, _):
                 form
             }

@@ -1,0 +1,195 @@
+import EngineTestKit
+import Testing
+
+@testable import SyncCore
+
+/// Requests that are cheap once: what they leave behind must not grow when they are repeated.
+@Suite struct RepeatedRequestTests {
+    private let host: EngineHost
+    private let root: ConnectionID
+
+    init() throws {
+        host = try EngineHost()
+        root = host.connect(uid: 0, user: "root")
+    }
+
+    private var form: LiveForm? { host.engine.form(named: "f") }
+
+    private func apply(_ fields: [String]) {
+        let answer = host.ask(
+            root,
+            #"{"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":{"form":"f","fields":[\#(fields.joined(separator: ","))]}}}"#
+        )
+        #expect(answer.contains { $0.contains(#""result""#) }, "\(answer)")
+    }
+
+    /// An edit by a new connection that has seen nothing.
+    private func edit(_ change: String) {
+        let stranger = host.connect(uid: 1000, user: "alice")
+        let answer = host.ask(
+            stranger,
+            #"{"jsonrpc":"2.0","id":1,"method":"state.set","params":{"form":"f","context":"","changes":[{"field":"m",\#(change)}]}}"#
+        )
+        #expect(answer.first?.contains(#""result""#) == true, "\(answer)")
+        host.disconnect(stranger)
+    }
+
+    private func tags() throws -> AddWinsSet {
+        guard case .tags(let set)? = form?.committed.cells[0].content.store else {
+            throw WireError(.internal, "no set of tags")
+        }
+        return set
+    }
+
+    // MARK: - Tags
+
+    @Test("a set of tags does not grow with writers who have seen nothing")
+    func additions() throws {
+        apply([#"{"id":"m","type":"picker","multiple":true,"options":["a","b","c"]}"#])
+        for round in 0..<20 {
+            edit(round.isMultiple(of: 2) ? #""value":["a","b"]"# : #""value":["b","c"]"#)
+        }
+        let set = try tags()
+        #expect(set.tags == [.string("a"), .string("b"), .string("c")])
+        #expect(set.entries.allSatisfy { $0.dots.count == AddWinsSet.additionsMax }, "\(set)")
+        #expect(set.marks.count == AddWinsSet.additionsMax)
+    }
+
+    @Test("removals by somebody who has not seen the tag leave it, and no trace of each")
+    func removals() throws {
+        apply([#"{"id":"m","type":"picker","multiple":true,"options":["a","b"]}"#])
+        edit(#""value":["a","b"]"#)
+        for _ in 0..<20 { edit(#""remove":["a"]"#) }
+        let set = try tags()
+        #expect(set.tags == [.string("a"), .string("b")])
+        #expect(set.marks.count == AddWinsSet.additionsMax)
+    }
+
+    @Test("the newest additions of a replica stay, and all of other replicas")
+    func newest() {
+        let other = ReplicaID(id: 1, epoch: 1)
+        let own = ReplicaID(id: 2, epoch: 1)
+        var set = AddWinsSet()
+        let nothing = Seen.context(CausalContext())
+        for counter in 1...6 as ClosedRange<UInt64> {
+            set.assign([.integer(1)], dot: Dot(other, counter), seen: nothing)
+        }
+        for counter in 1...6 as ClosedRange<UInt64> {
+            set.edit(add: [.integer(1)], remove: [], dot: Dot(own, counter), seen: nothing)
+        }
+        let newest = (3...6 as ClosedRange<UInt64>)
+        let kept = newest.map { Dot(other, $0) } + newest.map { Dot(own, $0) }
+        #expect(set.additions(of: .integer(1)) == kept.sorted())
+        #expect(set.marks == kept.sorted())
+    }
+
+    // MARK: - Names
+
+    @Test("definitions with ever new ids do not add to the names of a form")
+    func names() throws {
+        let watcher = host.connect(uid: 1000, user: "alice")
+        apply([#"{"id":"a","type":"toggle"}"#, #"{"id":"b","type":"toggle"}"#])
+        host.ask(
+            watcher,
+            #"{"jsonrpc":"2.0","id":1,"method":"state.subscribe","params":{"form":"f","fields":["a*"]}}"#
+        )
+        for round in 0..<12 {
+            _ = host.take(watcher)
+            let fresh = (0..<1_000).map { #"{"id":"x\#(round)-\#($0)","type":"toggle"}"# }
+            apply([#"{"id":"b","type":"toggle"}"#] + fresh + [#"{"id":"a","type":"toggle"}"#])
+            #expect(try #require(form).names.count <= FieldNames.goneMax + 3 * 1_002)
+            // The filter knows the new numbers.
+            for field in ["b", "a", "x\(round)-0"] {
+                host.ask(
+                    root,
+                    #"{"jsonrpc":"2.0","id":1,"method":"state.set","params":{"form":"f","changes":[{"field":"\#(field)","toggle":true}]}}"#
+                )
+            }
+            let told = host.take(watcher)
+            #expect(told.count == 2, "\(told.map { $0.prefix(120) })")
+            #expect(told.first?.contains(#""method":"form.changed""#) == true)
+            #expect(told.last?.contains(#""field":"a","#) == true)
+        }
+    }
+
+    @Test("edits of a batch whose definitions change get the numbers of their own definition")
+    func namesInABatch() throws {
+        let watcher = host.connect(uid: 1000, user: "alice")
+        for round in 0..<4 {
+            apply(
+                ["a", "b"].map { #"{"id":"\#($0)","type":"toggle"}"# }
+                    + (0..<1_500).map { #"{"id":"x\#(round)-\#($0)","type":"toggle"}"# })
+        }
+        host.ask(
+            watcher,
+            #"{"jsonrpc":"2.0","id":1,"method":"state.subscribe","params":{"form":"f","fields":["a"]}}"#
+        )
+        _ = host.take(watcher)
+        let toggle = { (field: String) in
+            #"{"jsonrpc":"2.0","method":"state.set","params":{"form":"f","changes":[{"field":"\#(field)","toggle":true}]}}"#
+        }
+        let define = { (ids: [String]) in
+            let fields = ids.map { #"{"id":"\#($0)","type":"toggle"}"# }.joined(separator: ",")
+            return
+                #"{"jsonrpc":"2.0","method":"form.apply","params":{"definition":{"form":"f","fields":[\#(fields)]}}}"#
+        }
+        // One frame is one batch: the second definition has the controls in another order.
+        host.send(
+            root,
+            "["
+                + [
+                    toggle("b"), toggle("a"),
+                    define(["c", "b", "a"]),
+                    toggle("b"), toggle("a"), toggle("c"),
+                ].joined(separator: ",") + "]")
+        host.settle()
+        let told = host.take(watcher)
+        #expect(try #require(form).names.count == 3)
+        // A subscriber that is behind gets one coalesced change, of its fields only.
+        #expect(told.contains { $0.contains(#""method":"form.changed""#) })
+        #expect(told.last?.contains(#""field":"a","#) == true, "\(told)")
+        #expect(!told.contains { $0.contains(#""field":"b""#) || $0.contains(#""field":"c""#) })
+        #expect(try #require(form).committed.revision == 10)
+    }
+
+    // MARK: - Connections
+
+    @Test("a connection forgets its writes to forms that are gone")
+    func goneForms() {
+        var own = OwnDotsByForm()
+        let dot = Dot(ReplicaID(id: 1, epoch: 1), 1)
+        for form in 1...1_000 as ClosedRange<FormKey> {
+            own.insert([dot], in: form, held: { [] }, living: { [7, form] })
+        }
+        #expect(own.count <= 65)
+        #expect(own[7]?.contains(dot) == true && own[1_000]?.contains(dot) == true)
+        #expect(own[8] == nil)
+    }
+
+    // MARK: - Presence
+
+    @Test("many connections that come and leave at once close nobody who reads, and leave nothing")
+    func crowd() throws {
+        apply([#"{"id":"a","type":"toggle"}"#])
+        let subscribe =
+            #"{"jsonrpc":"2.0","id":1,"method":"state.subscribe","params":{"form":"f","presence":true}}"#
+        let reader = host.connect(uid: 1000, user: "alice")
+        host.ask(reader, subscribe)
+        for _ in 0..<3 {
+            let crowd = (0..<1_500).map { _ in host.connect(uid: 1000, user: "alice") }
+            host.stopped.formUnion(crowd)
+            for one in crowd { host.send(one, subscribe) }
+            host.settle()
+            _ = host.take(reader)
+            let joined = try #require(form).subscriptionCount - 1
+            #expect(joined > PresenceBoard.goneMax)
+            for one in crowd { host.disconnect(one) }
+            host.settle()
+            let told = host.take(reader).joined(separator: "\n")
+            #expect(!told.contains("goodbye"))
+            #expect(told.split(separator: #""gone":true"#).count - 1 == joined)
+            // Those who left before this crowd are forgotten.
+            #expect(try #require(form).presence.goneCount < 3_000)
+        }
+    }
+}
