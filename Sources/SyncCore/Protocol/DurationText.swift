@@ -16,7 +16,7 @@ public enum DurationText {
             if digits.last == " " { digits.removeLast() }
             if let seconds = number(digits).map({ $0 * unit.seconds }) { return seconds }
         }
-        return number(text[...]) ?? sum(text[...])
+        return text.isEmpty ? nil : number(text[...]) ?? sum(text[...])
     }
 
     /// The seconds of several parts, the largest unit first: `2h30m`.

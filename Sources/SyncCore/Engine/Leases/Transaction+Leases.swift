@@ -88,7 +88,7 @@ extension Transaction {
             cell.forgetGoneAffirmations()
             cell.resolve(target, of: definition)
             note(cell, target, dot)
-            // Undo of what stood before the lease finds its value again under the new dot.
+            // Undo of the value before the lease finds its value again under the new dot.
             let over = stack.with(Array(stack.leases.dropLast()))?.top.dot
             let trace = UndoStep.Trace(dot: top.dot, over: over.map { [$0] } ?? stack.over)
             noteTakenBack(
