@@ -191,7 +191,7 @@ def life(daemon):
     me.call("presence.update", form="f", focus="count", draft=5)
     other.until("presence.changed")
     me.call("presence.update", form="f", focus=None)
-    me.call("state.set", form="f", changes=[{"field": "pick", "value": "a"}],
+    me.call("state.set", form="f", changes=[{"field": "pick", "value": "b"}],
             lease={"seconds": 60}, message="for a minute")
     me.call("state.lease", form="f", field="pick", until="2100-01-01T00:00:00.000Z")
     me.call("state.get", form="f", fields=["pick"])
