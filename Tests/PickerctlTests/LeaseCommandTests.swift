@@ -64,7 +64,7 @@ struct LeaseCommandTests {
             (["set", "traffic=1", "--for", "1h", "--until-time", "18:00"], 64, "exclude"),
             (["set", "traffic=1", "--while"], 64, "--while needs a command"),
             (["set", "traffic=1", "--", "sleep", "1"], 64, "sleep"),
-            (["set", "short=1", "--for", "2h"], 75, "lasts at most 1h"),
+            (["set", "short=1", "--for", "2h"], 75, "lasts at most 1h; choose an earlier end"),
             (["lease", "traffic"], 64, "choose one of --for"),
             (["lease", "traffic", "--keep", "--end"], 64, "choose one of --for"),
             (["lease", "go", "--end"], 64, "go is a button"),

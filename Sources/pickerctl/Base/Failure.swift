@@ -98,6 +98,7 @@ extension Failure {
             let step = line.contains("again") ? "" : "; read again and decide"
             return now.joined(separator: ", ") + " now" + step
         case .unavailable: return "see pickerctl status"
+        case .limit where error.limit == "leaseMax": return "choose an earlier end"
         case .limit: return "try again later, or ask for a higher limit"
         case .unsupportedProtocol: return "install a pickerctl and a pickersyncd of one version"
         case .notFound where error.similar.isEmpty && error.field == nil:
