@@ -30,7 +30,7 @@ extension StoryWorld {
         let params = notice.json["params"]
         let name = params?["form"]?.stringValue ?? ""
         switch notice.json["method"]?.stringValue {
-        case "presence.changed": try hearPresence(params, name, connection)
+        case "presence.changed": hearPresence(notice, name, connection)
         case "state.changed", "form.changed": try hearChange(notice, name, connection)
         case "goodbye": try hearGoodbye(notice.json, connection)
         default: throw StoryDifference("\(connection) was notified of \(notice.json)")
@@ -91,9 +91,12 @@ extension StoryWorld {
             }
             return true
         }
-        // A subscriber that falls behind may get only the deletion.
-        guard plan.bounds.mayFallBehind,
-            let place = endings.firstIndex(where: { $0.deletion == normal })
+        // A subscriber that falls behind may get only the deletion, without a message.
+        guard plan.bounds.mayFallBehind, let revision = normal["params"]?["revision"]?.integerValue,
+            let place = endings.firstIndex(where: { ending in
+                ending.deletion?["params"]?["revision"] == .integer(revision)
+                    && ending.form.deletion(at: Int(revision)) == normal
+            })
         else { return false }
         model.peers[connection]?.endings[place].subscription.due = []
         model.peers[connection]?.endings[place].deletion = nil
@@ -225,9 +228,13 @@ extension StoryWorld {
         model.disconnect(connection)
     }
 
-    private func hearPresence(_ params: JSON?, _ name: String, _ connection: Int) throws {
-        guard let form = model.forms.first(where: { $0.name == name }) else { return }
-        for peer in params?["peers"]?.arrayValue ?? [] {
+    private func hearPresence(_ notice: Notice, _ name: String, _ connection: Int) {
+        // Before the answer of a subscription, it is about the one that this replaced.
+        guard let form = model.forms.first(where: { $0.name == name }),
+            let subscription = model.peers[connection]?.subscriptions[form.serial],
+            subscription.answer <= notice.position
+        else { return }
+        for peer in notice.json["params"]?["peers"]?.arrayValue ?? [] {
             let number = Int(peer["connection"]?.integerValue ?? 0)
             let there =
                 peer["gone"] == true
