@@ -35,6 +35,7 @@ struct FormPresentation {
         var text: String
         var isVisible: Bool
         var isEnabled: Bool
+        var lease: FieldLease?
         /// The controls whose stored values it depends on.
         var sources: Set<Int>
     }
@@ -81,7 +82,8 @@ extension FormPresentation {
             text: percent(value(index), index)
                 ?? definition.displayText(of: index, values: value),
             isVisible: definition.isVisible(index, values: value),
-            isEnabled: definition.isEnabled(index, values: value), sources: [])
+            isEnabled: definition.isEnabled(index, values: value),
+            lease: state(definition.controls[index].id)?.lease, sources: [])
         reading.sources = sources
         return reading
     }
@@ -124,6 +126,12 @@ extension FormPresentation {
         else { return nil }
         return "\(hundred) %"
     }
+
+    /// The lease of a control's value.
+    func lease(_ index: Int) -> FieldLease? { readings[index].lease }
+
+    /// When values end by themselves.
+    var leaseEnds: [Timestamp] { readings.compactMap { $0.lease?.until } }
 
     func isVisible(_ index: Int) -> Bool { readings[index].isVisible }
     func isEnabled(_ index: Int) -> Bool { readings[index].isEnabled }

@@ -13,9 +13,12 @@ enum KeyAction: String, CaseIterable {
 /// The keys of each action; the user may change them.
 struct KeyMap: Equatable {
     private var actions: [KeyEvent: KeyAction] = [:]
+    /// What `names(of:)` returns, because each frame shows several.
+    private var namesByAction: [KeyAction: [String]] = [:]
 
     init() {
         for (key, action) in Self.standard { actions[key] = action }
+        nameAll()
     }
 
     private static let standard: [(KeyEvent, KeyAction)] = [
@@ -73,6 +76,7 @@ struct KeyMap: Equatable {
     mutating func bind(_ action: KeyAction, to keys: [KeyEvent]) {
         actions = actions.filter { $0.value != action }
         for key in keys { actions[key] = action }
+        nameAll()
     }
 
     /// Parses a key: `u`, `ctrl-r`, `f1`, `space`, `page-up`, normalized to what terminals send.
@@ -136,10 +140,18 @@ struct KeyMap: Equatable {
 
 extension KeyMap {
     /// The keys of an action as people write them, the standard ones in their order first.
-    func names(of action: KeyAction) -> [String] {
-        let known = Self.standard.map(\.0).filter { actions[$0] == action }
-        let others = actions.filter { $0.value == action && !known.contains($0.key) }.keys
-        return known.map(Self.name) + others.map(Self.name).sorted()
+    func names(of action: KeyAction) -> [String] { namesByAction[action] ?? [] }
+
+    private mutating func nameAll() {
+        namesByAction = [:]
+        var others = actions
+        for (key, _) in Self.standard {
+            guard let action = others.removeValue(forKey: key) else { continue }
+            namesByAction[action, default: []].append(Self.name(key))
+        }
+        for (action, keys) in Dictionary(grouping: others, by: \.value) {
+            namesByAction[action, default: []] += keys.map { Self.name($0.key) }.sorted()
+        }
     }
 
     /// The key that hints show under this name.

@@ -36,9 +36,11 @@ extension LiveModel {
     /// With every other policy the daemon keeps one value, so there is nothing to choose:
     /// `pickerctl conflicts` lists what is drawn here.
     func conflict(_ index: Int) -> [PeerValue] {
-        let control = presentation.definition.controls[index]
-        guard control.conflictPolicy == .ask, presentation.hasConflict(control.id),
-            let state = presentation.state(control.id), (settled[control.id] ?? 0) < state.revision
+        // Nearly all controls end here, in each frame: no copy of the control.
+        guard presentation.definition.controls[index].conflictPolicy == .ask else { return [] }
+        let field = presentation.definition.controls[index].id
+        guard presentation.hasConflict(field), let state = presentation.state(field),
+            (settled[field] ?? 0) < state.revision
         else { return [] }
         let standing = Sibling(value: state.value, by: state.by, at: state.at)
         return ([standing] + state.conflict).map { sibling in

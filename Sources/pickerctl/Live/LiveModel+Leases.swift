@@ -6,10 +6,7 @@ internal import TerminalUI
 extension LiveModel {
     /// What is left of a control's lease; `nil` without one.
     func lease(_ index: Int) -> (text: String, isEnding: Bool)? {
-        guard let lease = presentation.state(presentation.definition.controls[index].id)?.lease
-        else {
-            return nil
-        }
+        guard let lease = presentation.lease(index) else { return nil }
         let control = presentation.definition.controls[index]
         let then = valueText(lease.then ?? control.defaultValue, of: index)
         guard let until = lease.until else { return ("held, then \(then)", false) }
@@ -19,8 +16,8 @@ extension LiveModel {
 
     /// The same in words that do not change by themselves: `until 14:30:05, then off`.
     func leaseWords(_ index: Int) -> String? {
+        guard let lease = presentation.lease(index) else { return nil }
         let control = presentation.definition.controls[index]
-        guard let lease = presentation.state(control.id)?.lease else { return nil }
         let end = lease.until.map { "until \(around.localTime($0))" } ?? "held"
         return "\(end), then \(valueText(lease.then ?? control.defaultValue, of: index))"
     }
@@ -35,12 +32,12 @@ extension LiveModel {
 
     /// When the text of a lease changes (monotonic nanoseconds); `nil` without one.
     var leaseTick: UInt64? {
+        let ends = presentation.leaseEnds
+        if ends.isEmpty { return nil }
         let wall = around.clock().milliseconds
-        let ends = presentation.definition.controls.lazy.compactMap { control in
-            presentation.state(control.id)?.lease?.until?.milliseconds
-        }.filter { $0 > wall }
         // The texts change together only if all ends have the same fraction of a second.
-        let left = ends.map { ($0 - wall - 1) % 1_000 + 1 }.min()
+        let left = ends.lazy.map { $0.milliseconds - wall }.filter { $0 > 0 }
+            .map { ($0 - 1) % 1_000 + 1 }.min()
         return left.map { now &+ UInt64($0) * 1_000_000 }
     }
 }

@@ -195,10 +195,34 @@ extension LiveModel {
         return (isFirst ? 0 : frame.y)..<(isLast ? geometry.contentLines : frame.maxY)
     }
 
+    /// A visible control of this frame. Its look is computed once, as the space needs it too.
+    private struct VisibleControl {
+        let index: Int
+        let look: ControlLook
+    }
+
+    /// A section of this frame: a row has one control, or buttons side by side.
+    private struct VisibleSection {
+        let number: Int
+        let section: FormSection
+        let rows: [[VisibleControl]]
+    }
+
+    /// The sections that have a visible control; a folded one without its rows.
+    private var visibleSections: [VisibleSection] {
+        presentation.definition.sections.enumerated().compactMap { number, section in
+            let visible = section.fields.filter { presentation.isVisible($0) }
+            if visible.isEmpty { return nil }
+            let rows = folded.contains(number) ? [] : presentation.definition.rows(of: visible)
+            return VisibleSection(
+                number: number, section: section,
+                rows: rows.map { $0.map { VisibleControl(index: $0, look: look($0)) } })
+        }
+    }
+
     private func content(
         _ environment: StyleEnvironment, columns: Int, lines: Int, _ drawn: inout DrawnParts
     ) -> DrawnColumn {
-        let definition = presentation.definition
         var column = DrawnColumn(columns: columns)
         func note(_ text: String) {
             let canvas = drawn.drawing(of: .note(text), columns: columns) {
@@ -207,11 +231,11 @@ extension LiveModel {
             }
             column.append(canvas)
         }
-        let air = air(environment, columns: columns, lines: lines, &drawn)
-        if isRoomy, let subtitle = definition.subtitle { note(subtitle) }
-        for (number, section) in definition.sections.enumerated() {
-            let visible = section.fields.filter { presentation.isVisible($0) }
-            if visible.isEmpty { continue }
+        let sections = visibleSections
+        let air = air(sections, environment, columns: columns, lines: lines, &drawn)
+        if isRoomy, let subtitle = presentation.definition.subtitle { note(subtitle) }
+        for visible in sections {
+            let (number, section) = (visible.number, visible.section)
             if !column.isEmpty { column.appendLine() }
             if section.title != nil || folded.contains(number) {
                 let look = PartLook.section(sectionLook(section, number))
@@ -222,21 +246,18 @@ extension LiveModel {
             }
             if folded.contains(number) { continue }
             var wasInput = false
-            for (place, run) in definition.rows(of: visible).enumerated() {
-                if place > 0, air == .everywhere || air == .inputs && isInput(run[0]) && wasInput {
+            for (place, row) in visible.rows.enumerated() {
+                if place > 0,
+                    air == .everywhere || air == .inputs && isInput(row[0].index) && wasInput
+                {
                     column.appendLine()
                 }
-                wasInput = isInput(run[run.count - 1])
-                guard run.count == 1 else {
-                    append(buttons: run, to: &column, environment, &drawn)
-                    continue
+                wasInput = isInput(row[row.count - 1].index)
+                if row.count > 1 {
+                    append(buttons: row, to: &column, environment, &drawn)
+                } else {
+                    append(row[0], to: &column, environment, &drawn)
                 }
-                let index = run[0]
-                let look = PartLook.control(index, look(index))
-                let canvas = drawn.drawing(of: look, columns: columns) {
-                    AnyBlock(view(index, environment))
-                }
-                column.append(canvas, of: definition.controls[index].id)
             }
             if let footer = section.footer { note(footer) }
         }
@@ -244,24 +265,33 @@ extension LiveModel {
     }
 
     private func append(
-        buttons run: [Int], to column: inout DrawnColumn, _ environment: StyleEnvironment,
+        _ control: VisibleControl, to column: inout DrawnColumn, _ environment: StyleEnvironment,
+        _ drawn: inout DrawnParts
+    ) {
+        let look = PartLook.control(control.index, control.look)
+        let canvas = drawn.drawing(of: look, columns: column.columns) {
+            AnyBlock(view(control.index, environment))
+        }
+        column.append(canvas, of: presentation.definition.controls[control.index].id)
+    }
+
+    private func append(
+        buttons: [VisibleControl], to column: inout DrawnColumn, _ environment: StyleEnvironment,
         _ drawn: inout DrawnParts
     ) {
         let row = drawn.drawing(
-            of: .buttons(run.map { look($0) }, first: run[0]), columns: column.columns
+            of: .buttons(buttons.map(\.look), first: buttons[0].index), columns: column.columns
         ) {
-            AnyBlock(ButtonRow(run.compactMap { button($0, environment) }).block(in: environment))
+            let items = buttons.compactMap { button($0.index, environment) }
+            return AnyBlock(ButtonRow(items).block(in: environment))
         }
         column.append(row)
         // The question of a button is below the row, so that no button moves.
         guard let activeEdit, case .confirm = activeEdit.kind,
             let index = presentation.index(activeEdit.field),
-            run.contains(index)
+            let button = buttons.first(where: { $0.index == index })
         else { return }
-        let question = drawn.drawing(of: .control(index, look(index)), columns: column.columns) {
-            AnyBlock(view(index, environment))
-        }
-        column.append(question, of: activeEdit.field)
+        append(button, to: &column, environment, &drawn)
     }
 
     /// Where there are empty lines between controls.
@@ -280,26 +310,26 @@ extension LiveModel {
     /// As much air as there is space for. It depends on the form at rest, so that what is told
     /// later moves nothing. A form that scrolls in any case has air too.
     private func air(
-        _ environment: StyleEnvironment, columns: Int, lines: Int, _ drawn: inout DrawnParts
+        _ sections: [VisibleSection], _ environment: StyleEnvironment, columns: Int, lines: Int,
+        _ drawn: inout DrawnParts
     ) -> Air {
         var needed = isRoomy && presentation.definition.subtitle != nil ? 1 : 0
         var (all, inputs) = (0, 0)
-        for (number, section) in presentation.definition.sections.enumerated() {
-            let visible = section.fields.filter { presentation.isVisible($0) }
-            if visible.isEmpty { continue }
+        for visible in sections {
             if needed > 0 { needed += 1 }
-            if section.title != nil || folded.contains(number) { needed += 1 }
-            if folded.contains(number) { continue }
-            if section.footer != nil { needed += 1 }
-            let rows = presentation.definition.rows(of: visible)
-            for (place, row) in rows.enumerated() {
-                needed += drawn.restingLines(of: row[0], look(row[0])) {
-                    controlView(row[0], environment).block(in: environment)
+            let isFolded = folded.contains(visible.number)
+            if visible.section.title != nil || isFolded { needed += 1 }
+            if isFolded { continue }
+            if visible.section.footer != nil { needed += 1 }
+            for (place, row) in visible.rows.enumerated() {
+                let index = row[0].index
+                needed += drawn.restingLines(of: index, row[0].look) {
+                    controlView(index, environment).block(in: environment)
                         .measure(width: columns).lines
                 }
                 guard place > 0 else { continue }
                 all += 1
-                if isInput(row[0]), isInput(rows[place - 1][0]) { inputs += 1 }
+                if isInput(index), isInput(visible.rows[place - 1][0].index) { inputs += 1 }
             }
         }
         if needed + all <= lines { return .everywhere }
