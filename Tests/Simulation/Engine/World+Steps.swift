@@ -269,6 +269,8 @@ extension World {
             tell("the daemon is killed\(when)")
             try crash(writesBatch: writes)
             host.holdsCommits = chance(50)
+            // The commit that the start began ends, unless it is still held.
+            if !host.holdsCommits { host.commit() }
         case .restart:
             tell("the daemon is restarted")
             try restart()
