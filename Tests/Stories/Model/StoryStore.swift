@@ -46,25 +46,44 @@ extension StoryModel {
         if let key = request["idempotencyKey"]?.stringValue, let peer = peers[connection],
             uncertainKeys.contains("\(peer.user.uid)/\(key)")
         {
-            var known = self
-            known.uncertainKeys.remove("\(peer.user.uid)/\(key)")
-            var unused = known
-            unused.keys["\(peer.user.uid)/\(key)"] = nil
-            return known.possibilities(of: request, by: connection)
-                + unused.possibilities(of: request, by: connection)
+            return possibilities(
+                of: request, by: connection, uncertain: "\(peer.user.uid)/\(key)")
         }
         if request.method == "state.subscribe", let log = request["since"]?["log"]?.stringValue,
             let place = forms.firstIndex(where: { $0.uncertainLog == log && $0.log == nil })
         {
             var known = self
             known.forms[place].log = log
-            return [known, self].flatMap { $0.alternatives(of: request, by: connection) }
+            return [self, known].flatMap { $0.alternatives(of: request, by: connection) }
         }
         if let early = endingEarly(request, by: connection) {
             let done = Outcome(answer: .result(.object(JSONObject())))
             return alternatives(of: request, by: connection) + [(early, done)]
         }
         return alternatives(of: request, by: connection)
+    }
+
+    /// With a key that the daemon may or may not know.
+    private func possibilities(
+        of request: StoryRequest, by connection: Int, uncertain key: String
+    ) -> [Possibility] {
+        var known = self
+        known.uncertainKeys.remove(key)
+        var unused = known
+        unused.keys[key] = nil
+        let ifKnown = known.possibilities(of: request, by: connection)
+        let ifUnused = unused.possibilities(of: request, by: connection)
+        // A refusal that comes in both cases does not show whether the key is known.
+        let refused = ifUnused.compactMap { possibility -> Possibility? in
+            guard case .refusal = possibility.outcome.answer,
+                ifKnown.contains(where: { $0.outcome.answer == possibility.outcome.answer })
+            else { return nil }
+            var result = possibility
+            result.model.keys[key] = keys[key]
+            result.model.uncertainKeys.insert(key)
+            return result
+        }
+        return refused + ifKnown + ifUnused
     }
 
     private func alternatives(of request: StoryRequest, by connection: Int) -> [Possibility] {
