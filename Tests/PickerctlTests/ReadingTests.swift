@@ -10,8 +10,7 @@ struct ReadingTests {
     let bench: Bench
 
     init() throws {
-        bench = try Bench()
-        try bench.apply(Bench.iceCream)
+        bench = try Bench(applying: Bench.iceCream)
     }
 
     @Test("a label reads as its text, where it is named; all leaves it out of what is read back")
@@ -38,6 +37,23 @@ struct ReadingTests {
     func named() throws {
         try bench.run("set", "key=-", input: "sesame")
         #expect(try bench.run("get", "order", "key", "cone").out == "order=0\nkey=\ncone=true\n")
+    }
+
+    @Test("pick --non-interactive prints a value that may not be edited; pick alone refuses it")
+    func pickedToRead() throws {
+        try bench.apply(
+            """
+            form: gauges
+            fields:
+              - {id: heat, type: gauge, max: 9, default: 5}
+              - {id: seats, type: stepper, max: 9, default: 3, disabled: true}
+            """)
+        for (field, value) in [("heat", "5\n"), ("seats", "3\n")] {
+            let shown = try bench.run("pick", "gauges/\(field)", "--non-interactive")
+            #expect(shown.out == value && shown.status == 0, "\(shown.err)")
+            let asked = try bench.run("pick", "gauges/\(field)", input: "7\n")
+            #expect(asked.out.isEmpty && asked.status == 65, "\(asked.err)")
+        }
     }
 
     @Test("who tells everybody who has the form open, where, and on which field; not itself")

@@ -26,8 +26,9 @@ struct PickCommand: ParsableCommand {
             throw Failure.noField(
                 name.field, form, among: presentation.definition.controls.map(\.id))
         }
-        try check(presentation, index)
+        try requireValue(presentation.definition.controls[index])
         if live.nonInteractive { return try present(presentation, index, session) }
+        try requireEditable(presentation, index)
         let mode = LiveModel.Mode.pick(field: name.field, sets: !noSet)
         let (status, model) = try LiveStart.pick(presentation, session, live, common.settings, mode)
         guard status == .done else {
@@ -39,13 +40,18 @@ struct PickCommand: ParsableCommand {
         }
     }
 
-    private func check(_ presentation: FormPresentation, _ index: Int) throws(Failure) {
-        let control = presentation.definition.controls[index]
+    private func requireValue(_ control: Control) throws(Failure) {
         switch control.kind {
         case .label: throw .isLabel(control.id)
         case .button: throw .isButton(control.id)
         default: break
         }
+    }
+
+    private func requireEditable(
+        _ presentation: FormPresentation, _ index: Int
+    ) throws(Failure) {
+        let control = presentation.definition.controls[index]
         if control.isReadOnly { throw Failure(.data, "\(control.id) is read-only") }
         if !presentation.isEnabled(index) {
             throw Failure(
