@@ -72,7 +72,8 @@ extension Engine {
         finish(
             &transaction, direction == .undo ? .undo : .redo, named: named,
             seen: CausalContext(), skipped: skipped,
-            undoes: Transaction.UndoneRevision(revision: target.revision, isPart: target.isPart),
+            undoes: Transaction.UndoneRevision(
+                revision: target.revision, isPart: target.isPart, redoEnd: target.redoEnd),
             message: params.message ?? "takes back revision \(target.revision)", call)
     }
 

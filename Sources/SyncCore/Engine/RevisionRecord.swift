@@ -35,6 +35,9 @@ final class RevisionRecord: Sendable {
     let isPartialUndo: Bool
     /// Steps that could not be undone. They cannot be tried again.
     let skipped: [String]
+    /// The edit that an undo or redo goes back to, if it was one. Once others have undone it, the
+    /// store does not return it for the journal, but its author's redo remains ended.
+    let redoEnd: UndoJournal.RedoEnd?
 
     /// Everything that a revision touched, for subscribers with a filter.
     let touched: Few<String>
@@ -44,7 +47,8 @@ final class RevisionRecord: Sendable {
     init(
         kind: Kind, at: Int64, by: Author, session: String? = nil, derived: [String] = [],
         concurrent: [String] = [], undo: Few<UndoStep> = Few(), undoes: UInt64? = nil,
-        isPartialUndo: Bool = false, skipped: [String] = [], touched: Few<String> = Few(),
+        isPartialUndo: Bool = false, skipped: [String] = [],
+        redoEnd: UndoJournal.RedoEnd? = nil, touched: Few<String> = Few(),
         touchesAll: Bool = false
     ) {
         self.kind = kind
@@ -57,6 +61,7 @@ final class RevisionRecord: Sendable {
         self.undoes = undoes
         self.isPartialUndo = isPartialUndo
         self.skipped = skipped
+        self.redoEnd = redoEnd
         self.touched = touched
         self.touchesAll = touchesAll
     }
@@ -68,6 +73,7 @@ extension RevisionRecord {
     /// The approximate size of the record, on disk and in memory, without encoding it.
     var bytesEstimate: Int {
         var bytes = 160 + by.user.utf8.count + (session?.utf8.count ?? 0)
+        if let redoEnd { bytes += 50 + (redoEnd.owner.session?.utf8.count ?? 0) }
         for place in touched.indices { bytes += touched[place].utf8.count + 3 }
         for place in undo.indices { bytes += undo[place].bytesEstimate }
         return bytes
@@ -95,6 +101,10 @@ extension RevisionRecord {
         }
         if !skipped.isEmpty { writer.member("skipped", skipped) }
         writer.member("takesBack", undoes.map { Int64(clamping: $0) })
+        if let redoEnd {
+            writer.key("redoEnd")
+            redoEnd.encode(into: &writer)
+        }
         writer.endObject()
     }
 
@@ -113,6 +123,7 @@ extension RevisionRecord {
             undo: Few((json["undo"]?.arrayValue ?? []).compactMap(UndoStep.init(json:))),
             undoes: json["takesBack"]?.integerValue.flatMap(UInt64.init(exactly:)),
             skipped: strings("skipped"),
+            redoEnd: json["redoEnd"].flatMap(UndoJournal.RedoEnd.init(json:)),
             touched: Few(strings("touched")), touchesAll: json["all"]?.boolValue ?? false)
     }
 }
@@ -129,5 +140,24 @@ extension Author {
         self.init(
             user: wire.user, uid: wire.uid, client: wire.client, tty: wire.tty,
             connection: connection, replica: replica)
+    }
+}
+
+extension UndoJournal.RedoEnd {
+    fileprivate func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("uid", Int64(owner.uid))
+        writer.member("session", owner.session)
+        writer.member("revision", Int64(clamping: revision))
+        writer.endObject()
+    }
+
+    fileprivate init?(json: JSON) {
+        guard let uid = json["uid"]?.integerValue.flatMap(UInt32.init(exactly:)),
+            let revision = json["revision"]?.integerValue.flatMap(UInt64.init(exactly:))
+        else { return nil }
+        self.init(
+            owner: UndoJournal.Owner(uid: uid, session: json["session"]?.stringValue),
+            revision: revision)
     }
 }

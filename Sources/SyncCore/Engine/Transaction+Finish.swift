@@ -87,7 +87,8 @@ extension Transaction {
             concurrent: met.isEmpty ? [] : ids(order.filter { met.contains(sorted: $0) }),
             undo: undo, undoes: undoes?.revision,
             isPartialUndo: undoes?.isPart ?? false,
-            skipped: skipped, touched: order.mapped { definition.controls[$0].id })
+            skipped: skipped, redoEnd: undoes?.redoEnd,
+            touched: order.mapped { definition.controls[$0].id })
         return Outcome(
             revision: revision, touched: order, affirmed: affirmed, dots: dots, changes: changes,
             record: record)

@@ -5,6 +5,7 @@ extension Transaction {
     struct UndoneRevision {
         let revision: UInt64
         let isPart: Bool
+        let redoEnd: UndoJournal.RedoEnd?
     }
 
     /// How this transaction is undone: one step per control, in the order of the first writes.

@@ -20,6 +20,12 @@ struct UndoJournal {
         }
     }
 
+    /// An edit. Its owner cannot redo the undos before it.
+    struct RedoEnd {
+        let owner: Owner
+        let revision: UInt64
+    }
+
     struct Transaction {
         let revision: UInt64
         let owner: Owner
@@ -28,6 +34,8 @@ struct UndoJournal {
         var steps: Few<UndoStep>
         /// Bytes of the record that it was made of: about what it holds in memory.
         let bytes: Int
+        /// The edit that it is, or that it goes back to as an undo or redo.
+        let redoEnd: RedoEnd?
         /// Reduced to one field, although others can be undone too.
         var isPart = false
     }
@@ -78,9 +86,12 @@ struct UndoJournal {
             if let oldest = transactions.takeFirst() { count(oldest, -1) }
         }
 
-        /// An edit of `owner` ends its redo.
-        mutating func endRedo(of owner: Owner) {
-            if undoCount > 0 { removeAll { $0.kind == .undo && owner.includes($0.owner) } }
+        /// An edit ends the redo of its owner.
+        mutating func endRedo(_ end: RedoEnd) {
+            guard undoCount > 0 else { return }
+            removeAll {
+                $0.kind == .undo && $0.revision < end.revision && end.owner.includes($0.owner)
+            }
         }
 
         /// Removes steps from a transaction; returns whether the transaction is here.
@@ -155,16 +166,23 @@ struct UndoJournal {
         depthMax: Int
     ) {
         let owner = Owner(uid: record.by.uid, session: record.session)
+        if let end = record.redoEnd,
+            let place = lines.firstIndex(where: { $0.uid == end.owner.uid })
+        {
+            change(at: place) { $0.endRedo(end) }
+        }
+        let redoEnd =
+            record.kind == .set ? RedoEnd(owner: owner, revision: revision) : record.redoEnd
         let place = lines.indices.first { lines[$0].uid == owner.uid }
         if place == nil, steps.isEmpty { return }
         if place == nil { lines.append(Line(uid: owner.uid)) }
         change(at: place ?? lines.count - 1) { line in
-            if record.kind == .set { line.endRedo(of: owner) }
+            if record.kind == .set, let redoEnd { line.endRedo(redoEnd) }
             guard !steps.isEmpty else { return }
             line.append(
                 Transaction(
                     revision: revision, owner: owner, kind: record.kind, steps: steps,
-                    bytes: bytes))
+                    bytes: bytes, redoEnd: redoEnd))
         }
         while count > depthMax { dropOldest { $0.count } }
         while self.bytes > Self.bytesMax, count > 1 { dropOldest { $0.bytes } }

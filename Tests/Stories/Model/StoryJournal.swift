@@ -138,18 +138,10 @@ struct StoryJournal {
         /// Fields that were overwritten when somebody tried to undo them. They are not tried again
         /// before a restart. No revision stores this.
         var tried: Set<String> = []
-        /// Whether it is only a part of the transaction.
-        var isPart = false
-        /// The later edits of its owner, after which an undo cannot be redone.
-        var endedBy: Set<Int> = []
     }
 
     /// Oldest first.
     private(set) var entries: [Entry] = []
-    /// The uid of each transaction, and the transaction that it undid or redid as a whole.
-    private var transactions: [Int: (uid: Int, target: Int?)] = [:]
-    /// The transaction that is being undone or redone as a whole.
-    private var target: Int?
 
     /// Adds a transaction.
     mutating func append(
@@ -162,13 +154,8 @@ struct StoryJournal {
                 }
             }
         }
-        transactions[revision] = (owner.uid, kind == .set ? nil : target)
-        if kind == .set {
-            for place in entries.indices
-            where entries[place].kind == .undo && owner.includes(entries[place].owner) {
-                entries[place].endedBy.insert(revision)
-            }
-        }
+        // After an edit, its owner cannot redo.
+        if kind == .set { entries.removeAll { $0.kind == .undo && owner.includes($0.owner) } }
         if steps.isEmpty { return }
         entries.append(Entry(revision: revision, owner: owner, kind: kind, steps: steps))
     }
@@ -176,7 +163,6 @@ struct StoryJournal {
     /// Removes the steps of a transaction that are undone or redone now.
     mutating func consume(_ entry: Entry) {
         let fields = entry.steps.map(\.field)
-        target = entry.isPart ? nil : entry.revision
         guard let place = entries.lastIndex(where: { $0.revision == entry.revision }) else {
             return
         }
@@ -190,27 +176,14 @@ struct StoryJournal {
         entries[place].tried.formUnion(fields)
     }
 
-    /// The daemon starts again. It reads the journal without the transactions that other users have
-    /// undone, and these no longer end a redo.
+    /// The daemon reads the journal from the store.
     mutating func restart() {
-        var undone: Set<Int> = []
-        func add(_ revision: Int) {
-            guard undone.insert(revision).inserted else { return }
-            if let next = transactions[revision]?.target { add(next) }
-        }
-        for (uid, target) in transactions.values {
-            if let target, transactions[target]?.uid != uid { add(target) }
-        }
-        for place in entries.indices {
-            entries[place].tried = []
-            entries[place].endedBy.subtract(undone)
-        }
+        for place in entries.indices { entries[place].tried = [] }
     }
 
     /// The next transaction to undo or redo, of `owner` or of anybody.
     func newest(isUndo: Bool, owner: StoryOwner?, field: String?) -> Entry? {
         for entry in entries.reversed() where (entry.kind == .undo) != isUndo {
-            if !entry.endedBy.isEmpty { continue }
             if entry.kind == .ended {
                 // The end of a lease is nobody's edit.
                 guard field != nil, owner.map({ $0.uid == entry.owner.uid }) ?? true else {
@@ -225,7 +198,6 @@ struct StoryJournal {
             guard let field else { return left }
             var cut = left
             cut.steps = left.steps.filter { $0.field == field }
-            cut.isPart = cut.steps.count < entry.steps.count
             if !cut.steps.isEmpty { return cut }
         }
         return nil

@@ -22,6 +22,14 @@ struct StoredUndoTests {
             .stateSet(StateSet(form: "f", changes: [Change(field: "note", .value(.string(text)))])))
     }
 
+    private func connect(
+        _ host: EngineHost, _ uid: UInt32, _ session: String
+    ) -> ConnectionID {
+        let client = host.connect(uid: uid, user: "user\(uid)")
+        host.call(client, .hello(Hello(client: "test", session: session)))
+        return client
+    }
+
     private func value(_ host: EngineHost) throws -> String? {
         let client = host.connect(uid: 0, user: "root")
         let answer = host.call(client, .stateGet(StateGet(form: "f")))[0]
@@ -74,6 +82,45 @@ struct StoredUndoTests {
         host.settle()
         #expect(try value(host) == "two")
         host.call(root, .stateUndo(StateUndo(form: "f")))
+        #expect(try value(host) == "one")
+    }
+
+    /// One user undoes an edit and makes another, which ends their redo. Then others undo that edit,
+    /// and undo or redo this again: as many times as there are users. Each has a session.
+    @Test("a redo that an edit ended remains ended after a restart", arguments: 0...3)
+    func endedRedo(others: Int) throws {
+        let (host, _) = try host()
+        let alice = connect(host, 1000, "a")
+        set(host, alice, "one")
+        host.call(alice, .stateUndo(StateUndo(form: "f")))
+        set(host, alice, "two")
+        for number in 0..<others {
+            let other = connect(host, 1001 + UInt32(number), "b")
+            let params = StateUndo(form: "f", field: nil, scope: .anyone)
+            host.call(other, number == 1 ? .stateRedo(params) : .stateUndo(params))
+        }
+        let before = try value(host)
+        #expect(before == (others % 2 == 0 ? "two" : nil))
+        for restarts in 0...1 {
+            if restarts > 0 { #expect(try host.restart()) }
+            let again = restarts > 0 ? connect(host, 1000, "a") : alice
+            let answer = host.call(again, .stateRedo(StateUndo(form: "f")))
+            #expect(answer.contains { $0.contains("nothing to redo") })
+            #expect(try value(host) == before)
+        }
+    }
+
+    @Test("an edit that others have undone does not end the redo of another session of its author")
+    func redoOfAnotherSession() throws {
+        let (host, _) = try host()
+        let (one, other) = (connect(host, 1000, "one"), connect(host, 1000, "other"))
+        set(host, one, "one")
+        host.call(one, .stateUndo(StateUndo(form: "f")))
+        set(host, other, "two")
+        host.call(
+            connect(host, 1001, "b"), .stateUndo(StateUndo(form: "f", field: nil, scope: .anyone)))
+        #expect(try host.restart())
+        host.call(connect(host, 1000, "one"), .stateRedo(StateUndo(form: "f")))
         #expect(try value(host) == "one")
     }
 
