@@ -22,6 +22,12 @@ final class Bench {
         if starting { try start() }
     }
 
+    /// With a form.
+    convenience init(applying form: String) throws {
+        try self.init()
+        try apply(form)
+    }
+
     /// The daemon's process.
     var process: pid_t? { daemon?.pid }
 

@@ -8,8 +8,7 @@ struct CommandTests {
     let bench: Bench
 
     init() throws {
-        bench = try Bench()
-        try bench.apply(Bench.iceCream)
+        bench = try Bench(applying: Bench.iceCream)
     }
 
     @Test("set says nothing, and get prints the bare value")

@@ -36,8 +36,7 @@ struct ExitStatusTests {
 
     @Test("0, 1, 124, 64, 65, 66 and 75 come from where the table says")
     func table() throws {
-        let bench = try Bench()
-        try bench.apply(Self.form)
+        let bench = try Bench(applying: Self.form)
         try bench.run("set", "a=y")
         let token = try #require(bench.run("get", "--context", "a").lines.last)
         try bench.run("set", "a=x")
@@ -72,8 +71,7 @@ struct ExitStatusTests {
 
     @Test("^C is 130, of what waits and of what asks")
     func interrupted() throws {
-        let bench = try Bench()
-        try bench.apply(Self.form)
+        let bench = try Bench(applying: Self.form)
         for arguments in [["watch", "--initial"], ["watch", "--initial", "--exec", "echo x"]] {
             let running = try bench.launch(arguments)
             _ = running.read(until: "\n")
@@ -152,8 +150,7 @@ struct ExitStatusTests {
         "77 is for those who may not: the socket, the field, the form, the secret",
         .enabled(if: SecondUser.isPossible, "needs root, setpriv, and a build that others may run"))
     func forbidden() throws {
-        let bench = try Bench()
-        try bench.apply(Self.form)
+        let bench = try Bench(applying: Self.form)
         let closed = try bench.launch(["get"], asSecondUser: true).outcome()
         #expect(closed.status == 77, "\(closed.err)")
         #expect(closed.err.contains("pickerctl doctor"))

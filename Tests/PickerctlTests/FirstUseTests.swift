@@ -31,8 +31,7 @@ struct FirstUseTests {
     let bench: Bench
 
     init() throws {
-        bench = try Bench()
-        try bench.apply(deploy)
+        bench = try Bench(applying: deploy)
     }
 
     @Test(

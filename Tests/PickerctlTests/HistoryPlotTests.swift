@@ -167,8 +167,7 @@ struct HistoryPlotTests {
 
     @Test("what cannot be drawn is said in a sentence")
     func refused() throws {
-        let bench = try Bench()
-        try bench.apply(Bench.iceCream)
+        let bench = try Bench(applying: Bench.iceCream)
         let cases: [([String], String)] = [
             (["--plot", "note"], "cannot plot note, which is a text; choose a slider"),
             (["--plot"], "--plot needs a field"),
@@ -187,8 +186,7 @@ struct HistoryPlotTests {
 
     @Test("--since and several fields choose entries of a list too")
     func lists() throws {
-        let bench = try Bench()
-        try bench.apply(Bench.iceCream)
+        let bench = try Bench(applying: Bench.iceCream)
         try bench.run("set", "scoops=3")
         try bench.run("set", "flavor=vanilla")
         try bench.run("set", "cone=false")

@@ -19,8 +19,7 @@ struct LeaseCommandTests {
     let bench: Bench
 
     init() throws {
-        bench = try Bench()
-        try bench.apply(Self.form)
+        bench = try Bench(applying: Self.form)
     }
 
     private func lease(_ field: String) throws -> JSON? {

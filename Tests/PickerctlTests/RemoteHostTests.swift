@@ -29,8 +29,7 @@ struct RemoteHostTests {
         """
 
     init() throws {
-        bench = try Bench()
-        try bench.apply(Bench.iceCream)
+        bench = try Bench(applying: Bench.iceCream)
         let path = try bench.file(
             "ssh", Self.ssh.replacingOccurrences(of: "PRODUCTS", with: builtProducts.path))
         // Read by a shell: a file that another thread's child still has open cannot be executed.

@@ -9,8 +9,7 @@ struct TerminalTests {
     let bench: Bench
 
     init() throws {
-        bench = try Bench()
-        try bench.apply(Bench.iceCream)
+        bench = try Bench(applying: Bench.iceCream)
     }
 
     /// A command line at a terminal of its own; what is typed is sent when `after` was shown.

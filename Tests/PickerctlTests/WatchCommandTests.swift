@@ -8,8 +8,7 @@ struct WatchCommandTests {
     let bench: Bench
 
     init() throws {
-        bench = try Bench()
-        try bench.apply(Bench.iceCream)
+        bench = try Bench(applying: Bench.iceCream)
     }
 
     @Test("a watcher prints every change once and in order, also over a daemon that was killed")

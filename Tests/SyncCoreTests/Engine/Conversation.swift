@@ -32,6 +32,15 @@ struct Conversation {
         self.definitions = definitions
     }
 
+    /// Root creates a form, which is not durable yet.
+    static let heldCreation = #"""
+        connect root
+        connect alice
+        hold
+        root> form.apply {"definition":@ice} !
+
+        """#
+
     /// Plays a table on a fresh engine.
     static func play(
         _ table: String, host: EngineHost? = nil, location: SourceLocation = #_sourceLocation

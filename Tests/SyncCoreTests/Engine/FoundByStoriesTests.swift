@@ -139,46 +139,38 @@ import Testing
     @Test("server.status counts a form when its creation is durable, as form.list shows it")
     func statusCountsDurableForms() throws {
         try Conversation.play(
-            #"""
-            connect root
-            connect alice
-            hold
-            root> form.apply {"definition":@ice} !
-            alice> form.list
-            alice< {"result":{"forms":[]}}
-            alice> server.status
-            alice< {"result":{"forms":{"count":0,"fields":0}}}
-            release
-            root< {"result":{"created":true}}
-            alice> server.status
-            alice< {"result":{"forms":{"count":1}}}
-            hold
-            root> form.delete {"form":"ice"} !
-            alice> server.status
-            alice< {"result":{"forms":{"count":1}}}
-            release
-            root< {"result":{}}
-            alice> server.status
-            alice< {"result":{"forms":{"count":0}}}
-            """#)
+            Conversation.heldCreation + #"""
+                alice> form.list
+                alice< {"result":{"forms":[]}}
+                alice> server.status
+                alice< {"result":{"forms":{"count":0,"fields":0}}}
+                release
+                root< {"result":{"created":true}}
+                alice> server.status
+                alice< {"result":{"forms":{"count":1}}}
+                hold
+                root> form.delete {"form":"ice"} !
+                alice> server.status
+                alice< {"result":{"forms":{"count":1}}}
+                release
+                root< {"result":{}}
+                alice> server.status
+                alice< {"result":{"forms":{"count":0}}}
+                """#)
     }
 
     @Test("state.unsubscribe does not know a form before its creation is durable")
     func unsubscribeFromUndurableForm() throws {
         try Conversation.play(
-            #"""
-            connect root
-            connect alice
-            hold
-            root> form.apply {"definition":@ice} !
-            alice> state.subscribe {"form":"ice"}
-            alice< {"error":{"data":{"kind":"notFound"}}}
-            alice> state.unsubscribe {"form":"ice"}
-            alice< {"error":{"data":{"kind":"notFound"}}}
-            release
-            root< {"result":{"created":true}}
-            alice> state.unsubscribe {"form":"ice"}
-            alice< {"result":{}}
-            """#)
+            Conversation.heldCreation + #"""
+                alice> state.subscribe {"form":"ice"}
+                alice< {"error":{"data":{"kind":"notFound"}}}
+                alice> state.unsubscribe {"form":"ice"}
+                alice< {"error":{"data":{"kind":"notFound"}}}
+                release
+                root< {"result":{"created":true}}
+                alice> state.unsubscribe {"form":"ice"}
+                alice< {"result":{}}
+                """#)
     }
 }

@@ -16,6 +16,17 @@ import Testing
 
         """#
 
+    /// Root sets a value to 50, and a lease of alice sets it to 20: revisions 2 and 3.
+    private static func leased(_ field: String, seconds: Int) -> String {
+        #"""
+        root> state.set {"form":"deploy","changes":[{"field":"\#(field)","value":50}]}
+        root< {"result":{"revision":2}}
+        alice> state.set {"form":"deploy","changes":[{"field":"\#(field)","value":20}],"lease":{"seconds":\#(seconds)}}
+        alice< {"result":{"revision":3,"fields":{"\#(field)":{"lease":{"then":{"value":50}}}}}}
+
+        """#
+    }
+
     private func play(
         _ table: String, host: EngineHost? = nil, location: SourceLocation = #_sourceLocation
     ) throws {
@@ -56,34 +67,30 @@ import Testing
     @Test("example 2: leases over leases; the one beneath comes back, or has left the stack")
     func example2() throws {
         try play(
-            #"""
-            root> state.set {"form":"deploy","changes":[{"field":"load","value":50}]}
-            root< {"result":{"revision":2}}
-            alice> state.set {"form":"deploy","changes":[{"field":"load","value":20}],"lease":{"seconds":3600}}
-            alice< {"result":{"revision":3,"fields":{"load":{"lease":{"then":{"value":50}}}}}}
-            bob> state.set {"form":"deploy","changes":[{"field":"load","value":10}],"lease":{"seconds":300}}
-            bob< {"result":{"revision":4,"fields":{"load":{"lease":{"by":{"user":"bob"},"then":{"value":20}}}}}}
-            root> state.subscribe {"form":"deploy","fields":["load"]}
-            root< {"result":{"revision":4}}
-            pass 299999
-            pass 1
-            root< {"params":{"revision":5,"changes":[{"value":20,"was":10,"by":{"user":"bob","client":"pickersyncd","connection":0},"lease":{"by":{"user":"alice"},"then":{"value":50}}}]}}
-            pass 3300000
-            root< {"params":{"revision":6,"changes":[{"value":50,"was":20,"by":{"user":"alice","client":"pickersyncd"},"!lease":0}]}}
-            root> state.history {"form":"deploy","limit":2}
-            root< {"result":{"entries":[{"kind":"ended","by":{"user":"alice","client":"pickersyncd"}},{"kind":"ended"}]}}
-            # bob's outlasts alice's
-            alice> state.set {"form":"deploy","changes":[{"field":"load","value":20}],"lease":{"seconds":3600}}
-            alice< {"result":{"revision":7}}
-            root< {"params":{"revision":7}}
-            bob> state.set {"form":"deploy","changes":[{"field":"load","value":10}],"lease":{"seconds":7200}}
-            bob< {"result":{"revision":8}}
-            root< {"params":{"revision":8,"changes":[{"lease":{"then":{"value":20}}}]}}
-            pass 3600000
-            root< {"params":{"revision":9,"changes":[{"value":10,"was":10,"lease":{"by":{"user":"bob"},"then":{"value":50}}}]}}
-            pass 3600000
-            root< {"params":{"revision":10,"changes":[{"value":50,"!lease":0}]}}
-            """#)
+            Self.leased("load", seconds: 3_600) + #"""
+                bob> state.set {"form":"deploy","changes":[{"field":"load","value":10}],"lease":{"seconds":300}}
+                bob< {"result":{"revision":4,"fields":{"load":{"lease":{"by":{"user":"bob"},"then":{"value":20}}}}}}
+                root> state.subscribe {"form":"deploy","fields":["load"]}
+                root< {"result":{"revision":4}}
+                pass 299999
+                pass 1
+                root< {"params":{"revision":5,"changes":[{"value":20,"was":10,"by":{"user":"bob","client":"pickersyncd","connection":0},"lease":{"by":{"user":"alice"},"then":{"value":50}}}]}}
+                pass 3300000
+                root< {"params":{"revision":6,"changes":[{"value":50,"was":20,"by":{"user":"alice","client":"pickersyncd"},"!lease":0}]}}
+                root> state.history {"form":"deploy","limit":2}
+                root< {"result":{"entries":[{"kind":"ended","by":{"user":"alice","client":"pickersyncd"}},{"kind":"ended"}]}}
+                # bob's outlasts alice's
+                alice> state.set {"form":"deploy","changes":[{"field":"load","value":20}],"lease":{"seconds":3600}}
+                alice< {"result":{"revision":7}}
+                root< {"params":{"revision":7}}
+                bob> state.set {"form":"deploy","changes":[{"field":"load","value":10}],"lease":{"seconds":7200}}
+                bob< {"result":{"revision":8}}
+                root< {"params":{"revision":8,"changes":[{"lease":{"then":{"value":20}}}]}}
+                pass 3600000
+                root< {"params":{"revision":9,"changes":[{"value":10,"was":10,"lease":{"by":{"user":"bob"},"then":{"value":50}}}]}}
+                pass 3600000
+                root< {"params":{"revision":10,"changes":[{"value":50,"!lease":0}]}}
+                """#)
     }
 
     @Test("example 3: what fell due while the daemon was away ends before anybody is answered")
@@ -91,11 +98,7 @@ import Testing
         let host = try EngineHost()
         var conversation = try Conversation(["deploy": Self.form], host: host)
         try conversation.play(
-            Self.begin + #"""
-                root> state.set {"form":"deploy","changes":[{"field":"traffic","value":50}]}
-                root< {"result":{"revision":2}}
-                alice> state.set {"form":"deploy","changes":[{"field":"traffic","value":20}],"lease":{"seconds":3600}}
-                alice< {"result":{"revision":3}}
+            Self.begin + Self.leased("traffic", seconds: 3_600) + #"""
                 bob> state.set {"form":"deploy","changes":[{"field":"traffic","value":10}],"lease":{"seconds":300}}
                 bob< {"result":{"revision":4}}
                 pass 180000
@@ -293,17 +296,13 @@ import Testing
     @Test("an undo after the deadline writes what lies beneath")
     func lateUndo() throws {
         try play(
-            #"""
-            root> state.set {"form":"deploy","changes":[{"field":"traffic","value":50}]}
-            root< {"result":{"revision":2}}
-            alice> state.set {"form":"deploy","changes":[{"field":"traffic","value":20}],"lease":{"seconds":100}}
-            alice< {"result":{"revision":3}}
-            bob> state.set {"form":"deploy","changes":[{"field":"traffic","value":60}]}
-            bob< {"result":{"revision":4}}
-            pass 100000
-            bob> state.undo {"form":"deploy"}
-            bob< {"result":{"revision":5,"fields":{"traffic":{"value":50,"!lease":0}}}}
-            """#)
+            Self.leased("traffic", seconds: 100) + #"""
+                bob> state.set {"form":"deploy","changes":[{"field":"traffic","value":60}]}
+                bob< {"result":{"revision":4}}
+                pass 100000
+                bob> state.undo {"form":"deploy"}
+                bob< {"result":{"revision":5,"fields":{"traffic":{"value":50,"!lease":0}}}}
+                """#)
     }
 
     @Test(

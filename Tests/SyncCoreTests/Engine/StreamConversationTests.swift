@@ -283,31 +283,27 @@ import Testing
     @Test("a form that is created and edited in one batch loses and repeats no revision")
     func createdAndEdited() throws {
         try Conversation.play(
-            #"""
-            connect root
-            connect alice
-            hold
-            root> form.apply {"definition":@ice} !
-            root> state.set {"form":"ice","changes":[{"field":"scoops","value":3}]} !
-            root> state.set {"form":"ice","changes":[{"field":"scoops","value":4}]} !
-            settle
-            alice> state.get {"form":"ice"}
-            alice< {"error":{"data":{"kind":"notFound"}}}
-            release
-            root< {"result":{"revision":1}}
-            root< {"result":{"revision":2}}
-            root< {"result":{"revision":3}}
-            alice> state.subscribe {"form":"ice"}
-            alice< {"result":{"revision":3,"log":"$log","fields":{"scoops":{"value":4}}}}
-            root> state.set {"form":"ice","changes":[{"field":"scoops","value":5}]}
-            root< {"result":{"revision":4}}
-            alice< {"params":{"revision":4}}
-            alice> state.subscribe {"form":"ice","since":{"log":"$log","revision":1}}
-            alice< {"result":{"resumed":true}}
-            alice< {"params":{"revision":2}}
-            alice< {"params":{"revision":3}}
-            alice< {"params":{"revision":4}}
-            """#)
+            Conversation.heldCreation + #"""
+                root> state.set {"form":"ice","changes":[{"field":"scoops","value":3}]} !
+                root> state.set {"form":"ice","changes":[{"field":"scoops","value":4}]} !
+                settle
+                alice> state.get {"form":"ice"}
+                alice< {"error":{"data":{"kind":"notFound"}}}
+                release
+                root< {"result":{"revision":1}}
+                root< {"result":{"revision":2}}
+                root< {"result":{"revision":3}}
+                alice> state.subscribe {"form":"ice"}
+                alice< {"result":{"revision":3,"log":"$log","fields":{"scoops":{"value":4}}}}
+                root> state.set {"form":"ice","changes":[{"field":"scoops","value":5}]}
+                root< {"result":{"revision":4}}
+                alice< {"params":{"revision":4}}
+                alice> state.subscribe {"form":"ice","since":{"log":"$log","revision":1}}
+                alice< {"result":{"resumed":true}}
+                alice< {"params":{"revision":2}}
+                alice< {"params":{"revision":3}}
+                alice< {"params":{"revision":4}}
+                """#)
     }
 
     @Test("who falls off the change log gets one notification that brings it up to date")
