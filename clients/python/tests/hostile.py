@@ -9,7 +9,7 @@ import struct
 import tempfile
 import threading
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 Message = dict[str, Any]
 
@@ -108,3 +108,18 @@ def resident_bytes() -> int:
     """The memory of this process now."""
     with open("/proc/self/statm", encoding="ascii") as statm:
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def subscribe(peer: Peer) -> str:
+    """Answers the next request as a subscription to a form without fields."""
+    request = peer.request()
+    peer.answer(request, {
+        "resumed": False, "form": "f", "log": "l", "revision": 1, "context": "", "fields": {}})
+    return str(request["method"])
+
+
+def changed(revision: int, values: Optional[dict[str, Any]] = None) -> dict[str, Any]:
+    return {"method": "state.changed", "params": {
+        "form": "f", "revision": revision, "context": "", "changes": [
+            {"field": name, "value": value, "revision": revision, "set": True}
+            for name, value in (values or {}).items()]}}

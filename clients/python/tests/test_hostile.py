@@ -20,7 +20,9 @@ import pickersync
 from pickersync import AsyncClient, Client
 from pickersync._blocking import BlockingIO, finish
 from pickersync._connection import Connection
-from tests.hostile import Behaviour, HostileDaemon, Peer, frame, resident_bytes
+from tests.hostile import (
+    Behaviour, HostileDaemon, Peer, changed, frame, resident_bytes, subscribe,
+)
 
 #: Seconds of the deadlines that pass. A test that ends proves that the deadline ended its call.
 SOON = 0.3
@@ -354,19 +356,6 @@ class HostileTests(unittest.TestCase):
             peer.wait()
 
         self.assertLess(len(str(self.failure(behaviour))), 3000)
-
-
-def subscribe(peer: Peer) -> str:
-    """Answers the next request as a subscription to a form without fields."""
-    request = peer.request()
-    peer.answer(request, {
-        "resumed": False, "form": "f", "log": "l", "revision": 1, "context": "", "fields": {}})
-    return str(request["method"])
-
-
-def changed(revision: int) -> dict[str, Any]:
-    return {"method": "state.changed", "params": {
-        "form": "f", "revision": revision, "context": "", "changes": []}}
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum
-from typing import Any, Dict, List, Literal, Optional, Tuple, Union
+from typing import Any, Dict, List, Literal, Optional, Set, Tuple, Union
 
 import pickersync
 from pickersync._values import from_json, to_json
@@ -77,7 +77,9 @@ class ConversionTests(unittest.TestCase):
             ("a", int), (True, int), (1.5, int), (None, int), ("x", Flavor), (7, str),
             ("2026-13-01", date), ("24:61", time), ("x", datetime), ("x", timedelta),
             ("x", Decimal), (False, Decimal), ("a", List[str]), ([1], List[str]), (1, Literal["x"]),
-            ({"left": "x"}, Reels), ({}, Reels), (1, bool), ("x", Union[int, bool])]
+            ({"left": "x"}, Reels), ({}, Reels), (1, bool), ("x", Union[int, bool]),
+            ("x", Optional[int]), (1e308, timedelta), (1 << 63, timedelta), ([{}], set),
+            ([[1]], Set[Any])]
         for json, kind in cases:
             with self.subTest(json=json, kind=kind):
                 with self.assertRaises(pickersync.ConversionFailed):

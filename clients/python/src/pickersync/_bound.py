@@ -8,7 +8,7 @@ import typing
 from typing import TYPE_CHECKING, Any, Generic, Mapping, Optional, Type, TypeVar
 
 from ._errors import ConversionFailed, NotFound
-from ._results import JSON, Committed, Snapshot
+from ._results import JSON, Committed, Snapshot, follow
 from ._values import from_json, to_json
 from ._watch import AsyncItems, AsyncWatch
 
@@ -98,7 +98,7 @@ class AsyncValues(AsyncItems[T]):
             update = await self._updates.next(timeout)
             if update is None:
                 return None
-            self._values.update(update.values)
+            follow(self._values, update, update.values)
             made = self._bound.made(self._values)
             if made != self._shown:
                 self._shown = made

@@ -14,7 +14,8 @@ from ._edits import Edit
 from ._errors import ConversionFailed, NotFound, ProtocolViolation, TimedOut
 from ._handlers import Handlers, OnChange, OnPress, is_glob
 from ._results import (
-    JSON, Applied, Committed, Field, HistoryEntry, Since, Snapshot, Update, member, objects,
+    JSON, Applied, Committed, Field, HistoryEntry, Since, Snapshot, Update, follow, member,
+    objects,
 )
 from ._values import from_json, to_json
 from ._watch import AsyncWatch, Subscription
@@ -246,8 +247,8 @@ class AsyncForm:
         try:
             await watch.begin(limit)
             while not values or not holds(values):
-                values.update(self._not_deleted(
-                    await watch.next(until - self._core.io.now())).values)
+                update = self._not_deleted(await watch.next(until - self._core.io.now()))
+                follow(values, update, update.values)
             return values
         except TimedOut:
             raise TimedOut(
@@ -296,6 +297,8 @@ class AsyncForm:
             try:
                 async for update in watch:
                     for function, argument in self._handlers.calls(update, is_first=is_first):
+                        if watch.is_closed:
+                            return
                         await _finished(function(argument))
                     is_first = False
                     self.since = update.since

@@ -6,10 +6,14 @@ import fnmatch
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Iterator, Optional, Tuple, TypeVar
 
-from ._results import Change, JSON, Press, Update
+from ._results import Change, JSON, Press, Update, check_bound, forget
 
 OnChange = TypeVar("OnChange", bound=Callable[[Change], Any])
 OnPress = TypeVar("OnPress", bound=Callable[[Press], Any])
+
+#: Presses of one update that are handled one by one. Of more, as only a daemon that lies tells, the
+#: newest are.
+PRESSES_MAX = 10_000
 
 #: A function and what it is to be called with.
 Call = Tuple[Callable[[Any], Any], Any]
@@ -67,6 +71,8 @@ class Handlers:
     def calls(self, update: Update, *, is_first: bool) -> Iterator[Call]:
         """What is to be called for an update, in order. `is_first` is the snapshot of the start.
         Of a later snapshot only what is not known yet is a change."""
+        forget(self._counted, update)
+        forget(self._known, update)
         for change in update.changes:
             presses = presses_of(change.value)
             if presses is not None:
@@ -81,6 +87,8 @@ class Handlers:
             for handler in self._changes:
                 if handler.matches(change.field) and (handler.is_initial or not is_first):
                     yield handler.function, change
+        check_bound(self._counted)
+        check_bound(self._known)
 
     def _pressed(self, change: Change, presses: int, is_base: bool) -> Iterator[Call]:
         before = self._counted.get(change.field)
@@ -88,7 +96,7 @@ class Handlers:
             was = presses_of(change.was)
             before = presses if is_base else presses - 1 if was is None else was
         self._counted[change.field] = presses
-        for number in range(before + 1, presses + 1):
+        for number in range(max(before, presses - PRESSES_MAX) + 1, presses + 1):
             is_last = number == presses
             press = Press(
                 change.field, number, change.now.by if is_last else None,

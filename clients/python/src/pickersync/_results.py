@@ -329,6 +329,42 @@ class HistoryEntry:
             message=optional(json, "message", str))
 
 
+#: Fields of the largest form that a daemon can be configured to take (`fieldsMax`).
+FIELDS_MAX = 100_000
+
+
+def follow(known: Dict[str, T], update: Update, new: Mapping[str, T]) -> None:
+    """Adds to what is known of the fields of a form, and forgets fields that it has no longer:
+    whatever comes, this is bounded. `ProtocolViolation` where a form has too many fields."""
+    forget(known, update)
+    known.update(new)
+    check_bound(known)
+
+
+def forget(known: Dict[str, T], update: Update) -> None:
+    """Forgets fields that the form has no longer."""
+    if update.is_snapshot:
+        there = {change.field for change in update.changes}
+    elif update.definition is not None:
+        there = field_ids(update.definition)
+    else:
+        return
+    for name in [one for one in known if one not in there]:
+        del known[name]
+
+
+def check_bound(known: Mapping[str, T]) -> None:
+    """`ProtocolViolation` where a form has too many fields."""
+    if len(known) > FIELDS_MAX:
+        raise ProtocolViolation(f"a form with more than {FIELDS_MAX} fields")
+
+
+def field_ids(definition: Mapping[str, Any]) -> set[str]:
+    """The ids of the fields of a definition."""
+    lists = [definition, *objects(definition, "sections")]
+    return {member(one, "id", str) for part in lists for one in objects(part, "fields")}
+
+
 def fields(json: Mapping[str, Any]) -> dict[str, Field]:
     """The member `fields`, read."""
     return {name: Field.read(field) for name, field in member(json, "fields", dict).items()}

@@ -85,8 +85,10 @@ def _number(value: Union[int, float, Decimal]) -> Union[int, float]:
 
 def from_json(value: JSON, kind: Any) -> Any:
     """The value as a `kind`: a class of the table above, a plain type, or a generic of those."""
-    if kind is Any or kind is None or kind is type(None) and value is None:
+    if kind is Any or kind is None:
         return value
+    if kind is type(None):
+        return _checked(value, type(None), kind)
     origin, arguments = get_origin(kind), get_args(kind)
     if _is_union(origin):
         return _first(value, kind, arguments)
@@ -98,7 +100,7 @@ def from_json(value: JSON, kind: Any) -> Any:
     if origin in (list, set, frozenset, tuple):
         items = _checked(value, list, kind)
         inner = arguments[0] if arguments else Any
-        return origin(from_json(one, inner) for one in items)
+        return _parsed(origin, [from_json(one, inner) for one in items], kind)
     if origin is dict:
         inner = arguments[1]
         return {name: from_json(one, inner) for name, one in _checked(value, dict, kind).items()}
@@ -131,7 +133,7 @@ def _plain(value: JSON, kind: type) -> Any:
     if kind in (list, dict):
         return _checked(value, kind, kind)
     if kind in (tuple, set, frozenset):
-        return kind(_checked(value, list, kind))
+        return _parsed(kind, _checked(value, list, kind), kind)
     if dataclasses.is_dataclass(kind):
         members = _checked(value, dict, kind)
         hints = typing.get_type_hints(kind)
@@ -188,7 +190,9 @@ def _read_date(value: JSON) -> date:
 
 
 def _read_timedelta(value: JSON) -> timedelta:
-    return timedelta(seconds=_read_float(value))
+    seconds = _read_float(value)
+    parsed: timedelta = _parsed(lambda got: timedelta(seconds=got), seconds, timedelta)
+    return parsed
 
 
 _READERS: dict[type, Callable[[JSON], Any]] = {

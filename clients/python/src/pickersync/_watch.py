@@ -140,6 +140,11 @@ class AsyncWatch(AsyncItems[Update]):
         """Where a later watch resumes: behind the last update."""
         return self._subscription.since
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it or its client was closed."""
+        return self._is_closed
+
     def close(self) -> None:
         self._is_closed = True
         self._disconnect()
