@@ -20,7 +20,7 @@ struct OpenedStore {
         var options = StoreOptions()
         options.newReplica = newReplica
         options.everyEditDurable = configuration.durability == .commit
-        options.settlesLater = options.everyEditDurable
+        options.finishesOpeningLater = options.everyEditDurable
         let directory = configuration.stateDirectory
         do throws(SystemError) {
             try FilePlace.makeDirectory(directory, mode: 0o700)

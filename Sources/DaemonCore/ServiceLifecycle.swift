@@ -64,7 +64,7 @@ final class ServiceLifecycle {
             shell.accept()
             shell.log.ready(path)
             shell.manager.ready(status: shell.engine.statusLine)
-            // No client waits for the rest of the opening (`StoreOptions.settlesLater`).
+            // No client waits for the rest of the opening (`StoreOptions.finishesOpeningLater`).
             shell.store.add(.maintain)
             shell.store.add(.measure)
             giveBackPagesOnceQuiet()

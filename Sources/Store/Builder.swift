@@ -40,7 +40,7 @@ struct Builder {
     /// useless, so neither journal nor sync is needed.
     /// - Parameter meta: the `meta` rows of the new file, whose path it gets.
     func build(
-        _ image: StoreImage, carryingFrom source: Database?,
+        _ image: StoreImage, historyFrom source: Database?,
         meta makeMeta: (_ file: String) throws(StoreError) -> Meta
     ) throws(StoreError) -> Meta {
         let file = files.building
@@ -59,7 +59,7 @@ struct Builder {
             try database.transaction { () throws(StoreError) in
                 try meta.write(to: database)
                 try database.put(image)
-                if let source { try Carrying(from: source, to: database).carry(image) }
+                if let source { try HistoryCopy(from: source, to: database).copy(image) }
                 for answer in image.answers { try database.apply(.putKey(answer)) }
             }
             guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
@@ -77,7 +77,7 @@ struct Builder {
 ///
 /// Revisions and keys of failed batches may be in the old file. They are not copied, because the
 /// state does not contain their edits.
-struct Carrying {
+struct HistoryCopy {
     let source: Database
     let target: Database
 
@@ -86,10 +86,10 @@ struct Carrying {
         self.target = target
     }
 
-    /// What cannot be read is not copied, because a working store matters more than history.
+    /// Copies what can be read, because a working store matters more than history.
     ///
     /// - Throws: if the copy cannot be written.
-    func carry(_ image: StoreImage) throws(StoreError) {
+    func copy(_ image: StoreImage) throws(StoreError) {
         for table in ["revision", "older"] {
             for form in image.forms {
                 guard let read = try? revisions(of: form, in: table) else { continue }
@@ -103,7 +103,7 @@ struct Carrying {
                 }
             }
         }
-        try carryKeys(but: Set(image.failedKeys.map { KeyName(uid: $0.uid, key: $0.key) }))
+        try copyKeys(but: Set(image.failedKeys.map { KeyName(uid: $0.uid, key: $0.key) }))
     }
 
     private func revisions(
@@ -124,7 +124,7 @@ struct Carrying {
         let key: String
     }
 
-    private func carryKeys(but failed: Set<KeyName>) throws(StoreError) {
+    private func copyKeys(but failed: Set<KeyName>) throws(StoreError) {
         guard let read = try? source.statement(.allKeys) else { return }
         defer { read.reset() }
         while (try? read.step()) == true {

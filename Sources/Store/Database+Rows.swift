@@ -10,7 +10,8 @@ extension Database {
         case .putHead(let form, let revision, let context):
             try putHead(.moveHead, form: form, revision: revision, context: context)
             guard changes == 1 else {
-                throw .failed(file: file, reason: "a revision of form \(form), which is not there")
+                throw .failed(
+                    file: file, reason: "a revision of form \(form), which does not exist")
             }
         case .deleteForm(let form):
             let deletions: [Query] = [
@@ -102,7 +103,7 @@ extension Database {
         _ kept: KeptHistory, of form: FormKey, through: Int64
     ) throws(StoreError) {
         let perUser = Int64(kept.revisionsPerUser)
-        try run(.dropTakenBack, form, through)
+        try run(.dropUndone, form, through)
         if perUser > 0 {
             try run(.keepRevisions, form, through, perUser, kept.busy.map(Int64.init) ?? -1)
         }

@@ -37,16 +37,16 @@ extension Sealer {
         if let credentials {
             let file = credentials + "/pickersync-key"
             // The mode is not checked: systemd grants access by an ACL, and shows 0440.
-            if let sealer = try reading(file, keepsOthersOut: false) { return (sealer, nil) }
+            if let sealer = try reading(file, mustBePrivate: false) { return (sealer, nil) }
         }
         let file = directory + "/key"
-        if let sealer = try reading(file, keepsOthersOut: true) { return (sealer, nil) }
+        if let sealer = try reading(file, mustBePrivate: true) { return (sealer, nil) }
         return (try making(file), UnkeptKey(file: file, directory: directory))
     }
 
     /// The key in a file; `nil` if the file does not exist.
     private static func reading(
-        _ file: String, keepsOthersOut: Bool
+        _ file: String, mustBePrivate: Bool
     ) throws(SealerError) -> Sealer? {
         // Without O_NONBLOCK a named pipe would block the start of the daemon forever.
         let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
@@ -61,7 +61,7 @@ extension Sealer {
             }
         }
         defer { Glibc.close(descriptor) }
-        if keepsOthersOut { try check(descriptor, file) }
+        if mustBePrivate { try check(descriptor, file) }
 
         // One byte more than digits and a newline, to detect a longer file.
         let bytesMax = 66
@@ -84,7 +84,7 @@ extension Sealer {
         guard unsafe fstat(descriptor, &status) == 0 else { throw failure("fstat", file) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw .unsafe(
-                file: file, finding: "no regular file", remedy: "put the key itself there")
+                file: file, finding: "not a regular file", remedy: "put the key itself there")
         }
         guard status.st_uid == geteuid() else {
             throw .unsafe(
@@ -109,7 +109,7 @@ extension Sealer {
         let isDigits = bytes.count == 64 || (bytes.count == 65 && endsLine)
         guard isDigits else {
             let size = bytes.count > 65 ? "more than 65" : "\(bytes.count)"
-            throw .malformed(file: file, finding: "it holds \(size) bytes")
+            throw .malformed(file: file, finding: "it contains \(size) bytes")
         }
         var decoded = 0
         let sealer = unsafe try Sealer(file: file) { key in
@@ -118,7 +118,7 @@ extension Sealer {
                 bytes.baseAddress!.assumingMemoryBound(to: CChar.self), 64, nil, &decoded, nil)
         }
         guard decoded == keyBytes else {
-            throw .malformed(file: file, finding: "it holds something else than digits")
+            throw .malformed(file: file, finding: "it contains other characters than digits")
         }
         return sealer
     }

@@ -25,7 +25,7 @@
 /// **The meaning of each combination.** A file that does not follow gets a new replica and new
 /// logs.
 ///
-/// | lock file | database | how it came about | follows |
+/// | lock file | database | cause | follows |
 /// | --- | --- | --- | --- |
 /// | empty | any | lost, damaged, or another store's | no |
 /// | L | G < L | an older file was restored | no |
@@ -36,9 +36,9 @@
 /// | L | G > L, not clean | starts that were killed before the lock file | yes |
 /// | L | G > L, clean | an older lock file was restored | no |
 ///
-/// In the last row but one, G may be any number ahead: a run with G > L was killed before its first
-/// commit, so all these files contain the same edits. In the last row: a run writes L := G before
-/// it marks the database clean.
+/// In the row before the last, G may be any number ahead: a run with G > L was killed before its
+/// first commit, so all these files contain the same edits. In the last row: a run writes L := G
+/// before it marks the database clean.
 ///
 /// One case cannot be detected: a copy that was made during a run and restored after that run was
 /// killed and before the next start. That would need a write to the lock file at each commit.

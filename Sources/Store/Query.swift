@@ -1,5 +1,3 @@
-/// All prepared statements of the store.
-
 /// The prepared statements.
 enum Query: Int, CaseIterable {
     case begin, commit
@@ -7,16 +5,16 @@ enum Query: Int, CaseIterable {
     case deleteRevisionsAfter, deleteRevision, deleteOlder, deleteKey
     case putField, removeField, putOngoing, removeOngoing, deleteOngoing
     case appendRevision, pruneRevisionsThrough, pruneRevisionsBefore
-    case keepRevisions, dropTakenBack, pruneOlder, pruneOlderBefore
+    case keepRevisions, dropUndone, pruneOlder, pruneOlderBefore
     case putKey, pruneKeys, putMeta, putClock
     case allForms, allFields, allOngoing, keysSince
-    case revisionsFrom, history, older, journal, key, allKeys, meta, metaAll, clock, nameLog
+    case revisionsFrom, history, older, journal, key, allKeys, meta, clock, renameLog
 
     /// All columns of a revision, both of the newest ones and of those kept beyond them.
     static let columns = "form, revision, at, frame, record, uid, back"
     private static let revision = "SELECT \(columns) FROM revision WHERE form = ?1"
     /// What was undone by revisions up to the second value.
-    private static let takenBack =
+    private static let undone =
         "SELECT abs(back) FROM revision WHERE form = ?1 AND revision <= ?2 AND back IS NOT NULL"
 
     /// The SQL text.
@@ -70,10 +68,10 @@ enum Query: Int, CaseIterable {
             WHERE form = ?1 AND revision IN (SELECT revision FROM (SELECT revision, \
             row_number() OVER (PARTITION BY uid ORDER BY revision DESC) AS place FROM revision \
             WHERE form = ?1 AND revision <= ?2 AND uid IS NOT NULL AND uid <> ?4) \
-            WHERE place <= ?3) AND revision NOT IN (\(Self.takenBack))
+            WHERE place <= ?3) AND revision NOT IN (\(Self.undone))
             """
-        case .dropTakenBack:
-            "DELETE FROM older WHERE form = ?1 AND revision IN (\(Self.takenBack))"
+        case .dropUndone:
+            "DELETE FROM older WHERE form = ?1 AND revision IN (\(Self.undone))"
         case .pruneOlder:
             """
             DELETE FROM older WHERE form = ?1 AND revision NOT IN (SELECT revision FROM (\
@@ -86,8 +84,8 @@ enum Query: Int, CaseIterable {
             """
         case .pruneOlderBefore: "DELETE FROM older WHERE form = ?1 AND at < ?2"
         case .pruneRevisionsThrough: "DELETE FROM revision WHERE form = ?1 AND revision <= ?2"
-        // Only up to the first row that is recent enough, so that a clock that went back cannot
-        // make a gap.
+        // Only up to the first row that is recent enough, so that there is no gap after the clock
+        // went back.
         case .pruneRevisionsBefore:
             """
             DELETE FROM revision WHERE form = ?1 AND revision < coalesce((SELECT revision \
@@ -128,13 +126,13 @@ enum Query: Int, CaseIterable {
             """
             WITH RECURSIVE kept AS MATERIALIZED (SELECT revision, uid, back FROM revision \
             WHERE form = ?1 UNION ALL SELECT revision, uid, back FROM older WHERE form = ?1), \
-            takenBack AS (SELECT old.revision, old.back FROM kept AS new JOIN kept AS old \
+            undone AS (SELECT old.revision, old.back FROM kept AS new JOIN kept AS old \
             ON old.revision = new.back WHERE new.uid IS NOT old.uid UNION \
-            SELECT kept.revision, kept.back FROM takenBack JOIN kept \
-            ON kept.revision = takenBack.back), \
+            SELECT kept.revision, kept.back FROM undone JOIN kept \
+            ON kept.revision = undone.back), \
             ranked AS (SELECT revision, row_number() OVER (PARTITION BY uid \
             ORDER BY revision DESC) AS place FROM kept \
-            WHERE revision NOT IN (SELECT revision FROM takenBack) \
+            WHERE revision NOT IN (SELECT revision FROM undone) \
             ORDER BY place, revision DESC LIMIT ?2), \
             found AS (SELECT revision, place, NULL AS back FROM ranked UNION ALL \
             SELECT revision, 0, back FROM kept WHERE back < 0 \
@@ -149,9 +147,8 @@ enum Query: Int, CaseIterable {
             "SELECT uid, key, at, digest, result FROM idempotency WHERE uid = ?1 AND key = ?2"
         case .allKeys: "SELECT uid, key, at, digest, result FROM idempotency ORDER BY number"
         case .meta: "SELECT value FROM meta WHERE name = ?1"
-        case .metaAll: "SELECT name, value FROM meta"
         case .clock: "SELECT context FROM head WHERE form = 0"
-        case .nameLog: "UPDATE form SET log = ?2 WHERE key = ?1"
+        case .renameLog: "UPDATE form SET log = ?2 WHERE key = ?1"
         }
     }
 }

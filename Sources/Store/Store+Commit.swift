@@ -22,7 +22,7 @@ extension Store {
                 distrust(database, after: error)
                 throw error
             }
-            lacksRoom = false
+            isDiskFull = false
             // Below `commit`, clients already know of these edits.
             if !failures.isEmpty, !meta.everyEditDurable { hasLostEdits = true }
             afterCommit(to: database, pruned: steps.contains(where: \.prunes))

@@ -40,7 +40,7 @@ extension Store {
     ) throws(StoreError) -> (store: Store, opening: Opening) {
         // Otherwise a kill before this run is in the lock file would look like a lost lock file.
         if lock.last == nil { try lock.write(RunMark(generation: 0, closed: false)) }
-        let meta = try builder.build(StoreImage(), carryingFrom: nil) {
+        let meta = try builder.build(StoreImage(), historyFrom: nil) {
             file throws(StoreError) in
             try Meta(
                 newIn: file, generation: (lock.last?.generation ?? 0) + 1,
@@ -48,8 +48,8 @@ extension Store {
         }
         let store = Store(
             files: builder.files, options: builder.options, schema: builder.schema, lock: lock,
-            databaseState: .closed, unsettled: .adoption, meta: meta)
-        if !builder.options.settlesLater { try store.settle() }
+            databaseState: .closed, unfinishedOpening: .adoption, meta: meta)
+        if !builder.options.finishesOpeningLater { try store.finishOpening() }
         let opening = Opening(
             condition: .created, replica: meta.replica, replicaChange: .created)
         return (store, opening)
@@ -80,7 +80,7 @@ extension Store {
             everyEditDurable: builder.options.everyEditDurable, file: identity, machine: machine)
         let store = Store(
             files: builder.files, options: builder.options, schema: builder.schema, lock: lock,
-            databaseState: .open(database), unsettled: .beginning, meta: meta)
+            databaseState: .open(database), unfinishedOpening: .beginning, meta: meta)
         if change != nil {
             // `LockFile` describes the order of these writes.
             if !follows { try lock.write(RunMark(generation: meta.generation, closed: false)) }
@@ -90,9 +90,9 @@ extension Store {
                 try renameLogs(in: database)
             }
             try lock.write(RunMark(generation: meta.generation, closed: false))
-            store.unsettled = nil
-        } else if !builder.options.settlesLater {
-            try store.settle()
+            store.unfinishedOpening = nil
+        } else if !builder.options.finishesOpeningLater {
+            try store.finishOpening()
         }
         let opening = Opening(
             condition: condition, replica: meta.replica, replicaChange: change)
@@ -105,7 +105,7 @@ extension Store {
         var keys: [Int64] = []
         let forms = try database.prepare("SELECT key FROM form ORDER BY key")
         while try forms.step() { keys.append(forms.integer(0)) }
-        let name = try database.statement(.nameLog)
+        let name = try database.statement(.renameLog)
         for key in keys {
             try name.bind(1, key)
             try name.bind(2, String(randomBits(), radix: 16))

@@ -12,7 +12,7 @@ extension Store {
     public func loadImage(keysNotBefore: ([UInt8]) -> Int64) throws(StoreError) -> StoreImage {
         try exclusively { () throws(StoreError) in
             // A new file is empty, and reading it would wait for the disk.
-            if case .adoption = unsettled { return StoreImage() }
+            if case .adoption = unfinishedOpening { return StoreImage() }
             do throws(StoreError) {
                 let database = try readable()
                 return try database.image(keysNotBefore: keysNotBefore)

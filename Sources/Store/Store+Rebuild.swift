@@ -21,8 +21,8 @@ extension Store {
                 try keepKey()
                 try files.removeBuilding()
                 // Detects a full disk before anything is written.
-                try files.reserve(image.leastBytes)
-                guard lacksRoom, case .open(let database) = databaseState else {
+                try files.requireSpace(image.leastBytes)
+                guard isDiskFull, case .open(let database) = databaseState else {
                     return try replace(with: image)
                 }
                 return try rewrite(image, in: database)
@@ -41,7 +41,7 @@ extension Store {
         // Space for the new file is more important than files that failed earlier.
         try? files.prunePreserved(max: options.preservedMax - 1)
         let source = historySource(builder)
-        let built = try builder.build(image, carryingFrom: source) { file throws(StoreError) in
+        let built = try builder.build(image, historyFrom: source) { file throws(StoreError) in
             var next = try Meta(
                 newIn: file, generation: meta.generation + 1,
                 everyEditDurable: meta.everyEditDurable)
@@ -51,7 +51,7 @@ extension Store {
         do throws(StoreError) {
             try files.adoptBuilding()
         } catch {
-            // The new file may be declared already, so the old file is only read from now on.
+            // The new file may be the store already, so the old file is only read from now on.
             if case .open(let database) = databaseState { databaseState = .suspect(database) }
             throw error
         }
@@ -61,7 +61,7 @@ extension Store {
         let database = try builder.connect()
         try lock.write(RunMark(generation: built.generation, closed: false))
         databaseState = .open(database)
-        unsettled = nil
+        unfinishedOpening = nil
         meta = built
         hasLostEdits = false
         pagesToFree = 0
@@ -72,7 +72,7 @@ extension Store {
     private func rewrite(
         _ image: StoreImage, in database: Database
     ) throws(StoreError) -> ReplicaID {
-        try settle()
+        try finishOpening()
         var next = meta
         next.replica = Meta.nextEpoch(of: meta.replica)
         do throws(StoreError) {
@@ -84,7 +84,7 @@ extension Store {
             distrust(database, after: error)
             throw error
         }
-        lacksRoom = false
+        isDiskFull = false
         hasLostEdits = false
         meta = next
         return next.replica

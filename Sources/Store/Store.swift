@@ -30,10 +30,10 @@ public final class Store: @unchecked Sendable {
         case closed
     }
 
-    /// The part of opening that is left to the first write, because it waits for the disk
-    /// (`StoreOptions`).
-    enum Unsettled {
-        /// A new file is complete but has not got the store's name.
+    /// The part of opening that is done before the first write, because it waits for the disk
+    /// (`StoreOptions.finishesOpeningLater`).
+    enum UnfinishedOpening {
+        /// A new file is complete but does not have the store's name yet.
         case adoption
         /// The start of the run has not been written to the file.
         case beginning
@@ -44,10 +44,10 @@ public final class Store: @unchecked Sendable {
     let schema: Schema
     let lock: LockFile
     var databaseState: DatabaseState
-    var unsettled: Unsettled?
+    var unfinishedOpening: UnfinishedOpening?
     /// Whether the last commit failed because the disk was full. Then nothing was written and the
     /// earlier contents are valid.
-    var lacksRoom = false
+    var isDiskFull = false
     /// Whether `commit` rejected edits that were already published. The next start must create new
     /// logs, because clients have seen more than the store contains.
     var hasLostEdits = false
@@ -63,14 +63,14 @@ public final class Store: @unchecked Sendable {
 
     init(
         files: StoreFiles, options: StoreOptions, schema: Schema, lock: LockFile,
-        databaseState: DatabaseState, unsettled: Unsettled, meta: Meta
+        databaseState: DatabaseState, unfinishedOpening: UnfinishedOpening, meta: Meta
     ) {
         self.files = files
         self.options = options
         self.schema = schema
         self.lock = lock
         self.databaseState = databaseState
-        self.unsettled = unsettled
+        self.unfinishedOpening = unfinishedOpening
         self.meta = meta
     }
 
@@ -99,11 +99,11 @@ public final class Store: @unchecked Sendable {
         unkeptKey = nil
     }
 
-    /// Does the part of opening that was left: the new file gets the store's name, or the start of
-    /// the run is written. After a failure the next call does it, or `rebuild` is needed.
-    func settle() throws(StoreError) {
+    /// Does the rest of opening: gives the new file the store's name, or writes the start of the
+    /// run. After a failure the next call tries again, unless `rebuild` is needed.
+    func finishOpening() throws(StoreError) {
         try keepKey()
-        switch unsettled {
+        switch unfinishedOpening {
         case nil: return
         case .adoption:
             try files.adoptBuilding()
@@ -121,12 +121,12 @@ public final class Store: @unchecked Sendable {
             }
             try lock.write(RunMark(generation: meta.generation, closed: false))
         }
-        unsettled = nil
+        unfinishedOpening = nil
     }
 
     /// The connection for reads.
     func readable() throws(StoreError) -> Database {
-        if case .adoption = unsettled { try settle() }
+        if case .adoption = unfinishedOpening { try finishOpening() }
         switch databaseState {
         case .open(let database), .suspect(let database): return database
         case .closed: throw .closed(file: files.database)
@@ -135,8 +135,8 @@ public final class Store: @unchecked Sendable {
 
     /// The connection for writes.
     func writable() throws(StoreError) -> Database {
-        if case .open = databaseState { try settle() }
-        if case .adoption = unsettled { try settle() }
+        if case .open = databaseState { try finishOpening() }
+        if case .adoption = unfinishedOpening { try finishOpening() }
         switch databaseState {
         case .open(let database): return database
         case .suspect: throw .suspect(file: files.database)
@@ -146,10 +146,10 @@ public final class Store: @unchecked Sendable {
 
     /// After an error with an unknown result, nothing more is written to the file.
     func distrust(_ database: Database, after error: StoreError) {
-        lacksRoom = false
+        isDiskFull = false
         switch error {
         case .inputOutput, .damaged: databaseState = .suspect(database)
-        case .full: lacksRoom = true
+        case .full: isDiskFull = true
         default: break
         }
     }
@@ -166,9 +166,10 @@ public final class Store: @unchecked Sendable {
             // A store that is not clean stays as it is.
             var failure: StoreError?
             if clean {
-                do throws(StoreError) { try settle() } catch { failure = error }
+                do throws(StoreError) { try finishOpening() } catch { failure = error }
             }
-            guard case .open(let database) = databaseState, clean, unsettled == nil, !hasLostEdits
+            guard case .open(let database) = databaseState, clean, unfinishedOpening == nil,
+                !hasLostEdits
             else {
                 if case .suspect(let database) = databaseState {
                     database.close(checkpointing: false)

@@ -50,7 +50,7 @@ struct StoreFiles {
         guard status.st_mode & 0o022 == 0 else {
             throw .unsafe(
                 file: path, finding: "others may write it",
-                remedy: "take that away with chmod go-w")
+                remedy: "remove this permission with chmod go-w")
         }
     }
 
@@ -88,7 +88,7 @@ struct StoreFiles {
         }
         got = try result.get()
         guard got == count, header.starts(with: Array("SQLite format 3\0".utf8)) else {
-            throw .damaged(file: database, finding: "it does not begin as a database", copy: nil)
+            throw .damaged(file: database, finding: "it has no SQLite header", copy: nil)
         }
         let application = header[68..<72].reduce(0) { $0 << 8 | Int64($1) }
         guard application == Schema.applicationID else {
@@ -101,15 +101,15 @@ struct StoreFiles {
     static func checkRegular(_ status: stat, of path: String) throws(StoreError) {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw .unsafe(
-                file: path, finding: "a symbolic link or no regular file",
+                file: path, finding: "a symbolic link or not a regular file",
                 remedy: "put the file itself there")
         }
         try check(status, of: path)
     }
 
-    /// Checks whether there is space for a file of this size: posix_fallocate(3). This reserves
-    /// nothing for later, but detects a full or read-only disk with one call.
-    func reserve(_ bytes: Int) throws(StoreError) {
+    /// Checks whether there is space for a file of this size: posix_fallocate(3). This detects a
+    /// full or read-only disk with one call. The space is freed again at once.
+    func requireSpace(_ bytes: Int) throws(StoreError) {
         let descriptor = try POSIX.open(building, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         // The error number is returned, not in errno.
         let number = posix_fallocate(descriptor, 0, off_t(max(bytes, 1) + Self.overheadBytes))
@@ -119,10 +119,10 @@ struct StoreFiles {
         throw POSIX.failure("posix_fallocate", building, number)
     }
 
-    /// The tables of an empty store, and its write-ahead log.
+    /// Bytes of an empty store and its write-ahead log.
     private static let overheadBytes = 128 << 10
 
-    /// Removes a copy that should have no name.
+    /// Removes an interrupted backup copy.
     func removeBackup() throws(StoreError) {
         for suffix in ["", "-wal", "-journal", "-shm"] { try POSIX.remove(backup + suffix) }
     }

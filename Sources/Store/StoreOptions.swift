@@ -10,11 +10,11 @@ public struct StoreOptions: Sendable {
     /// Whether edits are published only after they are durable (`durability = commit`). Stored in
     /// the file, so that the next start knows what an unclean stop may have lost.
     public var everyEditDurable = true
-    /// Leaves writes that wait for the disk to the first write or the first `Store.maintain`, so
-    /// that a start does not wait for syncs. Only with `everyEditDurable`, because then nothing is
-    /// published before the first commit, which comes after these writes. If the daemon is killed
-    /// before that, the store is unchanged.
-    public var settlesLater = false
+    /// Opening returns before its writes that wait for the disk. The first commit or the first
+    /// `Store.maintain` does them, so a start does not wait for syncs. Only with
+    /// `everyEditDurable`, because then nothing is published before the first commit. If the daemon
+    /// is killed before that, the store is unchanged.
+    public var finishesOpeningLater = false
     /// Checks the whole file after an unclean stop (`PRAGMA quick_check`).
     public var checksAfterUncleanStop = true
     /// When the write-ahead log has this many pages of 4096 bytes, `Store.maintain` moves them to

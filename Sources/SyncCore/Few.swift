@@ -1,9 +1,9 @@
 // Lists that nearly always have one element.
 
-/// A list whose first element is kept in place, so that a list of one allocates nothing: an edit
-/// names, writes and tells one field nearly always.
+/// A list with its first element stored inline, so that a list of one allocates nothing. Nearly
+/// every edit names, writes and notifies one field.
 struct Few<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
-    /// `nil` where the list is empty; `others` is empty then.
+    /// `nil` if the list is empty; `others` is empty then.
     private var head: Element?
     private var others: [Element] = []
 
@@ -32,8 +32,8 @@ struct Few<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
 
     @inline(__always) var count: Int { endIndex }
 
-    // In place: an element may have lists of its own, and a copy is a retain for each. Always
-    // inlined, or a coroutine allocates its frame.
+    // No copy, because an element may have lists of its own, and a copy retains each. Always
+    // inlined, or the coroutine allocates its frame.
     subscript(index: Int) -> Element {
         @inline(__always) _read {
             if index > 0 { yield others[index - 1] } else { yield head! }
@@ -43,36 +43,35 @@ struct Few<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
         }
     }
 
-    /// The element of a place, as a copy. Where a subscript is not inlined, the frame of its
-    /// coroutine is an allocation.
+    /// A copy of the element at an index, without the coroutine of the subscript.
     @inline(__always) func element(_ place: Int) -> Element {
         place > 0 ? others[place - 1] : head!
     }
 
-    /// Replaces the element of a place, without a coroutine.
+    /// Replaces the element at an index, without the coroutine of the subscript.
     @inline(__always) mutating func replace(_ place: Int, by element: consuming Element) {
         if place > 0 { others[place - 1] = element } else { head = element }
     }
 
-    /// Adds an element behind the others.
+    /// Adds an element after all others.
     mutating func append(_ element: Element) {
         if head == nil { head = element } else { others.append(element) }
     }
 
-    /// Takes the last element out.
+    /// Removes the last element.
     mutating func popLast() -> Element? {
         if let last = others.popLast() { return last }
         defer { head = nil }
         return head
     }
 
-    /// Takes out the elements that fulfil a condition.
-    mutating func removeAll(where isOut: (Element) -> Bool) {
-        others.removeAll(where: isOut)
-        if let first = head, isOut(first) { head = others.isEmpty ? nil : others.removeFirst() }
+    /// Removes the elements that satisfy a condition.
+    mutating func removeAll(where isGone: (Element) -> Bool) {
+        others.removeAll(where: isGone)
+        if let first = head, isGone(first) { head = others.isEmpty ? nil : others.removeFirst() }
     }
 
-    /// The list of what `transform` makes of each element.
+    /// The results of `transform` for each element.
     func mapped<Other>(_ transform: (Element) -> Other) -> Few<Other> {
         var other = Few<Other>()
         for place in indices { other.append(transform(self[place])) }
@@ -89,13 +88,13 @@ extension Few where Element: Comparable {
     func sortedDistinct() -> Few { others.isEmpty ? self : Few(Array(self).sortedDistinct()) }
 }
 
-/// A set of indexes of which the first is kept in place: a list of bits of one is an allocation.
+/// A set of indexes with the first one stored inline, because most sets have one.
 struct DistinctIndexes {
     private var head = -1
-    /// A bit for each of the other indexes, and for those between.
+    /// One bit for each possible other index.
     private var others: [UInt64] = []
 
-    /// Adds an index, which is not negative; whether it was not there.
+    /// Adds an index, which must not be negative. Returns whether it is new.
     mutating func insert(_ index: Int) -> Bool {
         if head < 0 {
             head = index
@@ -118,11 +117,11 @@ struct DistinctIndexes {
     }
 }
 
-/// Values by index, in the order in which their indexes came. The first is kept in place, as in
-/// `Few`; a table finds the others, because a transaction looks for them thousands of times.
+/// Values by index, in order of insertion. The first is stored inline, as in `Few`. A table finds
+/// the others, because a transaction looks them up thousands of times.
 struct IndexTable<Value> {
     private var first = -1
-    /// The places in `values` by index; 0 is none, because the first place is that of `first`.
+    /// The places in `values` by index. 0 means none, because `first` has place 0.
     private var places: [Int32] = []
     /// The values; as many as `indexes`.
     private var values = Few<Value>()

@@ -1,6 +1,6 @@
 /// All limits of the daemon, with units and reasons.
 ///
-/// A limit is charged to its cause: a connection, a uid or a form. `pickersyncd --help` and
+/// A limit is charged to its cause: a connection, a uid or a form. `pickersyncd --limits` and
 /// `server.status` list them; the configuration's `limits` sets them by these names.
 public struct Limits: Sendable, Hashable {
     /// Bytes of one frame's JSON text.
@@ -9,8 +9,8 @@ public struct Limits: Sendable, Hashable {
     public var connectionsMax = 16_384
     /// Connections of one uid.
     public var connectionsPerUserMax = 12_288
-    /// Groups of one user that are looked at: their names are looked up for each connection. A user
-    /// who has a range of subordinate groups (subgid(5)) can be in 65,536.
+    /// Groups of one user that count: their names are looked up for each connection. A user with a
+    /// range of subordinate groups (subgid(5)) can be in 65,536.
     public var groupsMax = 1_024
     /// Subscriptions of one uid.
     public var subscriptionsPerUserMax = 24_576
@@ -48,7 +48,7 @@ public struct Limits: Sendable, Hashable {
     public var fieldsMax = 10_000
     /// Options of all pickers of a form together.
     public var optionsMax = 50_000
-    /// Users and groups in all access lists of a form together: each request goes through lists.
+    /// Users and groups in all access lists of a form together: each request searches such lists.
     public var principalsMax = 1_000
     /// Changes in one transaction.
     public var changesMax = 10_000
@@ -112,7 +112,7 @@ extension Limits {
             "connectionsPerUserMax", "connections", "fairness between users", 1...1_000_000,
             \.connectionsPerUserMax),
         .init(
-            "groupsMax", "groups", "look-ups of names, a connection", 16...65_536, \.groupsMax),
+            "groupsMax", "groups", "look-ups of names, per connection", 16...65_536, \.groupsMax),
         .init(
             "subscriptionsPerUserMax", "subscriptions", "work for each change", 1...1_000_000,
             \.subscriptionsPerUserMax),

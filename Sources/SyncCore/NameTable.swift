@@ -9,7 +9,7 @@ struct NameTable<Value> {
         var value: Value
     }
 
-    /// What orders names: their first eight bytes, zeros behind a shorter name, then the others.
+    /// The first eight bytes of a name, padded with zeros. Names are ordered by these first.
     fileprivate struct Key: Sendable {
         let prefix: UInt64
         let count: Int

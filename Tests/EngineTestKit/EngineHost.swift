@@ -51,9 +51,9 @@ public final class EngineHost {
     public var faults: HostFaults = []
     /// Called for each durable batch, before the engine knows that it is durable.
     public var onCommit: (Batch) -> Void = { _ in }
-    /// Told of every transaction that takes dots and makes no revision, as it is done: its author,
-    /// the newest revision, its dots.
-    public var onAffirmation: (Author, UInt64, [Dot]) -> Void = { _, _, _ in }
+    /// Called when a transaction takes dots and makes no revision: its author, the newest revision,
+    /// its dots.
+    public var onSilentWrite: (Author, UInt64, [Dot]) -> Void = { _, _, _ in }
     /// The bytes of writes in progress.
     private var writing: [ConnectionID: Output] = [:]
     private var fetchesUnderWay: [(FetchID, StoreQuery)] = []
@@ -90,7 +90,7 @@ public final class EngineHost {
     }
 
     private func observe() {
-        engine.onAffirmation = { [unowned self] in onAffirmation($0, $1, $2) }
+        engine.onSilentWrite = { [unowned self] in onSilentWrite($0, $1, $2) }
         engine.stopwatch =
             workTakes == nil
             ? nil

@@ -72,7 +72,7 @@ struct FormReplicaTests {
         #expect(replica["flavor"]?.value == "vanilla" && replica.revision == 1)
         change(3, "flavor", "mint")
         #expect(replica["flavor"]?.value == "vanilla" && replica.revision == 3)
-        #expect(replica.isNews(4) && !replica.isNews(3))
+        #expect(replica.isNewer(4) && !replica.isNewer(3))
     }
 
     @Test("fields that are told twice, in any order, are there once, the newest of each")

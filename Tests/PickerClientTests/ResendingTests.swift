@@ -33,12 +33,12 @@ struct ResendingTests {
     }
 
     @Test("an edit that a daemon on its way out did not begin is sent to the next one, unseen")
-    func unbegun() {
+    func notStarted() {
         var story = ClientStory()
         story.connect()
         let ticket = story.machine.submit(ClientStory.set)
         let first = story.sent().dropFirst()
-        story.receive(Answer.frame(first.map(\.id)[0], .unbegun("stopping")))
+        story.receive(Answer.frame(first.map(\.id)[0], .notStarted("stopping")))
         story.notify(.goodbye(Goodbye(reason: .restart, retryAfterMs: nil)))
         story.lose()
         for case .answered in story.events() { Issue.record("its owner was told of it") }
@@ -54,11 +54,11 @@ struct ResendingTests {
     }
 
     @Test("a machine that does not come back tells of an edit that was not begun")
-    func unbegunForGood() {
+    func notStartedForGood() {
         var story = ClientStory(reconnects: false)
         story.connect()
         let ticket = story.machine.submit(ClientStory.set)
-        story.receive(Answer.frame(story.sent().dropFirst().map(\.id)[0], .unbegun("stopping")))
+        story.receive(Answer.frame(story.sent().dropFirst().map(\.id)[0], .notStarted("stopping")))
         var refused: [Ticket] = []
         for case .answered(let tickets, .refused) in story.events() { refused += tickets }
         #expect(refused == [ticket])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import pickerctl
 
-@Suite("the course of values as a picture")
+@Suite("values over time as a picture")
 struct HistoryPlotTests {
     private static func moment(_ seconds: Int64) -> Timestamp {
         Timestamp(milliseconds: 1_700_000_000_000 + seconds * 1_000)
@@ -18,32 +18,32 @@ struct HistoryPlotTests {
         return try #require(form.fields.first)
     }
 
-    private static func course(
+    private static func series(
         _ field: String, _ values: [(Int64, JSON)], was: JSON? = nil
-    ) throws -> ValueCourse {
+    ) throws -> ValueSeries {
         let changes = values.enumerated().map { number, value in
-            ValueCourse.Change(
+            ValueSeries.Change(
                 at: moment(value.0), revision: Revision(number + 1), value: value.1,
                 was: number == 0 ? was : values[number - 1].1, user: "alice")
         }
-        return try ValueCourse(
+        return try ValueSeries(
             Self.field(field), changes: changes, current: values.last?.1 ?? was ?? .null,
             start: moment(0))
     }
 
-    private static func lines(_ course: ValueCourse, _ charset: Charset) -> [String] {
+    private static func lines(_ series: ValueSeries, _ charset: Charset) -> [String] {
         let plot = TextPlot(columns: 44, charset: charset)
         return plot.lines(
-            course, moment(0)...moment(100), Console(color: .never, isQuiet: false))
+            series, moment(0)...moment(100), Console(color: .never, isQuiet: false))
     }
 
     @Test("a number that rises in steps")
     func numbers() throws {
-        let course = try Self.course(
+        let series = try Self.series(
             #"{"id": "traffic", "type": "slider", "label": "Traffic"}"#,
             [(25, 50), (50, 75), (75, 100)], was: 0)
         #expect(
-            Self.lines(course, .unicode).dropLast() == [
+            Self.lines(series, .unicode).dropLast() == [
                 "traffic (Traffic): 100 now, 3 changes",
                 "100 ┤                            ⢸⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉",
                 "    │                            ⢸",
@@ -55,14 +55,14 @@ struct HistoryPlotTests {
                 "  0 ┤⣀⣀⣀⣀⣀⣀⣀⣀⣀⣸",
                 "    └───────────────┬───────────────────────",
             ])
-        let ascii = Self.lines(course, .ascii)
+        let ascii = Self.lines(series, .ascii)
         #expect(ascii.allSatisfy { $0.allSatisfy(\.isASCII) })
         #expect(ascii[1].hasSuffix("''''"))
     }
 
     @Test("a value that is not set leaves a gap, and one that nobody changed is a line")
     func gaps() throws {
-        let gap = try Self.course(
+        let gap = try Self.series(
             #"{"id": "n", "type": "stepper"}"#, [(25, .null), (75, 3)], was: 3)
         #expect(gap.steps.map(\.level) == [3, nil, 3])
         #expect(
@@ -71,7 +71,7 @@ struct HistoryPlotTests {
                 return drawn.first != " " && drawn.last != " "
                     && drawn.contains(String(repeating: " ", count: 15))
             })
-        let still = try Self.course(#"{"id": "n", "type": "stepper"}"#, [], was: 3)
+        let still = try Self.series(#"{"id": "n", "type": "stepper"}"#, [], was: 3)
         #expect(still.steps.map(\.level) == [3])
         let drawn = Self.lines(still, .unicode).dropFirst().dropLast(2)
         #expect(drawn.count { $0.unicodeScalars.contains { (0x2801...0x28FF) ~= $0.value } } == 1)
@@ -79,12 +79,12 @@ struct HistoryPlotTests {
 
     @Test("names are rows in the order of the options; a removed option is one too")
     func names() throws {
-        let course = try Self.course(
+        let series = try Self.series(
             #"{"id": "p", "type": "picker", "options": ["a", {"tag": 2, "label": "Two"}, "c"]}"#,
             [(10, "c"), (20, 2), (30, "gone")], was: "c")
-        #expect(course.axis == .names(["Two", "c", "gone"]))
-        #expect(course.steps.map(\.level) == [1, 1, 0, 2])
-        let toggle = try Self.course(#"{"id": "t", "type": "toggle"}"#, [(10, true)], was: false)
+        #expect(series.axis == .names(["Two", "c", "gone"]))
+        #expect(series.steps.map(\.level) == [1, 1, 0, 2])
+        let toggle = try Self.series(#"{"id": "t", "type": "toggle"}"#, [(10, true)], was: false)
         #expect(toggle.axis == .names(["on", "off"]))
         #expect(Self.lines(toggle, .ascii)[1].hasPrefix(" on + "))
     }
@@ -92,22 +92,22 @@ struct HistoryPlotTests {
     @Test("many names share the last row")
     func manyNames() throws {
         let options = (0..<40).map { "\"o\($0)\"" }.joined(separator: ",")
-        let course = try Self.course(
+        let series = try Self.series(
             #"{"id": "p", "type": "picker", "options": [\#(options)]}"#,
             (0..<40).map { (Int64($0), .string("o\($0)")) })
-        guard case .names(let names) = course.axis else {
+        guard case .names(let names) = series.axis else {
             Issue.record("a picker has names")
             return
         }
-        #expect(names.count == ValueCourse.namesMax)
+        #expect(names.count == ValueSeries.namesMax)
         #expect(names.last == "25 others")
-        #expect(course.steps.compactMap(\.level).max() == Double(names.count - 1))
+        #expect(series.steps.compactMap(\.level).max() == Double(names.count - 1))
     }
 
-    @Test("a clock that was set back does not turn the course around")
+    @Test("a clock that was set back does not turn the series around")
     func clockSetBack() throws {
-        let course = try Self.course(#"{"id": "n", "type": "gauge"}"#, [(50, 1), (20, 2), (60, 3)])
-        #expect(course.steps.map(\.at) == [Self.moment(50), Self.moment(50), Self.moment(60)])
+        let series = try Self.series(#"{"id": "n", "type": "gauge"}"#, [(50, 1), (20, 2), (60, 3)])
+        #expect(series.steps.map(\.at) == [Self.moment(50), Self.moment(50), Self.moment(60)])
     }
 
     @Test("ticks are exact, few, in order, and every level lies between them: PLOT_SEED replays")

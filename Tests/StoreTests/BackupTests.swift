@@ -250,8 +250,8 @@ struct BackupTests {
     func noRoom() throws {
         let scratch = try Scratch()
         let files = try StoreFiles(preparing: scratch.path)
-        try files.reserve(1 << 20)
-        #expect(throws: StoreError.self) { try files.reserve(1 << 60) }
+        try files.requireSpace(1 << 20)
+        #expect(throws: StoreError.self) { try files.requireSpace(1 << 60) }
         #expect(try scratch.names().isEmpty)
     }
 }

@@ -34,7 +34,7 @@ struct FormFailureTests {
                 + steps(1, form: 2) + steps(1, form: 44) + steps(1, form: 3)
                 + [.putClock([9])], to: store)
         #expect(failures.map(\.form) == [2, 44])
-        #expect(failures.last?.reason == "a revision of form 44, which is not there")
+        #expect(failures.last?.reason == "a revision of form 44, which does not exist")
         #expect(store.replica == replica)
         #expect(try store.answer(.key(uid: 1000, key: "key-2")) == .key(nil))
         #expect(try store.answer(.key(uid: 1000, key: "key-3")) != .key(nil))

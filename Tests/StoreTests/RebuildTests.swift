@@ -72,7 +72,7 @@ struct RebuildTests {
     func onlyKnown(inPlace: Bool) throws {
         let scratch = try Scratch()
         let store = try filled(scratch)
-        store.lacksRoom = inPlace
+        store.isDiskFull = inPlace
         var image = try store.all()
         image.revisions = []
         image.forms = [image.forms[0]]
@@ -95,7 +95,7 @@ struct RebuildTests {
     func ownRevisions(inPlace: Bool) throws {
         let scratch = try Scratch()
         let store = try filled(scratch)
-        store.lacksRoom = inPlace
+        store.isDiskFull = inPlace
         var image = try store.all()
         image.revisions = [.sample(30, bytes: 5)]
         _ = try store.rebuild(image)
@@ -194,7 +194,7 @@ struct RebuildTests {
         image.forms.removeLast()
         image.ongoing = [row(1, "b")]
         // A store whose disk was full is overwritten; otherwise it gets a new file.
-        store.lacksRoom = overwrites
+        store.isDiskFull = overwrites
         _ = try store.rebuild(image)
         #expect(try store.all() == image)
         try store.close()
@@ -229,7 +229,7 @@ struct RebuildTests {
         image.revisions = []
         let builder = Builder(files: store.files, options: StoreOptions(), schema: .current)
         let source = try store.readable()
-        _ = try builder.build(image, carryingFrom: source) { file throws(StoreError) in
+        _ = try builder.build(image, historyFrom: source) { file throws(StoreError) in
             try Meta(newIn: file, generation: 2, everyEditDurable: true)
         }
         try store.files.adoptBuilding()

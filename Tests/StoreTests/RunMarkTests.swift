@@ -8,7 +8,7 @@ import Testing
 /// the previous content of a file.
 @Suite("The marks of a run, with a kill at each point")
 struct RunMarkTests {
-    private let later: (inout StoreOptions) -> Void = { $0.settlesLater = true }
+    private let later: (inout StoreOptions) -> Void = { $0.finishesOpeningLater = true }
 
     /// The record of the last run in the lock file.
     private func mark(_ scratch: Scratch) throws -> [UInt8] {

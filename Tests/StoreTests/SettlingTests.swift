@@ -4,10 +4,10 @@ import Testing
 
 @testable import Store
 
-/// What opening delays until the first write (`StoreOptions.settlesLater`).
+/// What opening delays until the first write (`StoreOptions.finishesOpeningLater`).
 @Suite("Settling")
 struct SettlingTests {
-    private func later(_ options: inout StoreOptions) { options.settlesLater = true }
+    private func later(_ options: inout StoreOptions) { options.finishesOpeningLater = true }
 
     @Test("a new store gets its id with the first commit, and the commit is found again")
     func newStore() throws {

@@ -117,7 +117,7 @@ extension ClientMachine {
         self.store = store
         guard awaitsReplica else { return }
         awaitsReplica = false
-        if isOther { giveBackChanges() }
+        if isOther { returnChanges() }
         sendWaiting()
     }
 
@@ -139,11 +139,11 @@ extension ClientMachine {
         switch notification {
         case .stateChanged(let change):
             guard let index = index(of: change.form),
-                subscriptions[index].replica.isNews(change.revision)
+                subscriptions[index].replica.isNewer(change.revision)
             else { return }
             subscriptions[index].replica.changed(
                 change.changes, revision: change.revision, context: change.context)
-            if hasRoom(subscriptions[index]) { events.append(.changed(change)) }
+            if isWithinLimits(subscriptions[index]) { events.append(.changed(change)) }
         case .formChanged(let change):
             let index = index(of: change.form)
             guard index != nil || watchesForms else { return }
@@ -152,12 +152,12 @@ extension ClientMachine {
                 case .deleted:
                     subscriptions.remove(at: index)
                 case .defined(let content):
-                    guard subscriptions[index].replica.isNews(change.revision) else { return }
+                    guard subscriptions[index].replica.isNewer(change.revision) else { return }
                     let ids = content.fieldIDs
                     subscriptions[index].replica.keep { ids.contains($0) }
                     subscriptions[index].replica.changed(
                         content.changes, revision: change.revision, context: content.context)
-                    guard hasRoom(subscriptions[index]) else { return }
+                    guard isWithinLimits(subscriptions[index]) else { return }
                 }
             }
             events.append(.formChanged(change))
@@ -182,12 +182,12 @@ extension ClientMachine {
     private mutating func take(_ fields: [NamedField], of form: String) {
         guard let index = index(of: form) else { return }
         subscriptions[index].replica.take(fields)
-        _ = hasRoom(subscriptions[index])
+        _ = isWithinLimits(subscriptions[index])
     }
 
     /// All fields of a form fit in one frame. A peer that sends more is not a daemon; it would fill
     /// the memory.
-    private mutating func hasRoom(_ subscription: Subscription) -> Bool {
+    private mutating func isWithinLimits(_ subscription: Subscription) -> Bool {
         let (bytesMax, fieldsMax) = (configuration.frameBytesMax, FormReplica.fieldsMax)
         guard subscription.replica.bytes <= bytesMax else {
             events.append(.violation("a form with more fields than fit in \(bytesMax) bytes"))

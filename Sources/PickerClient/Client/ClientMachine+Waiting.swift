@@ -1,4 +1,4 @@
-// Requests that wait for a daemon, and what becomes of them when one answers.
+// Requests that wait for a daemon, and what happens to them when one answers.
 
 internal import SyncCore
 
@@ -52,8 +52,8 @@ extension ClientMachine {
         for update in presences { send(.request(.presenceUpdate(update), [])) }
     }
 
-    /// Gives back the changes that were made for another replica than the one that answers now.
-    mutating func giveBackChanges() {
+    /// Returns to their callers the changes that were made for another replica than the one that answers now.
+    mutating func returnChanges() {
         func isKept(_ request: Request, _ tickets: [Ticket]) -> Bool {
             guard request.idempotencyKey != nil else { return true }
             if !tickets.isEmpty { events.append(.answered(tickets, .otherReplica(request))) }

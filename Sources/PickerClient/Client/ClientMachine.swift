@@ -11,12 +11,12 @@
 //   an edit with the same idempotency key: it is applied once, even if it is sent several times;
 // - edits made offline are merged in an OfflineQueue, other requests are queued, and no edit
 //   overtakes a request that changes something, so that an undo reverts the intended edit;
-// - where the configuration asks for it, no change reaches a daemon of another replica than the one
+// - if the configuration asks for it, no change reaches a daemon of another replica than the one
 //   that it was made for;
 // - every ticket is answered once;
 // - a subscription is resumed with `since`, and no revision of a log is reported twice;
-// - whatever the peer sends, memory is bounded: `frameBytesMax` holds for a frame, and for all
-//   fields of a form.
+// - whatever the peer sends, memory is bounded: `frameBytesMax` limits each frame, and all fields
+//   of a form.
 
 public import SyncCore
 

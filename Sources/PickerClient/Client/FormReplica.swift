@@ -1,4 +1,4 @@
-// A client's copy of a form: what the daemon has told, and the own edits that it has not answered.
+// A client's copy of a form: what the daemon has sent, and the own edits that it has not answered.
 //
 //   snapshot, change, answer ──▶ fields ──┐
 //                                         ├──▶ value(of:)
@@ -23,7 +23,7 @@ package struct FormReplica: Sendable {
         package let field: String
         let write: StoredEdit
         /// Its notification came before its answer, so the daemon's value already includes it.
-        var hasLanded = false
+        var isNotified = false
     }
 
     /// The store whose form this is a copy of.
@@ -45,12 +45,12 @@ package struct FormReplica: Sendable {
     /// Connections of this client, the newest last; in use where `greeted` is called.
     private var connections: [Int64] = []
 
-    /// Connections that are known as this client's own at most. An edit is answered on the
+    /// The most connections that are remembered as this client's own. An edit is answered on the
     /// connection after its own, at the latest.
     private static let connectionsMax = 64
-    /// Controls of a form at most, however a daemon is configured.
+    /// The most controls of a form, for any configuration of a daemon.
     package static let fieldsMax = 100_000
-    /// People that are known at most: about as many connections as a daemon has by default.
+    /// The most people that are remembered: the default of a daemon's `connectionsMax`.
     private static let peersMax = 16_384
 
     /// An empty copy.
@@ -62,7 +62,7 @@ package struct FormReplica: Sendable {
         revision = since?.revision
     }
 
-    /// A copy with what one reading gave.
+    /// A copy of one snapshot.
     package init(_ snapshot: StateSnapshot) {
         log = snapshot.log
         revision = snapshot.revision
@@ -85,7 +85,7 @@ package struct FormReplica: Sendable {
     }
 
     /// Whether a revision was not shown yet.
-    package func isNews(_ newer: Revision) -> Bool { revision.map { newer > $0 } ?? true }
+    package func isNewer(_ newer: Revision) -> Bool { revision.map { newer > $0 } ?? true }
 
     /// Whether an own edit of the field was not answered.
     package func isPending(_ id: String) -> Bool { pending.contains { $0.field == id } }
@@ -95,7 +95,7 @@ package struct FormReplica: Sendable {
     /// - Parameter definition: has the defaults and the bounds of counters.
     package func value(of id: String, in definition: FormDefinition? = nil) -> JSON? {
         var value = self[id].map { state in state.isSecretSet.map { .bool($0) } ?? state.value }
-        for edit in pending where edit.field == id && !edit.hasLanded {
+        for edit in pending where edit.field == id && !edit.isNotified {
             value = Self.applied(edit.write, to: value, of: id, in: definition)
         }
         return value ?? Self.initial(id, definition)
@@ -166,7 +166,7 @@ package struct FormReplica: Sendable {
         return fields
     }
 
-    // MARK: What the daemon tells
+    // MARK: What the daemon sends
 
     /// The daemon answered `hello`. Numbers of connections and contexts have a meaning in their own
     /// store only.
@@ -220,19 +220,19 @@ package struct FormReplica: Sendable {
         self.context = context ?? self.context
         for field in merge(changes.map { NamedField(id: $0.field, state: $0.state) })
         where isMine(field.state.by) {
-            // What an answer told before has no pending edit any more, and is not newer.
-            let place = pending.firstIndex { $0.field == field.id && !$0.hasLanded }
-            if let place { pending[place].hasLanded = true }
+            // A field that an answer brought before has no pending edit, and is not newer.
+            let place = pending.firstIndex { $0.field == field.id && !$0.isNotified }
+            if let place { pending[place].isNotified = true }
         }
     }
 
     /// Takes the fields of an answer.
     package mutating func take(_ fields: [NamedField]) { _ = merge(fields) }
 
-    /// Takes fields that are newer than the known ones, and gives them back.
-    private mutating func merge(_ told: [NamedField]) -> [NamedField] {
+    /// Takes the fields that are newer than the known ones, and returns them.
+    private mutating func merge(_ received: [NamedField]) -> [NamedField] {
         var added: [NamedField] = []
-        let newer = told.filter { field in
+        let newer = received.filter { field in
             let place = place(of: field.id)
             guard place < fields.count, fields[place].id == field.id else {
                 added.append(field)
@@ -243,7 +243,7 @@ package struct FormReplica: Sendable {
             fields[place] = field
             return true
         }
-        // All at once: however many they are, the others move once.
+        // In one pass, so that each of the other fields moves once.
         if !added.isEmpty { replace(fields + added) }
         return newer
     }

@@ -74,7 +74,7 @@ public struct DaemonLauncher {
         }
     }
 
-    /// Makes a folder where it is missing, and never below one that somebody else could replace.
+    /// Makes a folder if it is missing, and never below one that somebody else could replace.
     private func prepare(
         _ path: String, _ problem: () -> UnsafeFolder?
     ) throws(LaunchError) {

@@ -26,8 +26,8 @@ public struct FileFacts: Hashable, Sendable {
         self.mode = mode
     }
 
-    /// What lies at `path`, links followed unless asked otherwise: stat(2), lstat(2). `nil` if
-    /// nothing does or it cannot be seen.
+    /// The file at `path`: stat(2), or lstat(2) if links are not followed. `nil` if there is none
+    /// or it cannot be seen.
     public static func at(_ path: String, followingLinks: Bool = true) -> FileFacts? {
         var facts = stat()
         let status = followingLinks ? stat(path, &facts) : lstat(path, &facts)

@@ -13,13 +13,13 @@ public struct UnsafeFolder: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         /// It belongs to that uid.
         case owner(UInt32)
-        /// A symbolic link of that uid, or any link where none is followed.
+        /// A symbolic link of that uid, or any link if none is followed.
         case link(owner: UInt32)
         /// Its mode lets others write it.
         case writable(mode: UInt32)
         /// It is sticky: anybody may put a folder of their own into it.
         case sticky
-        /// Something else lies there.
+        /// It is another kind of file.
         case noFolder
         /// More links than the kernel follows.
         case tooManyLinks

@@ -14,8 +14,8 @@ public struct Relay: ~Copyable {
     private let input: Int32
     private let output: Int32
 
-    /// Connects with the daemon that the rules of this machine choose, and starts the user's own
-    /// where it is to be.
+    /// Connects with the daemon that the rules of this machine choose. If they choose the user's
+    /// own, it is started.
     ///
     /// - Parameters:
     ///   - option: the path of the socket, if it was named.

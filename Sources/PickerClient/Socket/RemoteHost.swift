@@ -178,7 +178,7 @@ public struct RemoteHost: Hashable, Sendable {
     }
 
     /// Waits for the end of a child that has closed its output or was told to end, and ends it
-    /// where that takes more than two seconds.
+    /// if that takes more than two seconds.
     private static func statusAtEnd(of child: pid_t) -> Int32 {
         var status: Int32 = 0
         let limit = MonotonicClock.now().adding(seconds: 2)

@@ -1,9 +1,9 @@
 // Which socket a client speaks to (PROTOCOL.md, Where the daemon is).
 //
-// `--socket`, else `$PICKERSYNC_SOCKET`, else the user's own where a daemon answers or the user has
-// a store, else the system's where it exists, else the user's own, whose daemon is started; without
-// a runtime folder the user's own is in /tmp, and comes last. The rules are a pure function of what
-// a probe sees, so that `doctor` can tell them step by step and a test can play every machine.
+// `--socket`, else `$PICKERSYNC_SOCKET`, else the user's own if a daemon answers or the user has a
+// store, else the system's if it exists, else the user's own, whose daemon is started; without a
+// runtime folder the user's own is in /tmp, and comes last. The rules are a pure function of what
+// a probe sees, so `doctor` can show them step by step and a test can simulate every machine.
 
 #if canImport(Glibc)
     internal import Glibc
@@ -19,7 +19,7 @@ public struct SocketProbe {
     public var facts: (String) -> FileFacts?
     /// Whether a daemon answers at a path.
     public var answers: (String) -> Bool
-    /// Why a folder is not this user's own, or not private where it has to be.
+    /// Why a folder is not this user's own, or not private if it has to be.
     public var problem: (_ folder: String, _ isPrivate: Bool) -> UnsafeFolder?
     /// The effective uid of this process.
     public var uid: UInt32
@@ -52,7 +52,7 @@ public struct SocketProbe {
                 let deadline = MonotonicClock.now().adding(seconds: 1)
                 do throws(ConnectError) {
                     let socket = try StreamSocket.connect(path: path, deadline: deadline)
-                    // A stranger's is not kept; `connect` finds the same and says so.
+                    // The connection of another user's daemon is not kept; `connect` reports it.
                     if socket.peerUser == uid { kept.put(socket) }
                     return true
                 } catch {
@@ -203,7 +203,7 @@ public struct SocketResolution: Hashable, Sendable {
             steps + ["\(place.socket): taken, for a daemon of the user's own"])
     }
 
-    /// Whether the user's own socket is taken where it is looked at, and why.
+    /// Whether the rules choose the user's own socket, and why.
     private static func own(
         _ place: UserDaemonPlace, _ probe: SocketProbe, _ steps: inout [String]
     ) -> Rule? {
@@ -252,7 +252,7 @@ extension UserDaemonPlace {
 
 extension SocketResolution {
     /// The state directory of the daemon that had this socket last: the second line of the lock
-    /// beside it. `nil` if there is none, or where somebody else wrote it.
+    /// beside it. `nil` if there is none, or if somebody else wrote it.
     public var stateDirectory: String? {
         let number = open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard number >= 0 else { return nil }
@@ -270,7 +270,7 @@ extension SocketResolution {
     }
 
     /// Connects, and returns the connection only if the listening user is trusted: the user, and on
-    /// a socket that is not the user's own also root, or the owner of its folder where nobody else
+    /// a socket that is not the user's own also root, or the owner of its folder if nobody else
     /// could have made that folder. On another machine ssh decides whom to trust.
     ///
     /// - Parameters:

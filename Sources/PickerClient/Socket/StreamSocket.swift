@@ -68,7 +68,7 @@ public struct StreamSocket: ~Copyable {
         peerCredentials.map { UInt32(bitPattern: $0[1]) }
     }
 
-    /// `struct ucred`: pid, uid, gid, which headers show to GNU programs alone.
+    /// `struct ucred`: pid, uid, gid. The headers declare it only for GNU programs.
     private var peerCredentials: [Int32]? {
         var credentials: [Int32] = [0, 0, 0]
         var length = socklen_t(12)
@@ -82,7 +82,7 @@ public struct StreamSocket: ~Copyable {
     /// Connects once, to any process that listens (see `SocketResolution.connect`). If the backlog
     /// is full, it tries again until the deadline (monotonic nanoseconds).
     ///
-    /// socket(2), connect(2); a non-blocking Unix connect answers EAGAIN where the backlog is full.
+    /// socket(2), connect(2); a non-blocking Unix connect fails with EAGAIN if the backlog is full.
     public static func connect(
         path: String, deadline: UInt64
     ) throws(ConnectError) -> StreamSocket {

@@ -97,16 +97,16 @@ public struct AddWinsSet: DotStore {
         mark(dot, seen)
     }
 
-    /// Adds tags that are in the set already, as the fresh `dot`: it takes the place of their
-    /// additions, so that a removal which has not seen it leaves them.
-    public mutating func affirm(_ tags: Set<Tag>, dot: Dot) {
+    /// Replaces the additions of tags that are in the set already by the new `dot`, so that a
+    /// removal which has not seen it leaves the tags.
+    public mutating func renew(_ tags: Set<Tag>, dot: Dot) {
         let dots = [dot]
         for index in entries.indices where tags.contains(entries[index].tag) {
             entries[index].dots = dots
         }
     }
 
-    /// Takes back everything that the writer had seen, so that the field follows its default again.
+    /// Removes everything that the writer had seen, so that the field shows its default again.
     public mutating func reset(seen: Seen) {
         drop(seen) { _ in true }
         marks.removeAll(where: seen.covers)
@@ -208,15 +208,15 @@ public struct AddWinsSet: DotStore {
         }
     }
 
-    /// A fresh dot beside the newest of its replica, and those of others.
+    /// Adds a new dot, and keeps only the newest `additionsMax` dots of its replica.
     private static func adding(_ dot: Dot, to dots: [Dot]) -> [Dot] {
         if dots.isEmpty { return [dot] }
         let dots = (dots + [dot]).sortedDistinct()
         guard dots.count > additionsMax else { return dots }
-        var spare = dots.count { $0.replica == dot.replica } - additionsMax
+        var excess = dots.count { $0.replica == dot.replica } - additionsMax
         return dots.filter { one in
-            guard spare > 0, one.replica == dot.replica else { return true }
-            spare -= 1
+            guard excess > 0, one.replica == dot.replica else { return true }
+            excess -= 1
             return false
         }
     }

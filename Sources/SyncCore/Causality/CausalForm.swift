@@ -82,10 +82,10 @@ public struct CausalForm: Hashable, Sendable {
         let index = position(of: key)
         let isHeld = holds(key, at: index)
         var store = isHeld ? fields[index].store : FieldStore(key.kind)
-        // The form gives up the store during the change, so that it is changed in place.
+        // The form releases its reference during the change, so that the store is not copied.
         if isHeld { fields[index].store = .sealed(SealedRegister()) }
         change(&store, dot)
-        precondition(store.kind == key.kind, "a change leaves the kind of its store as it is")
+        precondition(store.kind == key.kind, "a change must not change the kind of the store")
         context.insert(dot)
         set(key, store, at: index, isHeld)
         return dot
@@ -104,7 +104,7 @@ public struct CausalForm: Hashable, Sendable {
         var store = self[key]
         let before = store
         change(&store)
-        precondition(store.kind == key.kind, "a change leaves the kind of its store as it is")
+        precondition(store.kind == key.kind, "a change must not change the kind of the store")
         context.insert(dot)
         set(key, store)
         var touched = CausalContext(dots: CollectionOfOne(dot))

@@ -1,4 +1,4 @@
-// The binary forms of names, clocks and contexts.
+// The binary forms of replicas, dots, clocks, contexts, authors and values.
 
 extension ReplicaID: CausalityCodable {
     public func write(to writer: inout CausalityWriter) {

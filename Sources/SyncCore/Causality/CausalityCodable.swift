@@ -1,13 +1,14 @@
-// The binary form of causal state, as the store keeps it: compact, versioned, one place each way.
+// The binary form of causal state in the store, with a version.
 //
-// A value is a version byte and then its parts. Whole numbers are LEB128 in their shortest form,
-// signed ones zigzag first; strings and JSON are their UTF-8 bytes after a length; lists are their
-// elements after a count.
+// An encoded value is a version byte and its parts. Integers are LEB128 in the shortest form,
+// signed integers zigzag LEB128. Strings and JSON are a length and UTF-8 bytes. Lists are a count
+// and the elements.
 //
-// Invariant: decoding what was encoded gives an equal value; any other bytes give that or a
-// `CausalityDecodeError`, never a trap, and take memory in proportion to their own length.
+// Invariant: decoding an encoded value gives an equal value. Decoding other bytes gives a valid
+// value or throws `CausalityDecodeError`. It never traps, and its memory is proportional to the
+// number of bytes.
 
-/// What has a binary form of its own.
+/// A type with a binary form.
 public protocol CausalityCodable {
     /// Appends the parts, without a version.
     func write(to writer: inout CausalityWriter)
@@ -17,7 +18,7 @@ public protocol CausalityCodable {
 }
 
 extension CausalityCodable {
-    /// The value as bytes, the codec's version first.
+    /// The value as bytes, with the version byte first.
     public var encoded: [UInt8] {
         var writer = CausalityWriter()
         writer.byte(CausalityWriter.version)
@@ -25,7 +26,7 @@ extension CausalityCodable {
         return writer.bytes
     }
 
-    /// The value that these bytes are, all of them.
+    /// Decodes a value, which must take all of the bytes.
     public init(decoding bytes: [UInt8]) throws(CausalityDecodeError) {
         var reader = CausalityReader(bytes)
         let version = try reader.byte()
@@ -37,10 +38,10 @@ extension CausalityCodable {
 
 /// Appends values in the binary form.
 public struct CausalityWriter {
-    /// The version of the codec that this writes, and the only one that is read.
+    /// The version of the binary form. The reader accepts no other.
     public static let version: UInt8 = 1
 
-    /// What was written.
+    /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
 
     /// A writer that has written nothing.
@@ -52,7 +53,7 @@ public struct CausalityWriter {
     /// Appends a flag as one byte.
     public mutating func flag(_ value: Bool) { bytes.append(value ? 1 : 0) }
 
-    /// Appends a whole number, 1 to 10 bytes.
+    /// Appends an unsigned integer, 1 to 10 bytes.
     public mutating func unsigned(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
@@ -62,7 +63,7 @@ public struct CausalityWriter {
         bytes.append(UInt8(rest))
     }
 
-    /// Appends a whole number that may be negative; small magnitudes are short.
+    /// Appends a signed integer. Small magnitudes take few bytes.
     public mutating func signed(_ value: Int64) {
         unsigned(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
     }
@@ -103,12 +104,12 @@ public struct CausalityReader {
         self.bytes = bytes
     }
 
-    /// Throws unless all was read.
+    /// Throws unless all bytes were read.
     public func expectEnd() throws(CausalityDecodeError) {
         if offset < bytes.count { throw .trailing(offset: offset) }
     }
 
-    /// Whether all was read.
+    /// Whether all bytes were read.
     var isAtEnd: Bool { offset == bytes.count }
 
     /// Reads one byte.
@@ -128,29 +129,29 @@ public struct CausalityReader {
         }
     }
 
-    /// Reads a whole number in its shortest form.
+    /// Reads an unsigned integer in the shortest form.
     public mutating func unsigned() throws(CausalityDecodeError) -> UInt64 {
         let start = offset
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), through: 63, by: 7) {
             let next = try byte()
             let bits = UInt64(next & 0x7f)
-            let isSpare = next == 0 && shift > 0
+            let isRedundant = next == 0 && shift > 0
             let isTooGreat = shift == 63 && next > 1
-            if isSpare || isTooGreat { break }
+            if isRedundant || isTooGreat { break }
             value |= bits << shift
             if next < 0x80 { return value }
         }
         throw .invalid(offset: start, what: "a whole number of 64 bits in its shortest form")
     }
 
-    /// Reads a whole number that may be negative.
+    /// Reads a signed integer.
     public mutating func signed() throws(CausalityDecodeError) -> Int64 {
         let value = try unsigned()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
-    /// Reads a whole number of at most 32 bits.
+    /// Reads an unsigned integer of at most 32 bits.
     public mutating func unsigned32() throws(CausalityDecodeError) -> UInt32 {
         let start = offset
         guard let value = UInt32(exactly: try unsigned()) else {
@@ -168,7 +169,7 @@ public struct CausalityReader {
         return Array(bytes[offset..<end])
     }
 
-    /// Reads a string; bytes that are not UTF-8 are refused.
+    /// Reads a string. Bytes that are not UTF-8 are an error.
     public mutating func string() throws(CausalityDecodeError) -> String {
         let start = offset
         guard let string = String(validating: try blob(), as: UTF8.self) else {
@@ -184,13 +185,14 @@ public struct CausalityReader {
         try flag() ? try read(&self) : nil
     }
 
-    /// Reads a count and as many elements.
+    /// Reads a count and that number of elements.
     public mutating func list<T: CausalityCodable>(
         of type: T.Type = T.self
     ) throws(CausalityDecodeError) -> [T] {
         let start = offset
         let count = try unsigned()
-        // Each element takes a byte at least, so a forged count is refused before memory is taken.
+        // Each element takes at least one byte, so a forged count is rejected before memory is
+        // allocated.
         guard count <= UInt64(bytes.count - offset) else {
             throw .invalid(offset: start, what: "a count that fits in the bytes")
         }
@@ -199,7 +201,7 @@ public struct CausalityReader {
         return values
     }
 
-    /// What a checking initialiser gave; its `nil` becomes an error at `start`.
+    /// The result of a failable initializer. `nil` becomes an error at `start`.
     func checked<T>(
         _ value: T?, from start: Int, _ what: String
     ) throws(CausalityDecodeError) -> T {

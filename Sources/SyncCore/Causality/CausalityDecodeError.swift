@@ -1,14 +1,14 @@
 // Why bytes are not valid causal state.
 
-/// Why a decoder refused bytes; each case names the byte, counted from 0.
+/// Why bytes cannot be decoded. `offset` is the index of the byte, from 0.
 public enum CausalityDecodeError: Error, Hashable, Sendable {
-    /// The bytes end before what was begun.
+    /// The bytes end before the value is complete.
     case truncated(offset: Int)
-    /// They were written by a codec that this one does not know.
+    /// The version byte is unknown.
     case unsupportedVersion(UInt8)
-    /// They break a rule of what they should hold; `what` says in words what belongs there.
+    /// The bytes are not valid here; `what` describes what is expected.
     case invalid(offset: Int, what: String)
-    /// Bytes follow what was to be decoded.
+    /// Bytes follow the value.
     case trailing(offset: Int)
 }
 

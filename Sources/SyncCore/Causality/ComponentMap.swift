@@ -76,15 +76,6 @@ public struct ComponentMap: DotStore {
         return fate
     }
 
-    /// The current value of each component that somebody has set, in order of ids.
-    public func standing(_ policy: ConflictPolicy) -> [(
-        component: String, sibling: Register.Sibling
-    )] {
-        components.compactMap { component in
-            policy.standing(component.register.siblings).map { (component.id, $0) }
-        }
-    }
-
     public mutating func join(_ other: Self, contexts: JoinContexts) {
         var kept: [Component] = []
         var left = components[...]

@@ -58,7 +58,7 @@ public enum ConflictPolicy: String, Hashable, Sendable, CaseIterable {
     public static let siblingsMax = 16
 
     /// The current sibling; `nil` if there is none.
-    public func standing<S: Concurrent>(_ siblings: [S]) -> S? {
+    public func current<S: Concurrent>(_ siblings: [S]) -> S? {
         if siblings.count < 2 { return siblings.first }
         return switch self {
         case .latest, .ask: Self.greatest(siblings)
@@ -79,8 +79,8 @@ public enum ConflictPolicy: String, Hashable, Sendable, CaseIterable {
     /// All siblings except the current one, greatest rank first: `conflict` in the notification of
     /// a concurrent edit.
     public func others<S: Concurrent>(_ siblings: [S]) -> [S] {
-        guard siblings.count > 1, let standing = standing(siblings) else { return [] }
-        return siblings.filter { $0.dot != standing.dot }.sorted { $0.rank > $1.rank }
+        guard siblings.count > 1, let current = current(siblings) else { return [] }
+        return siblings.filter { $0.dot != current.dot }.sorted { $0.rank > $1.rank }
     }
 
     /// The fate of the siblings when an author who had seen `seen` writes.
@@ -94,19 +94,19 @@ public enum ConflictPolicy: String, Hashable, Sendable, CaseIterable {
             fate.covered = siblings
             return fate
         }
-        let standing = standing(siblings)
+        let current = current(siblings)
         for sibling in siblings {
             if seen.covers(sibling.dot) {
                 fate.covered.append(sibling)
-            } else if dropsLosers, sibling.dot != standing?.dot {
+            } else if dropsLosers, sibling.dot != current?.dot {
                 fate.collapsed.append(sibling)
             } else {
                 fate.concurrent.append(sibling)
             }
         }
-        let spare = fate.concurrent.count - (Self.siblingsMax - 1)
-        if spare > 0 {
-            let oldest = fate.concurrent.sorted { $0.rank < $1.rank }.prefix(spare)
+        let excess = fate.concurrent.count - (Self.siblingsMax - 1)
+        if excess > 0 {
+            let oldest = fate.concurrent.sorted { $0.rank < $1.rank }.prefix(excess)
             fate.collapsed += oldest
             fate.concurrent.removeAll { one in oldest.contains { $0.dot == one.dot } }
         }

@@ -70,8 +70,8 @@ public enum ContextToken {
         }
     }
 
-    /// The most bytes of the token of a context: each entry or loose dot with its replica, and two
-    /// marks.
+    /// The most bytes of the token of a context. Each entry and each loose dot counts with its
+    /// replica and two separators.
     static func bytesMax(of context: CausalContext) -> Int {
         (context.vector.entries.count + context.loose.count)
             * dotBytesMax
@@ -181,10 +181,10 @@ struct TokenScanner {
         let start = position
         var value: UInt64 = 0
         while let byte = next, let digit = Self.digit(byte, radix) {
-            let isSpare = position > start && value == 0
+            let hasLeadingZero = position > start && value == 0
             let (product, overflow) = value.multipliedReportingOverflow(by: radix)
             let (sum, carry) = product.addingReportingOverflow(digit)
-            guard !isSpare, !overflow, !carry, sum <= max else {
+            guard !hasLeadingZero, !overflow, !carry, sum <= max else {
                 throw .invalid(position: start, expected: name)
             }
             value = sum

@@ -136,8 +136,8 @@ struct DotFunction<Entry: Dotted>: DotStore {
         entries.removeAll { $0.dot == dot }
     }
 
-    mutating func removeAll(where isOut: (Entry) -> Bool) {
-        entries.removeAll(where: isOut)
+    mutating func removeAll(where isGone: (Entry) -> Bool) {
+        entries.removeAll(where: isGone)
     }
 
     mutating func join(_ other: Self, contexts: JoinContexts) {

@@ -115,7 +115,7 @@ public struct EpochCounter: DotStore {
     /// The number under `policy`, before bounds are applied; `nil` if it does not fit in a
     /// `DecimalNumber`.
     public func value(_ policy: ConflictPolicy, default initial: DecimalNumber) -> DecimalNumber? {
-        value(of: policy.standing(bases), default: initial)
+        value(of: policy.current(bases), default: initial)
     }
 
     /// Sets the number with the new `dot`, for an author who had seen `seen`; `nil` resets it.

@@ -15,7 +15,7 @@ struct Admission {
     let leaving: GoodbyeReason?
     /// Why the store takes no edits; `nil` while it does.
     let trouble: String?
-    /// Whether a batch of the start has to be durable before anybody is answered.
+    /// Whether a batch from the daemon's start must be durable before any request is answered.
     let mustCommitFirst: Bool
     let answerBytesMax: Int
     let keysMax: Int
@@ -72,7 +72,7 @@ struct Admission {
         if let key, let verdict = judge(key, isKeyUnused: isKeyUnused) { return verdict }
         guard isEdit else { return .run }
         if leaving != nil {
-            return .refuse(.unbegun("the daemon is stopping; try again in a moment"))
+            return .refuse(.notStarted("the daemon is stopping; try again in a moment"))
         }
         return trouble.map { .refuse(.storeUnavailable($0)) } ?? .run
     }
@@ -85,13 +85,13 @@ struct Admission {
             return .replay(result, pending)
         case .inStore where !isKeyUnused:
             return .fetch(.key(uid: key.use.id.uid, key: key.use.id.key))
-        case .inStore, .unused: return lackOfRoom(key.usage).map { .refuse($0) }
+        case .inStore, .unused: return keyLimitError(key.usage).map { .refuse($0) }
         }
     }
 
     /// A used key is kept for the promised time, so a uid with too many keys cannot use another
     /// one. If the oldest key were dropped, its retry would be executed twice.
-    private func lackOfRoom(_ usage: KeyIndex.Usage) -> WireError? {
+    private func keyLimitError(_ usage: KeyIndex.Usage) -> WireError? {
         let bounds = [
             ("keysPerUserMax", usage.keys, keysMax),
             ("keyBytesPerUserMax", usage.bytes, keyBytesMax),

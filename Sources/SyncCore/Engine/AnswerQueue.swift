@@ -17,8 +17,8 @@ struct AnswerQueue {
         case ready([UInt8])
     }
 
-    /// What a connection needs that owes more than one answer. Freed with the last of them.
-    private final class Line {
+    /// The answers of a connection that owes several. Freed with the last of them.
+    private final class Backlog {
         /// Slots whose answers have not been moved to the chunks. The first one is still pending.
         var places = Queue<State>()
         /// The chunks after the first one.
@@ -33,7 +33,7 @@ struct AnswerQueue {
     private var firstNumber: UInt64 = 1
     /// What can be sent: nearly always one chunk.
     private var chunk: FrameChunk?
-    private var line: Line?
+    private var backlog: Backlog?
     /// Whether exactly one slot, `firstNumber`, is reserved. A request that is answered at once
     /// needs no more, and this takes no memory.
     private var hasSingle = false
@@ -41,16 +41,16 @@ struct AnswerQueue {
     private static let chunkBytes = 16 << 10
 
     /// Bytes of answers that are ready or pending.
-    var bytes: Int { (chunk?.count ?? 0) + (line?.bytes ?? 0) }
+    var bytes: Int { (chunk?.count ?? 0) + (backlog?.bytes ?? 0) }
 
     /// Whether no answer is pending or ready.
-    var isEmpty: Bool { chunk == nil && line == nil && !hasSingle }
+    var isEmpty: Bool { chunk == nil && backlog == nil && !hasSingle }
 
     /// Whether an answer can be sent.
     var hasOutput: Bool { chunk != nil }
 
     /// Whether an answer is pending.
-    var isWaiting: Bool { hasSingle || line.map { !$0.places.isEmpty } ?? false }
+    var isWaiting: Bool { hasSingle || backlog.map { !$0.places.isEmpty } ?? false }
 
     /// Whether the answer of a slot is ready or has been sent.
     func isAnswered(_ slot: Slot) -> Bool { slot.number < firstNumber }
@@ -61,36 +61,36 @@ struct AnswerQueue {
             hasSingle = true
             return Slot(number: firstNumber)
         }
-        let line = spread()
-        line.places.append(.waiting)
-        return Slot(number: firstNumber + UInt64(line.places.count) - 1)
+        let backlog = backlogWithSingle()
+        backlog.places.append(.waiting)
+        return Slot(number: firstNumber + UInt64(backlog.places.count) - 1)
     }
 
     /// Fills a slot. An empty frame means that the request gets no answer.
     mutating func fill(_ slot: Slot, with frame: [UInt8]) {
         guard slot.number >= firstNumber else { return }
-        let line = spread()
+        let backlog = backlogWithSingle()
         let index = Int(slot.number - firstNumber)
         guard index == 0 else {
-            line.bytes += frame.count
-            line.places[index] = .ready(frame)
+            backlog.bytes += frame.count
+            backlog.places[index] = .ready(frame)
             return
         }
-        line.places.takeFirst()
+        backlog.places.takeFirst()
         firstNumber += 1
         write(frame)
-        moveReady(line)
+        moveReady(backlog)
     }
 
     /// Moves answers to the chunks that waited only for the one before them.
-    private mutating func moveReady(_ line: Line) {
-        while case .ready(let frame)? = line.places.first {
-            line.bytes -= frame.count
+    private mutating func moveReady(_ backlog: Backlog) {
+        while case .ready(let frame)? = backlog.places.first {
+            backlog.bytes -= frame.count
             write(frame)
-            line.places.takeFirst()
+            backlog.places.takeFirst()
             firstNumber += 1
         }
-        if line.isEmpty { self.line = nil }
+        if backlog.isEmpty { self.backlog = nil }
     }
 
     /// Fills a slot with a response (JSON text), as a frame. If it can be sent now, which is nearly
@@ -99,20 +99,20 @@ struct AnswerQueue {
         guard slot.number == firstNumber, isWaiting else {
             return fill(slot, with: Frame.encode(text: text))
         }
-        if !hasSingle { line?.places.takeFirst() }
+        if !hasSingle { backlog?.places.takeFirst() }
         hasSingle = false
         firstNumber += 1
         let count = Frame.headerBytes + text.count
         withChunk(for: count) { $0.append(frameOf: text) }
-        if let line { moveReady(line) }
+        if let backlog { moveReady(backlog) }
     }
 
     /// Adds an answer after all others.
     mutating func append(_ frame: [UInt8]) {
         guard isWaiting else { return write(frame) }
-        let line = spread()
-        line.bytes += frame.count
-        line.places.append(.ready(frame))
+        let backlog = backlogWithSingle()
+        backlog.bytes += frame.count
+        backlog.places.append(.ready(frame))
     }
 
     /// Moves what can be sent to `output`.
@@ -120,24 +120,24 @@ struct AnswerQueue {
         guard let chunk else { return }
         output.append(own: chunk)
         self.chunk = nil
-        guard let line else { return }
-        for chunk in line.chunks {
+        guard let backlog else { return }
+        for chunk in backlog.chunks {
             output.append(own: chunk)
-            line.bytes -= chunk.count
+            backlog.bytes -= chunk.count
         }
-        line.chunks = []
-        if line.isEmpty { self.line = nil }
+        backlog.chunks = []
+        if backlog.isEmpty { self.backlog = nil }
     }
 
-    /// Moves the single slot to the line, because there are more now.
-    private mutating func spread() -> Line {
-        let line = line ?? Line()
-        self.line = line
+    /// The backlog, which now contains the single slot too.
+    private mutating func backlogWithSingle() -> Backlog {
+        let backlog = backlog ?? Backlog()
+        self.backlog = backlog
         if hasSingle {
             hasSingle = false
-            line.places.append(.waiting)
+            backlog.places.append(.waiting)
         }
-        return line
+        return backlog
     }
 
     private mutating func write(_ frame: [UInt8]) {
@@ -153,13 +153,13 @@ struct AnswerQueue {
             self.chunk = chunk
             return append(chunk)
         }
-        if line?.chunks.isEmpty ?? true, chunk.unusedBytes >= count { return append(chunk) }
-        let line = line ?? Line()
-        self.line = line
-        line.bytes += count
-        if let last = line.chunks.last, last.unusedBytes >= count { return append(last) }
+        if backlog?.chunks.isEmpty ?? true, chunk.unusedBytes >= count { return append(chunk) }
+        let backlog = backlog ?? Backlog()
+        self.backlog = backlog
+        backlog.bytes += count
+        if let last = backlog.chunks.last, last.unusedBytes >= count { return append(last) }
         let next = FrameChunk(capacity: max(Self.chunkBytes, count))
-        line.chunks.append(next)
+        backlog.chunks.append(next)
         append(next)
     }
 }

@@ -37,7 +37,7 @@ final class Cell {
     }
 
     /// The same field as readers see it, with the content after a silent write.
-    func affirmed(by content: CellContent) -> Cell {
+    func withSilentWrites(_ content: CellContent) -> Cell {
         let cell = Cell(content, revision: revision, at: at, by: by)
         cell.shown = shown
         cell.text = text
@@ -61,7 +61,7 @@ struct CellContent {
     /// A secure value exists but cannot be decrypted, because the key was lost.
     var isUnreadable = false
     /// Silent writes among those of the store, in the order of their places; nearly always none.
-    var affirmations: [Affirmation] = []
+    var silentWrites: [SilentWrite] = []
 
     /// The leases of the value; nearly always none.
     var leases: LeaseStack?
@@ -75,10 +75,10 @@ struct CellContent {
     /// A control with what was kept of it.
     init(
         _ index: Int, of definition: FormDefinition, store: FieldStore?,
-        affirmations: [Affirmation] = [], leases: LeaseStack? = nil
+        silentWrites: [SilentWrite] = [], leases: LeaseStack? = nil
     ) {
         self.store = store
-        self.affirmations = affirmations
+        self.silentWrites = silentWrites
         self.leases = leases
         value = .null
         resolve(index, of: definition)
@@ -92,13 +92,13 @@ struct CellContent {
         value = definition.controls[index].defaultValue
         switch store {
         case .register(let register):
-            guard let standing = policy.standing(register.siblings)?.payload.value else { return }
+            guard let current = policy.current(register.siblings)?.payload.value else { return }
             isSet = true
-            value = standing
+            value = current
         case .components(let components):
             var rows = value.objectValue ?? JSONObject()
             for component in components.components {
-                guard let tag = policy.standing(component.register.siblings)?.payload.value
+                guard let tag = policy.current(component.register.siblings)?.payload.value
                 else { continue }
                 isSet = true
                 // The default has the components in their order.
@@ -111,12 +111,12 @@ struct CellContent {
             isSet = true
             value = .array(tags.tags.map(\.json))
         case .counter(let counter):
-            let standing = policy.standing(counter.bases)
+            let current = policy.current(counter.bases)
             // Increments to a base other than the current one are ignored.
             isSet =
-                standing?.value != nil
-                || counter.increments.contains { $0.epoch == standing?.dot }
-            value = Self.number(counter, standing, index, definition)
+                current?.value != nil
+                || counter.increments.contains { $0.epoch == current?.dot }
+            value = Self.number(counter, current, index, definition)
         case .presses(let counter):
             isSet = !counter.isEmpty
             value = .object(
@@ -164,12 +164,12 @@ struct CellContent {
             _ all: [S], _ value: (S) -> JSON, _ author: (S) -> Author
         ) -> [Sibling] {
             let others = listedOnly ? policy.listed(all) : policy.others(all)
-            guard !others.isEmpty, let current = policy.standing(all) else { return [] }
-            var told = [value(current)]
+            guard !others.isEmpty, let current = policy.current(all) else { return [] }
+            var listed = [value(current)]
             return others.compactMap { other in
                 let value = value(other)
-                if told.contains(value) { return nil }
-                told.append(value)
+                if listed.contains(value) { return nil }
+                listed.append(value)
                 return Sibling(
                     value: value, by: author(other).wire,
                     at: Timestamp(milliseconds: other.stamp.milliseconds))
@@ -203,7 +203,7 @@ package struct CellRow: CausalityCodable, Sendable {
     package var at: Int64
     package var by: Author?
     package var store: FieldStore?
-    var affirmations: [Affirmation]
+    var silentWrites: [SilentWrite]
     var leases: LeaseStack?
 
     package func write(to writer: inout CausalityWriter) {
@@ -211,9 +211,9 @@ package struct CellRow: CausalityCodable, Sendable {
         writer.signed(at)
         writer.optional(by) { $1.write(to: &$0) }
         writer.optional(store) { $1.write(to: &$0) }
-        // Rows of before, and nearly all of now, end here.
-        if !affirmations.isEmpty || leases != nil {
-            writer.list(affirmations.lazy.map(AffirmationRow.init))
+        // Nearly all rows end here, and all rows that earlier versions wrote.
+        if !silentWrites.isEmpty || leases != nil {
+            writer.list(silentWrites.lazy.map(SilentWriteRow.init))
         }
         leases?.write(to: &writer)
     }
@@ -223,7 +223,7 @@ package struct CellRow: CausalityCodable, Sendable {
         at = cell.at
         by = cell.by
         store = cell.store
-        affirmations = cell.content.affirmations
+        silentWrites = cell.content.silentWrites
         leases = cell.content.leases
     }
 
@@ -236,17 +236,17 @@ package struct CellRow: CausalityCodable, Sendable {
         store = try reader.optional { reader throws(CausalityDecodeError) in
             try FieldStore(from: &reader)
         }
-        affirmations = []
+        silentWrites = []
         leases = nil
         if reader.isAtEnd { return }
         let start = reader.offset
-        for row in try reader.list(of: AffirmationRow.self) {
-            guard let affirmation = row.affirmation(in: store) else {
+        for row in try reader.list(of: SilentWriteRow.self) {
+            guard let silentWrite = row.silentWrite(in: store) else {
                 throw .invalid(offset: start, what: "a tag of a silent write")
             }
-            affirmations.append(affirmation)
+            silentWrites.append(silentWrite)
         }
-        affirmations.sort { $0.place < $1.place }
+        silentWrites.sort { $0.place < $1.place }
         if !reader.isAtEnd { leases = try LeaseStack.read(from: &reader) }
     }
 }
@@ -258,7 +258,7 @@ extension CellRow {
         return CellContent(
             index, of: definition,
             store: store?.kind == kind ? store : kind.map { FieldStore($0) },
-            affirmations: affirmations,
+            silentWrites: silentWrites,
             leases: store?.kind == kind && Transaction.canLease(store) ? leases : nil)
     }
 }

@@ -47,7 +47,7 @@ struct ChangeLog {
         _ frame: [UInt8], touched: FieldNumbers?, bytesMax: Int, retained: RetainedBytes
     ) {
         if lastRead.from != .max { lastRead = (.max, 0, .max, Output()) }
-        let chunk = chunkWithRoom(for: frame.count, bytesMax: bytesMax)
+        let chunk = chunkWithSpace(for: frame.count, bytesMax: bytesMax)
         let range = chunk.append(frame)
         entries.append(
             Entry(chunk: chunk, start: range.lowerBound, end: range.upperBound, touched: touched))
@@ -61,7 +61,7 @@ struct ChangeLog {
         self = ChangeLog(next: next)
     }
 
-    private mutating func chunkWithRoom(for count: Int, bytesMax: Int) -> FrameChunk {
+    private mutating func chunkWithSpace(for count: Int, bytesMax: Int) -> FrameChunk {
         var capacity = Self.chunkBytesMin
         if let newest {
             if newest.unusedBytes >= count { return newest }
@@ -101,7 +101,7 @@ struct ChangeLog {
     mutating func read(
         from cursor: inout UInt64, filter: FieldNumbers?, into output: inout Output, bytesMax: Int
     ) {
-        precondition(cursor >= first, "a cursor off the end is brought up to date, not read")
+        precondition(cursor >= first, "an entry before the cursor's was dropped; coalesce instead")
         if let filter {
             readFiltered(from: &cursor, filter: filter, into: &output, bytesMax: bytesMax)
             return

@@ -41,7 +41,7 @@ struct Clocks {
         deadlines.takeDue(at: read())
     }
 
-    /// When the deadlines want the engine (monotonic nanoseconds); `nil` if there are none.
+    /// When the deadlines must be checked next (monotonic nanoseconds); `nil` if there are none.
     var nextDeadline: UInt64? {
         deadlines.wait(at: reading).map { now.monotonicNanoseconds &+ UInt64($0) * 1_000_000 }
     }

@@ -46,7 +46,7 @@ extension Connection {
         }
     }
 
-    private var active: ClientState {
+    private var clientStateOrNew: ClientState {
         if let clientState { return clientState }
         let made = ClientState()
         clientState = made
@@ -54,10 +54,10 @@ extension Connection {
     }
 
     var activity: ActivityState {
-        let active = active
-        if let activity = active.activity { return activity }
+        let state = clientStateOrNew
+        if let activity = state.activity { return activity }
         let made = ActivityState()
-        active.activity = made
+        state.activity = made
         return made
     }
 
@@ -68,14 +68,14 @@ extension Connection {
         if clientState.isBlank { self.clientState = nil }
     }
 
-    /// What is known of it as a holder of leases; `nil` if it holds none.
+    /// Its state as a holder of leases; `nil` if it holds none.
     var leaseHolder: LeaseHolder? { clientState?.leaseHolder }
 
-    /// The same; made if it held none so far.
+    /// The same; created if it has held none so far.
     func makeLeaseHolder(at now: Int64) -> LeaseHolder {
-        let active = active
-        let holder = active.leaseHolder ?? LeaseHolder(at: now)
-        active.leaseHolder = holder
+        let state = clientStateOrNew
+        let holder = state.leaseHolder ?? LeaseHolder(at: now)
+        state.leaseHolder = holder
         return holder
     }
 
@@ -90,11 +90,11 @@ extension Connection {
 
     /// Stores the content of `hello`.
     func greet(client: String, tty: String?, session: String?) {
-        let active = active
-        active.client = client
-        active.tty = tty
-        active.session = session
-        active.author = nil
+        let state = clientStateOrNew
+        state.client = client
+        state.tty = tty
+        state.session = session
+        state.author = nil
     }
 
     /// The author for dots and history, cached until the next `hello`.
@@ -104,7 +104,7 @@ extension Connection {
             user: peer.user, uid: peer.uid, client: client, tty: tty, connection: id.number,
             replica: replica
         ).withText()
-        active.author = author
+        clientStateOrNew.author = author
         return author
     }
 
@@ -120,7 +120,7 @@ extension Connection {
         activity.pendingBytes += answerBytes
     }
 
-    /// The edit waits no longer.
+    /// The edit does not wait any more.
     func editSettled(answerBytes: Int) {
         let activity = activity
         activity.editsPending -= 1
@@ -132,8 +132,8 @@ extension Connection {
         clientState?.activity?.ownDots[form]
     }
 
-    /// Notes what it wrote to a form. `held` gives what the form's stores hold, `living` the forms
-    /// that there are.
+    /// Records what it wrote to a form. `held` returns the dots in the form's stores, `living` the
+    /// forms that exist.
     func note(
         _ dots: Few<Dot>, in form: FormKey, held: () -> Set<Dot>, living: () -> Set<FormKey>
     ) {

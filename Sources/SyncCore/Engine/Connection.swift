@@ -46,7 +46,7 @@ final class Connection: ConnectionKeeper {
     var isReady = false
     var isWriting = false
     /// The write in progress contains the `goodbye`. Nothing may follow it.
-    var hasLeave = false
+    var isWritingGoodbye = false
     /// Whether the connection has ended.
     var isGone = false
     /// The peer has shut down its side, or nothing more can be read.
@@ -101,7 +101,7 @@ final class Connection: ConnectionKeeper {
     }
 
     /// Whether the connection only watches one form, and no output is noted or in progress.
-    @inline(__always) var takesNews: Bool {
+    @inline(__always) var takesChangesOnly: Bool {
         guard case .one = subscriptions else { return false }
         return !isReady && !isWriting && !isGone && isAtRest
     }
@@ -110,7 +110,7 @@ final class Connection: ConnectionKeeper {
     @inline(__always) var hasWork: Bool { clientState?.activity?.inbox.isEmpty == false }
 
     /// Whether a new request can be processed when its uid has a turn.
-    var takesTurns: Bool { progress == .idle && !hasWork }
+    var canStartRequest: Bool { progress == .idle && !hasWork }
 
     /// Bytes of queued requests.
     @inline(__always) var inboxBytes: Int { clientState?.activity?.inbox.bytes ?? 0 }

@@ -103,8 +103,8 @@ struct Deadlines {
         return wait
     }
 
-    /// Entries that were moved or cancelled leave their heap when they come first, or when they are
-    /// more than those that count.
+    /// Removes obsolete entries (moved or cancelled deadlines): when they are first in their heap,
+    /// or all of them when they are the larger part.
     private mutating func tidy() {
         let times = times
         steady.tidy(kept: times.count) { times[$0.name] == .steady($0.at) }
@@ -112,7 +112,7 @@ struct Deadlines {
     }
 }
 
-/// A binary heap of names by time, the earliest first, in which some entries count no longer.
+/// A binary heap of names by time, the earliest first. Some entries may be obsolete.
 private struct DeadlineHeap {
     struct Entry {
         var at: Int64
@@ -129,12 +129,12 @@ private struct DeadlineHeap {
         rise(from: entries.count - 1)
     }
 
-    /// Removes entries that do not count: the first ones, or all if they are the larger part.
-    mutating func tidy(kept: Int, _ counts: (Entry) -> Bool) {
+    /// Removes obsolete entries: the first ones, or all if they are the larger part.
+    mutating func tidy(kept: Int, _ isValid: (Entry) -> Bool) {
         if entries.count > 2 * kept + 64 {
-            entries = entries.filter(counts).sorted { $0.at < $1.at }
+            entries = entries.filter(isValid).sorted { $0.at < $1.at }
         }
-        while let first = entries.first, !counts(first) { removeFirst() }
+        while let first = entries.first, !isValid(first) { removeFirst() }
     }
 
     private mutating func removeFirst() {

@@ -57,11 +57,11 @@ extension Engine {
     func endBackup(of connection: Connection) {
         guard let number = connection.backup else { return }
         connection.backup = nil
-        giveUp(backup: number)
+        deleteBackup(number)
     }
 
     /// Deletes a snapshot whose connection has ended.
-    func giveUp(backup number: Int64) {
+    func deleteBackup(_ number: Int64) {
         effects.append(.fetch(link.newFetch(), .backupEnd(number), uid: 0))
     }
 }

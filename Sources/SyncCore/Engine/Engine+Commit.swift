@@ -13,7 +13,7 @@ extension Engine {
         if let image = link.retry(at: now.monotonicNanoseconds) { effects.append(.rebuild(image)) }
         forgetWritten()
         closeStalled()
-        for cutOff in effects.takeCutOffs() { perform(cutOff) }
+        for cutOff in effects.takeCutOffs() { close(cutOff) }
         doChores()
         if link.canSend, isTimeToWrite, batchWaitsUntil == nil {
             let batch = link.send(clock: clocks.kept, at: now.monotonicNanoseconds)
@@ -150,18 +150,18 @@ extension Engine {
             return
         }
         form.commitAtOnce(extent)
-        happen(event)
+        makeVisible(event)
     }
 
     /// Adds silent writes of cells to the batch: they become durable, and nobody is notified.
     func gather(_ cells: Few<Int>, of form: LiveForm) {
-        link.gathering.withChanges(form) { dirty in
-            for index in cells { dirty.cells.insert(index) }
+        link.gathering.withChanges(form) { changes in
+            for index in cells { changes.cells.insert(index) }
         }
         if configuration.durability != .commit { form.commitAtOnce(.cells(cells)) }
     }
 
-    /// A batch is durable, but for the forms in `failures`.
+    /// A batch is durable, except the forms in `failures`.
     func committed(_ number: UInt64, _ failures: [FormFailure]) {
         guard var batch = link.take(number) else { return }
         counters.commits += 1
@@ -173,9 +173,9 @@ extension Engine {
             // Below `commit`, readers see these edits already, and perhaps later ones.
             for changes in batch.changes { changes.takeEffect() }
         }
-        for event in batch.events { happen(event) }
+        for event in batch.events { makeVisible(event) }
         link.keys.committed(batch.keys.map(\.id))
-        for waiter in batch.waiters { settle(waiter) }
+        for waiter in batch.waiters { answerWaiter(waiter) }
         resumeAwaiting()
         for waiter in batch.waiters + refused {
             guard let connection = connections[waiter.connection], connection.hasWork else {
@@ -185,8 +185,8 @@ extension Engine {
         }
     }
 
-    /// An edit is no longer pending: its connection gets the answer, or the error instead.
-    func settle(_ waiter: OpenBatch.Waiter, refused error: WireError? = nil) {
+    /// Sends the answer of an edit that is not pending any more, or the error instead.
+    func answerWaiter(_ waiter: OpenBatch.Waiter, refused error: WireError? = nil) {
         guard let connection = connections[waiter.connection] else { return }
         connection.editSettled(answerBytes: waiter.response.count)
         if error != nil { counters.refused += 1 }
@@ -212,7 +212,7 @@ extension Engine {
         for connection in settled where connection.editsPending == 0 { closeIfDone(connection) }
     }
 
-    private func happen(_ event: OpenBatch.Event) {
+    private func makeVisible(_ event: OpenBatch.Event) {
         switch event {
         case .revision(let form, let frame, let touched, let definition):
             append(frame, form.numbers(ofControls: touched, in: definition), to: form)
@@ -224,17 +224,17 @@ extension Engine {
                 revoke(subscription, at: listing.revision)
             }
             renewFilters(of: form)
-            list(listing.frame, for: listing.readers)
+            notifyListWatchers(listing.frame, for: listing.readers)
         case .created(let form, let listing):
             if form.existence == .creating { form.existence = .there }
             // Creation is revision 1, even if later revisions are in the same batch.
             form.changeLog.restart(next: 2)
-            list(listing.frame, for: listing.readers)
+            notifyListWatchers(listing.frame, for: listing.readers)
         case .deleted(let form, let listing):
             form.existence = .gone
             registry.remove(form)
             append(listing.frame, nil, to: form)
-            list(listing.frame, for: listing.readers)
+            notifyListWatchers(listing.frame, for: listing.readers)
         }
     }
 

@@ -40,7 +40,7 @@ extension Engine {
     func disconnect(_ id: ConnectionID) {
         guard let connection = connections.remove(id) else { return }
         connection.isGone = true
-        leaveLeases(of: connection)
+        startReclaimTime(of: connection)
         connection.owner = nil
         connection.account.unfinishedBytes -= connection.decoder.gatheredBytes
         _ = withdraw(connection)
@@ -63,7 +63,7 @@ extension Engine {
 
     /// Closes a connection whose peer sends no more, when all its requests are answered.
     func closeIfDone(_ connection: Connection) {
-        guard connection.isAtEnd, connection.takesTurns, !connection.answers.isWaiting,
+        guard connection.isAtEnd, connection.canStartRequest, !connection.answers.isWaiting,
             connection.subscriptions.isEmpty, connection.catalogCursor == nil
         else { return }
         end(connection)
@@ -82,7 +82,7 @@ extension Engine {
                 connection.answers.fill(slot, with: [])
                 continue
             }
-            refuse(call, .unbegun("the connection closes; ask again on a new one"))
+            refuse(call, .notStarted("the connection closes; ask again on a new one"))
         }
         closeOnceSettled(connection)
         scheduler.markReady(connection)
@@ -172,7 +172,7 @@ extension Engine {
 
     private func receive(_ text: UnsafeRawBufferPointer, from connection: Connection) {
         connection.leaseHolder?.lastFrame = clocks.steadyMilliseconds()
-        if connection.takesTurns, connection.account.unitsLeft > 0,
+        if connection.canStartRequest, connection.account.unitsLeft > 0,
             connection.owedBytes <= configuration.limits.answerBytesMax
         {
             receiveFrame(text, connection)
@@ -195,7 +195,7 @@ extension Engine {
     /// Processes a frame. Its text costs one unit for every 128 bytes, in addition to the requests.
     private func receiveFrame(_ text: UnsafeRawBufferPointer, _ connection: Connection) {
         scheduler.spend(1 + text.count >> 7, connection.account)
-        if let plain = PlainRequest(text), perform(plain, connection) { return }
+        if let plain = PlainRequest(text), executePlain(plain, connection) { return }
         take(decoder.decode(text), connection)
     }
 

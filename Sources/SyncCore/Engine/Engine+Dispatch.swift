@@ -43,7 +43,7 @@ extension Engine {
         charge(connection, began) { carryOut(verdict, request, call) }
     }
 
-    /// Charges what a request comes to: its answer, the steps of its patterns, and its time.
+    /// Runs `work` and charges the account for its answer, the steps of its patterns, and its time.
     @inline(__always)
     func charge(_ connection: Connection, _ began: UInt64?, _ work: () -> Void) {
         let owed = connection.owedBytes
@@ -132,8 +132,8 @@ extension Engine {
         case .stateSubscribe(let params): try subscribe(params, call)
         case .stateUnsubscribe(let form): try unsubscribe(form, call)
         case .stateHistory(let params): try history(params, call)
-        case .stateUndo(let params): try takeBack(.undo, params, call, request)
-        case .stateRedo(let params): try takeBack(.redo, params, call, request)
+        case .stateUndo(let params): try undoOrRedo(.undo, params, call, request)
+        case .stateRedo(let params): try undoOrRedo(.redo, params, call, request)
         case .stateReveal(let params): try reveal(params, call)
         case .presenceUpdate(let params): try presenceUpdate(params, call)
         case .serverStatus: serverStatus(call)

@@ -15,7 +15,7 @@ extension Engine {
 
     // MARK: - Failure
 
-    /// A commit may or may not have happened. No client has been told of its edits; they are
+    /// A commit may or may not have succeeded. No client has been told of its edits; they are
     /// answered `unavailable`. The committed state is written to a new file with a new replica, so
     /// no dot of this batch can be issued twice (ARCHITECTURE.md, The life of an edit).
     func commitFailed(_ number: UInt64, _ reason: String) {
@@ -51,7 +51,7 @@ extension Engine {
         }
         // Below `commit` the edits are still valid; their answers only waited for the slow disk.
         let error = waitsForCommits ? WireError.storeUnavailable(reason) : nil
-        for waiter in batch.waiters { settle(waiter, refused: error) }
+        for waiter in batch.waiters { answerWaiter(waiter, refused: error) }
     }
 
     /// Restores the last committed state of a form.

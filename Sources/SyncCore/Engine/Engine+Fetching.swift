@@ -34,7 +34,7 @@ extension Engine {
         }
         guard let purpose = link.takeFetch(id) else {
             // The connection has ended.
-            if case .backup(let number, _) = answer { giveUp(backup: number) }
+            if case .backup(let number, _) = answer { deleteBackup(number) }
             return
         }
         if case .page(let subscription) = purpose {
@@ -45,7 +45,7 @@ extension Engine {
         guard let call = purpose.call, connections[call.connection.id] === call.connection,
             call.connection.awaitedFetch == id
         else {
-            if case .backup(let number, _) = answer { giveUp(backup: number) }
+            if case .backup(let number, _) = answer { deleteBackup(number) }
             return
         }
         call.connection.advance(to: .idle)

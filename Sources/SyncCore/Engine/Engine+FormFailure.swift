@@ -27,7 +27,7 @@ extension Engine {
                 link.keys.committed(keys.map(\.id))
             }
             for waiter in parts.flatMap(\.waiters) {
-                settle(waiter, refused: error)
+                answerWaiter(waiter, refused: error)
                 waiters.append(waiter)
             }
         }

@@ -214,7 +214,7 @@ extension Engine {
                 form: form, definition: definition, applied: file.json, isCreation: false,
                 isIdle: file.json == state.applied)
         }
-        try requireRoomForForm(peer)
+        try requireFormLimits(peer)
         try requireVersion(params.ifVersion, 0, file.name)
         let form = LiveForm(
             key: registry.nextKey, name: file.name, owner: peer.uid, log: newLogName(),
@@ -267,7 +267,7 @@ extension Engine {
         }
     }
 
-    private func requireRoomForForm(_ peer: Peer) throws(WireError) {
+    private func requireFormLimits(_ peer: Peer) throws(WireError) {
         let limits = configuration.limits
         // A form that is being deleted no longer counts.
         let present = forms.filter { $0.existence != .deleting }
@@ -304,7 +304,7 @@ extension Engine {
     }
 
     /// Sends a frame to the watchers of the form list that may read the form.
-    func list(_ frame: [UInt8], for readers: FormReaders) {
+    func notifyListWatchers(_ frame: [UInt8], for readers: FormReaders) {
         registry.catalog.append(
             frame, readers: readers, bytesMax: configuration.limits.changeLogBytesMax)
         for connection in registry.catalog.watchers { scheduler.markReady(connection) }

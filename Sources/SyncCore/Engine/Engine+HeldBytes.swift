@@ -15,8 +15,8 @@ extension Engine {
         }
     }
 
-    /// Closes those who were found to hold too much or to be too far behind.
-    func perform(_ cutOff: Effects.CutOff) {
+    /// Closes connections that hold too much memory or are too far behind.
+    func close(_ cutOff: Effects.CutOff) {
         switch cutOff {
         case .slow(let connection):
             guard connections[connection.id] === connection else { return }

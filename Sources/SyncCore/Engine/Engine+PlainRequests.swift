@@ -2,20 +2,21 @@
 
 extension Engine {
     /// Executes a plain request. Returns `false` and does nothing if it cannot be executed now, or
-    /// names what is not there: then `perform` of its `Request` makes it wait or answers it.
-    func perform(_ plain: PlainRequest, _ connection: Connection) -> Bool {
+    /// if the form or field does not exist. Then the frame is decoded into a `Request`, and
+    /// `perform` makes it wait or answers it.
+    func executePlain(_ plain: PlainRequest, _ connection: Connection) -> Bool {
         guard connection.isIntroduced else { return false }
         switch plain.content {
         case .ping:
-            return perform(plain, .neither, connection) { call throws(WireError) in
+            return executePlain(plain, .neither, connection) { call throws(WireError) in
                 answer(call) { EmptyResult().encode(into: &$0) }
             }
         case .get(let name, let field):
-            // A glob is the id of no field.
+            // No field has a glob as its id.
             guard let form = registry.look(up: name), form.isReadable,
                 let control = form.committed.definition.index(of: field)
             else { return false }
-            return perform(plain, .read, connection) { call throws(WireError) in
+            return executePlain(plain, .read, connection) { call throws(WireError) in
                 try require(.read, form, form.committed, nil, connection.peer)
                 read(CollectionOfOne(control), of: form, call)
             }
@@ -23,7 +24,7 @@ extension Engine {
             guard let form = registry.look(up: name), form.isEditable,
                 let control = form.working.definition.index(of: field)
             else { return false }
-            return perform(plain, .edit, connection) { call throws(WireError) in
+            return executePlain(plain, .edit, connection) { call throws(WireError) in
                 try set(
                     control, of: form, action, context: context.map { String(plain: $0) }, call)
             }
@@ -31,7 +32,7 @@ extension Engine {
     }
 
     @inline(__always)
-    private func perform(
+    private func executePlain(
         _ plain: PlainRequest, _ kind: Admission.Kind, _ connection: Connection,
         _ body: (PendingCall) throws(WireError) -> Void
     ) -> Bool {

@@ -61,7 +61,7 @@ extension Engine {
         var slowest = form.presence.sequence
         let isCrowded = form.presence.goneCount > PresenceBoard.goneMax
         for subscription in form.subscriptions {
-            // Who was told of nobody need not be told that somebody left.
+            // A subscriber that was told of nobody need not be told that somebody left.
             guard let cursor = subscription.presenceCursor, cursor > 0 else { continue }
             if isCrowded, !subscription.connection.isReady,
                 cursor < form.presence.sequence - UInt64(PresenceBoard.goneMax)

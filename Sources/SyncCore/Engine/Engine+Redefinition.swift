@@ -44,9 +44,9 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - text: the definition as JSON text.
-    ///   - plan: what becomes of the values.
-    /// - Throws: where that takes more than a frame, which no client would take and every
-    ///   subscriber be cut off by; the state is then as it was.
+    ///   - plan: how the values are migrated.
+    /// - Throws: if the notification is longer than a frame. No client accepts one, so every
+    ///   subscriber would be disconnected. The state is then unchanged.
     func redefine(
         _ change: Redefinition, _ text: [UInt8], _ plan: FormMigration, by author: Author,
         _ message: String?, _ stamp: HybridTimestamp
@@ -156,7 +156,7 @@ extension Engine {
             let cell = Cell(
                 form.working.cells[index].content, revision: form.working.revision,
                 at: stamp.milliseconds, by: author)
-            // What it shows was worked out just now, of many sources perhaps.
+            // The comparison above has computed this, perhaps from many sources.
             cell.shown = form.working.cells[index].shown
             form.working.cells[index] = cell
             changes.append(
@@ -182,7 +182,7 @@ extension LiveForm {
 }
 
 extension FormState {
-    /// The definition for those who are told of it: without values for watchers of the form list.
+    /// The definition for a notification. Watchers of the form list get it without values.
     ///
     /// - Parameter text: The definition as JSON text.
     fileprivate func described(

@@ -4,7 +4,7 @@ extension Engine {
     /// Notes that secrets may arrive if a definition has a secure control. This holds for the rest
     /// of the run.
     func expectSecrets(of definition: FormDefinition) {
-        if registry.isFirstWithSecrets(definition) { environment.keepMemoryClean() }
+        if registry.noteSecrets(in: definition) { environment.keepMemoryClean() }
     }
 
     /// Frees, and so clears, the writer's buffer if it may contain a secret.

@@ -42,7 +42,7 @@ extension Engine {
         return state.indexes(matching: globs)
     }
 
-    /// The units for matching globs against so many fields, or for sending so many fields.
+    /// The units for matching globs against this many fields, or for sending them.
     static func units(matching globs: GlobSet?, fields: Int) -> Int {
         ((fields * (globs?.steps ?? 0)) >> 11) + (fields >> 4)
     }
@@ -91,11 +91,12 @@ extension Engine {
             form: form.name, field: id)
     }
 
-    /// Users and groups that a refusal names.
+    /// The most users and groups that an error message names.
     private static var namedPrincipalsMax: Int { 8 }
 
-    /// Whether the peer may. A request may name ten thousand controls: a long list is gone through
-    /// once for each control that has its own, and once for all others.
+    /// Whether the peer has permission for an action. A request may name ten thousand controls, so
+    /// the result for a long access list is kept during the request: each control's own list, and
+    /// the list of all others, is searched once.
     private func isPermitted(
         _ action: FormAction, _ form: LiveForm, _ state: FormState, _ control: Int?, _ peer: Peer
     ) -> Bool {
@@ -111,7 +112,7 @@ extension Engine {
         return isPermitted
     }
 
-    /// Refuses what the peer may not, and says so in the log.
+    /// Throws and logs `forbidden` unless the peer has permission for an action.
     func require(
         _ action: FormAction, _ form: LiveForm, _ state: FormState, _ control: Int?, _ peer: Peer
     ) throws(WireError) {
@@ -157,7 +158,7 @@ extension Engine {
             guard let control = definition.index(of: change.field) else {
                 throw noField(change.field, form, state)
             }
-            // Whether a control is pressed or written, it is judged once.
+            // Each control is checked once for writing and once for pressing.
             if permitted.insert(control << 1 | (change.action.isPress ? 1 : 0)) {
                 try requireEdit(change.action, form, state, control, connection.peer)
                 try requireMessage(params.message, definition, control, form)
@@ -188,7 +189,7 @@ extension Engine {
             undoes: nil, message: params.message, call)
     }
 
-    /// Rejects an edit without a message where the definition asks for one.
+    /// Rejects an edit without a message if the definition requires one.
     func requireMessage(
         _ message: String?, _ definition: FormDefinition, _ control: Int, _ form: LiveForm
     ) throws(WireError) {
@@ -202,7 +203,7 @@ extension Engine {
         throw error
     }
 
-    /// The same for one change, by its control.
+    /// `state.set` with one change, whose control is known.
     func set(
         _ control: Int, of form: LiveForm, _ action: Change.Action, context token: String?,
         _ call: PendingCall
@@ -225,7 +226,7 @@ extension Engine {
             message: nil, call)
     }
 
-    /// Rejects edits of a form that the peer may not read or that the store does not take.
+    /// Rejects edits of a form that the peer may not read, or whose edits the store has rejected.
     private func requireEdits(of form: LiveForm, _ peer: Peer) throws(WireError) {
         try require(.read, form, form.working, nil, peer)
         try requireWritable(form)
@@ -318,7 +319,7 @@ extension Engine {
                 of: form, connection)
         }
         // The named and the changed fields, ascending.
-        let told =
+        let answered =
             named == outcome.touched
             ? named : Few((Array(named) + outcome.touched).sortedDistinct())
         let state = form.working
@@ -334,8 +335,8 @@ extension Engine {
                     writer.token(state.answerContext(seen, outcome.dots))
                 }
             } fields: { writer in
-                for place in told.indices {
-                    let index = told[place]
+                for place in answered.indices {
+                    let index = answered[place]
                     writer.field(
                         state.definition.controls[index].id,
                         members: outcome.text(of: index) ?? state.text(index))
@@ -349,9 +350,9 @@ extension Engine {
         _ outcome: Transaction.Outcome, of form: LiveForm, by author: Author, _ message: String?
     ) {
         guard let record = outcome.record else {
-            if outcome.affirmed.isEmpty { return }
-            onAffirmation?(author, outcome.revision, Array(outcome.dots))
-            return gather(outcome.affirmed, of: form)
+            if outcome.silent.isEmpty { return }
+            onSilentWrite?(author, outcome.revision, Array(outcome.dots))
+            return gather(outcome.silent, of: form)
         }
         for place in outcome.touched.indices { armLeases(outcome.touched[place], of: form) }
         var frame = frame(of: outcome, form, message, tellsWas: true)
@@ -376,8 +377,8 @@ extension Engine {
                 definition: form.working.definition),
             of: form,
             .cells(
-                outcome.affirmed.isEmpty
-                    ? outcome.touched : Few(Array(outcome.touched) + outcome.affirmed)), row)
+                outcome.silent.isEmpty
+                    ? outcome.touched : Few(Array(outcome.touched) + outcome.silent)), row)
     }
 
     /// The notification of a transaction.

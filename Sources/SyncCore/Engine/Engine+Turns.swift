@@ -1,4 +1,4 @@
-// Turns: the work that the scheduler deals out, and the time that it takes.
+// Turns: the work that the scheduler assigns to accounts, and the time that it takes.
 
 extension Engine {
     /// When the shell calls next, and how much it may do until then.

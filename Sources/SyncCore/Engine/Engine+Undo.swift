@@ -1,10 +1,10 @@
 // `state.undo` and `state.redo`.
 
 extension Engine {
-    /// The most bytes of revision records that a journal is made from.
+    /// The most bytes of revision records from which a journal is created.
     private static var undoBytesMax: Int { 8 << 20 }
 
-    func takeBack(
+    func undoOrRedo(
         _ direction: UndoJournal.Direction, _ params: StateUndo, _ call: PendingCall,
         _ request: Request
     ) throws(WireError) {
@@ -34,11 +34,11 @@ extension Engine {
                 form: form.name, field: params.field)
         }
         var transaction = begin(form, connection)
-        transaction.affirms = false
+        transaction.allowsSilentWrites = false
         var skipped: [String] = []
         var named = Few<Int>()
-        // One step a field, or a few (see `UndoStep.merged`): then a restored value may be of an
-        // earlier write of the same transaction.
+        // One step per field, or a few (see `UndoStep.merged`). With several, a restored value may
+        // belong to an earlier write of the same transaction.
         var steps = target.steps
         var renewals: [String: UndoRenewals] = [:]
         let hasRepeats = Set(steps.lazy.map(\.field)).count < steps.count
@@ -50,7 +50,7 @@ extension Engine {
             }
             try requireEdit(.reset, form, form.working, control, connection.peer)
             try transaction.spend(on: control)
-            if try transaction.takeBack(step, control: control) {
+            if try transaction.undo(step, control: control) {
                 named.append(control)
                 if hasRepeats {
                     renewals[step.field] = transaction.undoStep(of: control).map {
@@ -74,7 +74,7 @@ extension Engine {
             seen: CausalContext(), skipped: skipped,
             undoes: Transaction.UndoneRevision(
                 revision: target.revision, isPart: target.isPart, redoEnd: target.redoEnd),
-            message: params.message ?? "takes back revision \(target.revision)", call)
+            message: params.message ?? "undoes revision \(target.revision)", call)
     }
 
     /// Creates the journal of a form from the newest stored revisions of each uid and from those

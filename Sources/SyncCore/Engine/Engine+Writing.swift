@@ -31,8 +31,8 @@ extension Engine {
 
     // MARK: - Telling
 
-    /// What became of a write that `tell` asked for.
-    public enum Told {
+    /// The outcome of a write by `tell`.
+    public enum WriteOutcome {
         /// It is complete.
         case written
         /// The rest follows: `wrote`, when it is complete.
@@ -41,20 +41,21 @@ extension Engine {
         case declined
     }
 
-    /// Passes changes to their subscribers in one pass, which asks of each what its next write
-    /// depends on and builds most of these writes only once. Subscribers that have other output too
-    /// are marked as ready.
+    /// Writes changes to their subscribers in one pass. Subscribers with the same cursor and filter
+    /// share the bytes of one write. Subscribers with other output are marked as ready instead.
     ///
     /// - Parameters:
     ///   - most: the most subscribers to visit. The next call continues.
     ///   - write: writes to one connection. It must not call the engine.
     /// - Returns: how many subscribers were visited.
     public func tell(
-        atMost most: Int = .max, bytesMax: Int = 256 << 10, _ write: (Outbox, Output) -> Told
+        atMost most: Int = .max, bytesMax: Int = 256 << 10,
+        _ write: (Outbox, Output) -> WriteOutcome
     ) -> Int {
         scheduler.tell(atMost: most) { subscription in
             let (connection, form) = (subscription.connection, subscription.form)
-            guard connection.takesNews, subscription.wantsChangesOnly, form.existence == .there,
+            guard connection.takesChangesOnly, subscription.wantsChangesOnly,
+                form.existence == .there,
                 case .live(var next) = subscription.position, next >= form.changeLog.first
             else { return scheduler.markReady(connection) }
             guard next < form.changeLog.next else { return }
@@ -110,7 +111,7 @@ extension Engine {
         }
         if let farewell = connection.farewell, !hasUnsentNotifications(connection) {
             connection.farewell = nil
-            connection.hasLeave = true
+            connection.isWritingGoodbye = true
             output.append(FrameChunk(farewell), 0..<farewell.count)
         }
     }
@@ -126,7 +127,7 @@ extension Engine {
         guard !connection.isGone else { return }
         connection.isWriting = false
         connection.writingBytes = 0
-        if connection.hasLeave { return end(connection) }
+        if connection.isWritingGoodbye { return end(connection) }
         connection.subscriptions.forEach { fetchNextPage(of: $0) }
         if connection.isAtRest {
             if connection.subscriptions.contains(where: \.hasOutput) {

@@ -27,9 +27,9 @@ public final class Engine {
     /// it no time is measured and only units count.
     public var stopwatch: (() -> UInt64)? { didSet { scheduler.measuresTime = stopwatch != nil } }
     /// Called for each transaction of silent writes alone, with its author, the newest revision and
-    /// its dots. It is for simulations: such a transaction makes no revision, so its place among
-    /// the others is seen nowhere else.
-    package var onAffirmation: ((Author, UInt64, [Dot]) -> Void)?
+    /// its dots. It is for simulations: such a transaction makes no revision, so nothing else shows
+    /// its place in the order of transactions.
+    package var onSilentWrite: ((Author, UInt64, [Dot]) -> Void)?
 
     var decoder: MessageDecoder
     var workspace: Workspace
@@ -173,8 +173,8 @@ public final class Engine {
         guard environment.audit(entry) else {
             throw WireError(
                 .unavailable,
-                "this leaves a line in the log, and the log takes none; mend the daemon's standard "
-                    + "error or journal", form: form)
+                "this action must be logged first, and the log cannot be written; repair the "
+                    + "daemon's standard error or journal", form: form)
         }
     }
 }

@@ -116,11 +116,11 @@ final class LiveForm {
         for control in committed.definition.controls { _ = names.number(of: control.id) }
     }
 
-    /// Gives new numbers from 0 on if most of them belong to fields that are gone. Otherwise each
-    /// new definition with other ids would add to them for as long as the daemon runs.
+    /// Numbers the names from 0 again if most numbers belong to removed fields. Otherwise each new
+    /// definition with other ids would add numbers as long as the daemon runs.
     ///
-    /// The change log has the old numbers and begins again, so a subscriber that is behind gets one
-    /// coalesced change. The filters of all subscribers have to be matched again.
+    /// The entries of the change log contain the old numbers and are dropped, so a subscriber that
+    /// is behind gets one coalesced change. The filters of all subscribers must be matched again.
     func forgetGoneNames(_ retained: RetainedBytes) {
         let controls = committed.definition.controls.count
         guard names.count > 2 * controls + FieldNames.goneMax else { return }
@@ -152,7 +152,8 @@ final class LiveForm {
 /// Dense numbers of a form's field ids. They stay valid when the definition changes, until
 /// `LiveForm.forgetGoneNames`. Ids are ASCII, which Swift's `String` hashes and compares as bytes.
 struct FieldNames {
-    /// Names of fields that are gone which every form may keep, beside as many as it has fields.
+    /// A form keeps the names of this many removed fields, plus twice as many names as it has
+    /// fields, before it numbers them again.
     static let goneMax = 4_096
 
     private var numbers: [String: Int] = [:]
@@ -229,10 +230,10 @@ final class FormState {
     /// The writes that some cell holds: work for every field.
     var heldDots: Set<Dot> { Set(cells.lazy.flatMap(\.content.heldDots)) }
 
-    /// The writes in the token of the answer to an edit by somebody who had been shown `seen`:
-    /// those, and the new dots (CAUSALITY.md, 2 and 3). Where it would be too long to be handed
-    /// back, dots that nothing holds any more are left out, then all loose ones: saying less than
-    /// one has seen loses nothing.
+    /// The writes in the token of the answer to an edit: those that its author had seen, and the
+    /// new dots (CAUSALITY.md, 2 and 3). If the token would be longer than a client may send, dots
+    /// that are in no store are left out, and then all loose dots. A token that names fewer writes
+    /// than were seen is safe: the next edit is concurrent with the others.
     func answerContext(_ seen: CausalContext, _ dots: Few<Dot>) -> CausalContext {
         var context = seen.isEmpty ? seen : seen.clipped(to: self.context)
         for dot in dots { context.insert(dot) }
@@ -282,7 +283,8 @@ final class FormState {
             let top = leases.top
             state.lease = FieldLease(
                 id: top.id, until: top.end.shown.map { Timestamp(milliseconds: $0) },
-                by: top.by.wire, then: cells[targets[0]].content.then(targets[0], of: definition))
+                by: top.by.wire,
+                then: cells[targets[0]].content.valueAfterLease(targets[0], of: definition))
         }
         for target in targets where cells[target].content.mayHaveSiblings {
             state.conflict += cells[target].content.siblings(

@@ -41,8 +41,8 @@ public struct OngoingName: Sendable, Hashable, Comparable {
 /// What a form has under way beside its values, by name: rows of the store's table `ongoing`.
 ///
 /// It is part of both states of a form, so it becomes visible with the batch that makes it durable,
-/// and a failed batch takes it back. The bytes belong to the machine of each kind. An empty one
-/// allocates nothing.
+/// and is rolled back with a failed batch. The bytes belong to the machine of each kind. An empty
+/// value allocates nothing.
 struct Ongoing {
     private var states: [OngoingName: [UInt8]] = [:]
 

@@ -49,8 +49,8 @@ public struct Peer: Sendable, Hashable {
         public let groups: [UInt32]
         public let user: String
         public let groupNames: [String]
-        /// The groups and their names of a user who is in many: an access list is compared with
-        /// each. `nil` where going through them is faster.
+        /// The groups of a user who is in many, as sets, because an access list is compared with
+        /// all of them. `nil` if a linear search is faster.
         private let lookUp: (groups: Set<UInt32>, names: Set<String>)?
 
         private static let searchedMax = 32
@@ -73,7 +73,7 @@ public struct Peer: Sendable, Hashable {
         }
 
         func isMember(of group: String) -> Bool {
-            // Equal bytes are equal strings; the few that are equal otherwise are told apart.
+            // The set compares by Unicode equivalence, so a match is compared by bytes again.
             if let lookUp, !lookUp.names.contains(group) { return false }
             return groupNames.contains { $0.isSameBytes(as: group) }
         }

@@ -3,7 +3,8 @@
 /// Each change gets the next number of the form's sequence. A subscriber is a cursor into the
 /// sequence and gets the newest state of each peer that changed since. Confined to the loop.
 ///
-/// Thousands of connections may come or leave in one iteration: none of them goes through all.
+/// Thousands of connections may come or leave in one iteration, so no operation on one connection
+/// visits all entries.
 struct PresenceBoard {
     /// A connection that has the form open.
     struct Entry {
@@ -30,7 +31,7 @@ struct PresenceBoard {
     private var entries: [Entry] = []
     /// The index of each connection's entry.
     private var places: [ConnectionID: Int] = [:]
-    /// The number of kept peers that left from which on subscribers are looked through.
+    /// When `goneCount` reaches this number, the cursors of all subscribers are read.
     private var reviewAt = PresenceBoard.goneMin
     /// How many entries of peers that left are kept.
     private(set) var goneCount = 0
@@ -70,8 +71,7 @@ struct PresenceBoard {
         return true
     }
 
-    /// Whether so many peers have left that it is worth to find out what every subscriber has been
-    /// told.
+    /// Whether enough peers have left to read the cursors of all subscribers.
     var isReviewDue: Bool { goneCount >= reviewAt }
 
     /// Removes peers that left, once every subscriber has been told.
@@ -83,7 +83,8 @@ struct PresenceBoard {
             places = Dictionary(
                 uniqueKeysWithValues: entries.indices.map { (entries[$0].connection, $0) })
         }
-        // The review goes through all entries, so it pays for itself.
+        // A review visits all entries, so the next one comes after a proportional number of
+        // departures.
         reviewAt = goneCount + max(Self.goneMin, entries.count / 4)
         if goneCount <= Self.goneMax { reviewAt = min(reviewAt, Self.goneMax + 1) }
     }

@@ -27,9 +27,9 @@ final class RevisionRecord: Sendable {
     let derived: [String]
     /// Fields whose edit was concurrent with another one.
     let concurrent: [String]
-    /// How each edit is taken back.
+    /// How each edit is undone.
     let undo: Few<UndoStep>
-    /// The revision that an undo or redo took back.
+    /// The revision that this undo or redo undid.
     let undoes: UInt64?
     /// It undid only some fields of that revision. The others can still be undone.
     let isPartialUndo: Bool

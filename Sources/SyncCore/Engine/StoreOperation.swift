@@ -287,8 +287,8 @@ public struct FormFailure: Error, Sendable, Hashable {
     }
 }
 
-/// The content of one SQLite transaction: all of it becomes durable, or nothing. The exception are
-/// forms with rejected operations, which are left out.
+/// The content of one SQLite transaction: all of it becomes durable, or nothing. Only forms with
+/// rejected operations are left out.
 public struct Batch: Sendable {
     /// The number of the batch in this run, as in `Input.committed`.
     public var number: UInt64
@@ -364,10 +364,11 @@ public enum StoreQuery: Sendable, Hashable {
     case history(form: FormKey, before: UInt64, rowsMax: Int, bytesMax: Int = .max)
     /// The rows of an undo journal: the newest revision of each uid, then the second newest of
     /// each, and so on, up to `rowsMax` rows or `bytesMax` bytes of records (at least one row).
-    /// Without frames. Without revisions that another uid undid, and without what these had undone:
-    /// the undoing revision replaces them, and it may itself be too old for the result. The first
-    /// rows have `undoes` set: they undid a part of one of these revisions, and are not revisions
-    /// of the journal themselves.
+    /// The rows have no frames. A revision that another uid undid is left out, and so is what that
+    /// revision had undone itself.
+    ///
+    /// The first rows have `undoes` set. They undid a part of one of the other rows, and are not
+    /// revisions of the journal themselves.
     case journal(form: FormKey, rowsMax: Int, bytesMax: Int)
     /// The answer under a key.
     case key(uid: UInt32, key: String)

@@ -35,8 +35,8 @@ final class Subscription {
         let globs: GlobSet
         /// The numbers of matching fields.
         var numbers = FieldNumbers([])
-        /// The number of the form's names that were matched.
-        var tried = 0
+        /// The number of the form's names that were compared with the globs.
+        var compared = 0
         /// The form has new names, which will be matched in a turn of the subscriber's uid.
         var isStale = false
 
@@ -79,7 +79,9 @@ final class Subscription {
 
     /// Notes that the form may have new names. Returns whether they have to be matched.
     func noteNames(_ names: FieldNames) -> Bool {
-        guard let selection, !selection.isStale, selection.tried < names.count else { return false }
+        guard let selection, !selection.isStale, selection.compared < names.count else {
+            return false
+        }
         selection.isStale = true
         return true
     }
@@ -87,7 +89,7 @@ final class Subscription {
     /// All names get other numbers: none is matched yet.
     func forgetFilter() {
         selection?.numbers = FieldNumbers([])
-        selection?.tried = 0
+        selection?.compared = 0
     }
 
     /// Matches the globs against the new names; returns how many there were. Names of removed
@@ -95,12 +97,12 @@ final class Subscription {
     @discardableResult
     func refreshFilter(_ names: FieldNames) -> Int {
         guard let selection else { return 0 }
-        let fresh = names.count - selection.tried
+        let fresh = names.count - selection.compared
         if fresh > 0 {
             selection.numbers = selection.numbers.union(
-                (selection.tried..<names.count).filter { selection.globs.matches(names[$0]) })
+                (selection.compared..<names.count).filter { selection.globs.matches(names[$0]) })
         }
-        selection.tried = names.count
+        selection.compared = names.count
         selection.isStale = false
         return fresh
     }

@@ -1,7 +1,7 @@
 // The end of a transaction: checks on the resulting state, and the outcome.
 
 extension Transaction {
-    // MARK: - Judgement
+    // MARK: - Checks
 
     /// A conflict error, which contains the current values.
     func conflict(_ controls: [Int], _ why: String) -> WireError {
@@ -22,10 +22,10 @@ extension Transaction {
     func checkEnabled() throws(WireError) {
         // Most controls have no condition.
         guard named.contains(where: { definition.mayBeDisabled($0) }) else { return }
-        var judged = DistinctIndexes()
+        var checked = DistinctIndexes()
         let contents = contents
-        let judge = ConditionJudge(definition) { contents.value($0) }
-        for control in named where judged.insert(control) && !judge.isEnabled(control) {
+        let judge = ConditionEvaluator(definition) { contents.value($0) }
+        for control in named where checked.insert(control) && !judge.isEnabled(control) {
             let id = definition.controls[control].id
             throw WireError(
                 .disabled,
@@ -46,17 +46,17 @@ extension Transaction {
         let state = form.working
         var written = written.indexes.sortedDistinct()
         if !leased.isEmpty { written = Few((Array(written) + leased).sortedDistinct()) }
-        let affirmed = affirmedAlone(but: written)
-        for index in affirmed {
-            state.cells[index] = state.cells[index].affirmed(by: content(index))
+        let silent = onlySilent(but: written)
+        for index in silent {
+            state.cells[index] = state.cells[index].withSilentWrites(content(index))
         }
         guard !isIdle else {
             state.context = context
-            return Outcome(revision: state.revision, affirmed: affirmed, dots: dots)
+            return Outcome(revision: state.revision, silent: silent, dots: dots)
         }
         let undo = undoSteps()
         let order = definition.withDependents(written)
-        // What was there first, for all fields, then what came of it.
+        // The earlier values of all fields are read before any cell changes.
         var changes = order.mapped { index in
             Outcome.Change(
                 text: [], was: definition.types[index] == .secure ? nil : state.shown(index).value)
@@ -70,12 +70,12 @@ extension Transaction {
         }
         state.revision = revision
         state.context = context
-        let met =
+        let concurrentAll =
             concurrent.isEmpty ? Few() : definition.withDependents(concurrent.sortedDistinct())
         for place in order.indices {
             let index = order[place]
             changes[place].text = state.text(
-                index, notifying: !met.isEmpty && met.contains(sorted: index))
+                index, notifying: !concurrentAll.isEmpty && concurrentAll.contains(sorted: index))
         }
         func ids(_ indexes: some Collection<Int>) -> [String] {
             indexes.map { definition.controls[$0].id }
@@ -84,20 +84,21 @@ extension Transaction {
             kind: kind, at: stamp.milliseconds, by: author, session: session,
             derived: order.count == written.count
                 ? [] : ids(order.filter { !written.contains(sorted: $0) }),
-            concurrent: met.isEmpty ? [] : ids(order.filter { met.contains(sorted: $0) }),
+            concurrent: concurrentAll.isEmpty
+                ? [] : ids(order.filter { concurrentAll.contains(sorted: $0) }),
             undo: undo, undoes: undoes?.revision,
             isPartialUndo: undoes?.isPart ?? false,
             skipped: skipped, redoEnd: undoes?.redoEnd,
             touched: order.mapped { definition.controls[$0].id })
         return Outcome(
-            revision: revision, touched: order, affirmed: affirmed, dots: dots, changes: changes,
+            revision: revision, touched: order, silent: silent, dots: dots, changes: changes,
             record: record)
     }
 
     /// The controls with a silent write that were not changed otherwise; ascending.
-    private func affirmedAlone(but written: Few<Int>) -> Few<Int> {
-        if affirmed.isEmpty { return Few() }
-        return Few(affirmed.sortedDistinct().filter { !written.contains(sorted: $0) })
+    private func onlySilent(but written: Few<Int>) -> Few<Int> {
+        if silent.isEmpty { return Few() }
+        return Few(silent.sortedDistinct().filter { !written.contains(sorted: $0) })
     }
 }
 

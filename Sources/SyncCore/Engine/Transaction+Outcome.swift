@@ -8,20 +8,20 @@ extension Transaction {
         let revision: UInt64
         /// The fields whose stored value changed, and those that derive from them, ascending.
         let touched: Few<Int>
-        /// The fields with a silent write: their stores changed, and nothing that is read.
-        let affirmed: Few<Int>
+        /// The fields with a silent write: only their stores changed, not what is read.
+        let silent: Few<Int>
         /// The dots that were issued.
         let dots: Few<Dot>
         let changes: Few<Change>
         let record: RevisionRecord?
 
         init(
-            revision: UInt64, touched: Few<Int> = Few(), affirmed: Few<Int> = Few(),
+            revision: UInt64, touched: Few<Int> = Few(), silent: Few<Int> = Few(),
             dots: Few<Dot> = Few(), changes: Few<Change> = Few(), record: RevisionRecord? = nil
         ) {
             self.revision = revision
             self.touched = touched
-            self.affirmed = affirmed
+            self.silent = silent
             self.dots = dots
             self.changes = changes
             self.record = record

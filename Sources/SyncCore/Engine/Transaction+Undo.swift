@@ -31,9 +31,9 @@ extension Transaction {
                 after: content(target))
         else { return nil }
         var step = UndoStep(field: definition.controls[target].id, action: action)
-        // The end of a lease is taken back without it.
+        // Undoing the end of a lease does not restore the lease.
         if authors.isEmpty { step.leases = contentBefore(target).leases }
-        if let place = takenBack.place(of: target) { step.restore(takenBack.value(at: place)) }
+        if let place = undone.place(of: target) { step.restore(undone.value(at: place)) }
         return step
     }
 
@@ -52,9 +52,9 @@ extension Transaction {
             let removed = old.filter { !isNew.contains($0) }
             let isRemoved = Set(removed)
             let over = tags.entries.filter { isRemoved.contains($0.tag.json) }
-                .flatMap(before.told)
+                .flatMap(before.undoneAs)
             let isAdded = Set(added)
-            var dots = now.entries.filter { isAdded.contains($0.tag.json) }.flatMap(after.told)
+            var dots = now.entries.filter { isAdded.contains($0.tag.json) }.flatMap(after.undoneAs)
                 .filter { isOwn($0) && $0 != dot }
             dots = dots.sortedDistinct()
             return .tags(
@@ -64,30 +64,30 @@ extension Transaction {
             return .components(
                 now.components.compactMap { component in
                     let own = component.register.dots.last {
-                        isOwn($0) && !after.isAffirmation($0, of: .component(component.id))
+                        isOwn($0) && !after.isSilent($0, of: .component(component.id))
                     }
                     guard let own else { return nil }
-                    let standing = policy.standing(components[component.id].siblings)
-                    let over = standing.map { before.told($0.dot, of: .component(component.id)) }
+                    let current = policy.current(components[component.id].siblings)
+                    let over = current.map { before.undoneAs($0.dot, of: .component(component.id)) }
                     return UndoStep.Component(
                         id: component.id, trace: UndoStep.Trace(dot: own, over: over ?? []),
-                        was: standing?.payload.value)
+                        was: current?.payload.value)
                 })
         case (.counter(let counter), .counter(let now)):
-            let standing = policy.standing(counter.bases)
-            let own = now.bases.last { isOwn($0.dot) && !after.isAffirmation($0.dot) }
+            let current = policy.current(counter.bases)
+            let own = now.bases.last { isOwn($0.dot) && !after.isSilent($0.dot) }
             guard let base = own else {
-                return last.sum.map { .increment($0, base: after.toldBase(now, policy)) }
+                return last.sum.map { .increment($0, base: after.baseForUndo(now, policy)) }
             }
             let trace = UndoStep.Trace(
-                dot: base.dot, over: standing.map { before.told($0.dot) } ?? [])
+                dot: base.dot, over: current.map { before.undoneAs($0.dot) } ?? [])
             return .assign(
                 trace, was: before.isSet ? before.value.numberValue : nil,
                 to: after.isSet ? after.value.numberValue : nil)
         case (.register(let register), .register):
-            let standing = policy.standing(register.siblings)
+            let current = policy.current(register.siblings)
             let trace = UndoStep.Trace(
-                dot: dot, over: standing.map { before.told($0.dot) } ?? [])
+                dot: dot, over: current.map { before.undoneAs($0.dot) } ?? [])
             return .write(trace, was: before.isSet ? before.value : nil)
         default: return nil
         }
@@ -97,7 +97,7 @@ extension Transaction {
     ///
     /// Later changes by others stay: a step whose value was overwritten does nothing, and others'
     /// increments and tags remain.
-    mutating func takeBack(_ step: UndoStep, control: Int) throws(WireError) -> Bool {
+    mutating func undo(_ step: UndoStep, control: Int) throws(WireError) -> Bool {
         let policy = definition.controls[control].conflictPolicy
         let cell = content(control)
         var edits: [StoredEdit] = []
@@ -107,17 +107,17 @@ extension Transaction {
         defer { restoresLeases = false }
         switch (step.action, cell.store) {
         case (.write(let trace, let was), .register(let register)):
-            guard let standing = policy.standing(register.siblings)?.dot,
-                cell.told(standing) == [trace.dot], accepts(was, control)
+            guard let current = policy.current(register.siblings)?.dot,
+                cell.undoneAs(current) == [trace.dot], accepts(was, control)
             else { return false }
-            seen = .context(CausalContext(dots: [standing]))
+            seen = .context(CausalContext(dots: [current]))
             let back = restored(step, was, control)
             leases = back.leases
             edits = [back.value.map { .set($0) } ?? .unset]
         case (.components(let rows), .components(let components)):
-            return takeBack(components, rows, control: control)
+            return undo(components, rows, control: control)
         case (.assign(let trace, let was, let to), .counter(let counter)):
-            guard cell.toldBase(counter, policy) == trace.dot,
+            guard cell.baseForUndo(counter, policy) == trace.dot,
                 accepts(was.map(JSON.number), control)
             else { return false }
             if step.leases != nil {
@@ -125,23 +125,22 @@ extension Transaction {
                 leases = back.leases
                 edits = [back.value.map { .set($0) } ?? .unset]
             } else {
-                guard let edit = takeBackAssignment(was: was, to: to, control) else {
+                guard let edit = undoAssignment(was: was, to: to, control) else {
                     return false
                 }
                 edits = [edit]
             }
         case (.increment(let amount, let base), .counter(let counter)):
-            guard cell.toldBase(counter, policy) == base, let back = amount.negated,
+            guard cell.baseForUndo(counter, policy) == base, let back = amount.negated,
                 let edit = difference(back, control)
             else { return false }
             edits = [edit]
             let kept = restored(step, nil, control).leases
             if kept?.top.id == step.leases?.top.id { leases = kept }
         case (.tags(let trace, let added, let removed, let wasSet), .tags(let tags)):
-            // A tag that somebody has added too since is theirs as well; one of the default is
-            // nobody's.
+            // A tag that another user has added since is kept. Nobody owns the default's tags.
             let mine = tags.isEmpty ? added : added.filter(cell.tags(of: trace, in: tags).contains)
-            edits = takeBackTags(mine, removed, wasSet: wasSet, control, cell)
+            edits = undoTags(mine, removed, wasSet: wasSet, control, cell)
         default: return false
         }
         let before = dots.count
@@ -150,7 +149,7 @@ extension Transaction {
         }
         guard dots.count > before else { return false }
         if let leases { restore(leases, control) }
-        noteTakenBack(step, control)
+        noteUndone(step, control)
         named.append(control)
         return true
     }
@@ -159,30 +158,30 @@ extension Transaction {
         value.map { definition.accepts($0, control: definition.controls[control]) } ?? true
     }
 
-    private mutating func takeBack(
+    private mutating func undo(
         _ components: ComponentMap, _ rows: [UndoStep.Component], control: Int
     ) -> Bool {
         let policy = definition.controls[control].conflictPolicy
         let present = content(control)
         let mine = rows.filter { row in
-            policy.standing(components[row.id].siblings).map {
-                present.told($0.dot, of: .component(row.id))
+            policy.current(components[row.id].siblings).map {
+                present.undoneAs($0.dot, of: .component(row.id))
             } == [row.trace.dot]
         }
         guard !mine.isEmpty, let fresh = context.nextDot(for: author.replica) else { return false }
         var cell = content(control)
         var store = components
         for row in mine {
-            let standing = policy.standing(components[row.id].siblings).map { [$0.dot] } ?? []
+            let current = policy.current(components[row.id].siblings).map { [$0.dot] } ?? []
             store.write(
                 Written(value: row.was, author: author), component: row.id, dot: fresh,
-                stamp: stamp, seen: .context(CausalContext(dots: standing)), policy: policy)
+                stamp: stamp, seen: .context(CausalContext(dots: current)), policy: policy)
         }
         cell.store = .components(store)
-        cell.forgetGoneAffirmations()
+        cell.forgetGoneSilentWrites()
         cell.resolve(control, of: definition)
         note(cell, control, fresh)
-        noteTakenBack(
+        noteUndone(
             UndoStep(field: definition.controls[control].id, action: .components(rows)), control)
         named.append(control)
         return true
@@ -190,12 +189,12 @@ extension Transaction {
 
     /// If somebody has added increments to a set, it is undone as a difference; `nil` if the
     /// difference is zero.
-    private func takeBackAssignment(
+    private func undoAssignment(
         was: DecimalNumber?, to: DecimalNumber?, _ control: Int
     ) -> StoredEdit? {
         let initial = definition.controls[control].defaultValue.numberValue ?? .zero
-        let isCountedOn = value(control).numberValue != to ?? initial
-        guard isCountedOn else { return was.map { .set(.number($0)) } ?? .unset }
+        let hasIncrements = value(control).numberValue != to ?? initial
+        guard hasIncrements else { return was.map { .set(.number($0)) } ?? .unset }
         return (was ?? initial).subtracting(to ?? initial).flatMap { difference($0, control) }
     }
 
@@ -213,7 +212,7 @@ extension Transaction {
         return edit
     }
 
-    private func takeBackTags(
+    private func undoTags(
         _ added: [JSON], _ removed: [JSON], wasSet: Bool, _ control: Int, _ cell: CellContent
     ) -> [StoredEdit] {
         let present = cell.value.arrayValue ?? []
@@ -236,10 +235,10 @@ extension Transaction {
 }
 
 extension CellContent {
-    /// The writes that readers know of behind the additions of a tag.
-    fileprivate func told(_ entry: AddWinsSet.Entry) -> [Dot] {
-        if affirmations.isEmpty { return entry.dots }
-        return entry.dots.flatMap { told($0, of: .tag(entry.tag)) }
+    /// The writes that undo treats the additions of a tag as.
+    fileprivate func undoneAs(_ entry: AddWinsSet.Entry) -> [Dot] {
+        if silentWrites.isEmpty { return entry.dots }
+        return entry.dots.flatMap { undoneAs($0, of: .tag(entry.tag)) }
     }
 
     /// The tags that were added by a write, or by several of one transaction, and by nobody else.
@@ -248,14 +247,14 @@ extension CellContent {
         return Set(
             set.entries.lazy.filter { entry in
                 guard entry.dots.count == 1 else { return false }
-                let told = told(entry)
-                return told.count == 1 && dots.contains(told[0])
+                let undoneAs = undoneAs(entry)
+                return undoneAs.count == 1 && dots.contains(undoneAs[0])
             }.map(\.tag.json))
     }
 
-    /// The set that increments add to, as readers know it; `nil` for the default.
-    fileprivate func toldBase(_ counter: EpochCounter, _ policy: ConflictPolicy) -> Dot? {
-        policy.standing(counter.bases).flatMap { told($0.dot).first }
+    /// The set that increments add to, as undo names it; `nil` for the default.
+    fileprivate func baseForUndo(_ counter: EpochCounter, _ policy: ConflictPolicy) -> Dot? {
+        policy.current(counter.bases).flatMap { undoneAs($0.dot).first }
     }
 }
 

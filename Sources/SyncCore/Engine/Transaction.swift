@@ -5,13 +5,13 @@
 struct Transaction {
     let form: LiveForm
     let definition: FormDefinition
-    /// The author of the writes. At an end of leases each field has its own.
+    /// The author of the writes. When leases end, each field has an author of its own.
     var author: Author
     /// The present time, for leases.
     let reading: Deadlines.Reading
     /// The end of the values that are set; `nil` if they do not end by themselves.
     var lease: Lease.End?
-    /// Whether an undo brings leases back, so that `leaseMax` makes none.
+    /// Whether an undo restores leases. Then `leaseMax` adds none.
     var restoresLeases = false
     let stamp: HybridTimestamp
     private(set) var context: CausalContext
@@ -21,29 +21,29 @@ struct Transaction {
     var named = Few<Int>()
     /// The controls that were written, in the order of their first writes.
     private(set) var written = IndexTable<LastWrite>()
-    /// Controls whose edit met others, with repetitions.
+    /// Controls with an edit that was concurrent with another; one may occur several times.
     private(set) var concurrent = Few<Int>()
     private(set) var dots = Few<Dot>()
-    /// The steps that an undo has taken back, by control: the last of each.
-    private(set) var takenBack = IndexTable<UndoStep>()
-    /// Whose connection the author's is: what it wrote before counts as seen.
+    /// The step that an undo has executed last, by control.
+    private(set) var undone = IndexTable<UndoStep>()
+    /// The author's connection. The author has seen what it wrote before.
     private let connection: Connection?
-    /// Values that may still be written or gone through: see `Limits.valuesMax`.
+    /// The number of values that may still be written or visited: see `Limits.valuesMax`.
     private var valuesLeft: Int
     private let valuesMax: Int
-    /// Controls whose leases changed, and nothing else.
+    /// Controls of which only the leases changed.
     private(set) var leased = Few<Int>()
-    /// The authors of fields that do not have the transaction's.
+    /// The authors of fields that have another author than the transaction.
     private(set) var authors = IndexTable<Author>()
-    /// Controls with a silent write, which repeats their value; with repetitions.
-    private(set) var affirmed: [Int] = []
-    /// What such controls held then, if nothing else was written to them before.
-    private var affirmedContents = IndexTable<CellContent>()
-    /// Whether an edit that repeats the present value is a write. Not in an undo: one that changes
-    /// nothing does nothing.
-    var affirms = true
+    /// Controls with a silent write; one may occur several times.
+    private(set) var silent: [Int] = []
+    /// The contents of such controls after it, unless an earlier write has changed them.
+    private var silentContents = IndexTable<CellContent>()
+    /// Whether an edit that repeats the present value is a silent write. In an undo it has no
+    /// effect.
+    var allowsSilentWrites = true
 
-    /// What a transaction remembers of its writes to a control, beside what they came to.
+    /// What a transaction keeps about its writes to a control, apart from the resulting content.
     struct LastWrite {
         /// The last write that changed the control.
         var dot: Dot
@@ -141,8 +141,8 @@ struct Transaction {
         guard valuesLeft < 0 else { return }
         throw .limit(
             "valuesMax", max: Int64(valuesMax),
-            "this transaction writes or goes through more than \(valuesMax) values; "
-                + "make several of it")
+            "this transaction writes or visits more than \(valuesMax) values; "
+                + "split it into several")
     }
 
     /// An increment that reaches the value that was computed for it. Concurrent increments can move
@@ -166,10 +166,9 @@ struct Transaction {
             target: edit.target, edit: .increment(difference: whole, result: result))
     }
 
-    /// What the author has seen of what a control holds: the token, what its connection wrote, and
-    /// what this transaction wrote, so that of two sets of one field the second takes the first's
-    /// place. Only dots that the cell holds are added: the work is that of the field, whatever
-    /// else was written.
+    /// The writes of a control that the author has seen: those of the token, of the author's
+    /// connection, and of this transaction, so that the second of two sets of a field replaces the
+    /// first. Only dots of the cell are added, so the cost does not depend on other fields.
     func extended(_ seen: Seen, for content: CellContent) -> Seen {
         guard case .context(var context) = seen else { return seen }
         let ownContext = connection?.ownContext(of: form.key)
@@ -199,9 +198,9 @@ struct Transaction {
         var cell = before
         guard let store = cell.store else { return }
         let end = leaseEnd(of: edit.edit, target, before)
-        // A write of the same value makes a leased one permanent.
+        // A write of the same value makes a leased value permanent.
         if end == nil, before.leases == nil, isIdle(edit.edit, cell) {
-            if affirms { affirm(edit.edit, target) }
+            if allowsSilentWrites { writeSilently(edit.edit, target) }
             return
         }
         if definition.controls[target].conflictPolicy == .first, !store.isCurrent(for: seen) {
@@ -236,9 +235,9 @@ struct Transaction {
             cell.isUnreadable = false
         }
         if case .addTags(_, let again) = edit.edit, !again.isEmpty, wasSetOfTags {
-            affirm(again, in: &cell, target, dot)
+            renew(again, in: &cell, target, dot)
         }
-        cell.forgetGoneAffirmations()
+        cell.forgetGoneSilentWrites()
         cell.resolve(target, of: definition)
         if end != nil || before.leases != nil {
             cell.leases = leases(
@@ -266,7 +265,7 @@ struct Transaction {
         written.replace(place, by: last)
     }
 
-    /// Notes what a control holds now; only its leases changed.
+    /// Records the content of a control of which only the leases changed.
     mutating func noteLeases(_ content: consuming CellContent, _ target: Int) {
         contents.set(content, of: target)
         leased.append(target)
@@ -277,27 +276,27 @@ struct Transaction {
         contents.set(content, of: target)
     }
 
-    /// Notes that the present author is that of a field.
+    /// Records the present author as the author of a field.
     mutating func noteAuthor(_ target: Int) { authors.set(author, at: target) }
 
-    /// Notes that an undo has taken back a step of a control.
-    mutating func noteTakenBack(_ step: UndoStep, _ target: Int) {
-        takenBack.set(step, at: target)
+    /// Records that an undo has executed a step of a control.
+    mutating func noteUndone(_ step: UndoStep, _ target: Int) {
+        undone.set(step, at: target)
     }
 
-    /// Notes what a control holds now, by the silent write `dot`.
+    /// Records the content of a control after the silent write `dot`.
     mutating func noteSilent(_ content: CellContent, _ target: Int, _ dot: Dot) {
         keep(content, target, dot)
-        affirmed.append(target)
-        if written.place(of: target) == nil { affirmedContents.set(content, at: target) }
+        silent.append(target)
+        if written.place(of: target) == nil { silentContents.set(content, at: target) }
     }
 
-    /// What a control held when the first write that changed it came.
+    /// The content of a control before the first write that changed it.
     func contentBefore(_ target: Int) -> CellContent {
-        guard let place = affirmedContents.place(of: target) else {
+        guard let place = silentContents.place(of: target) else {
             return form.working.cells[target].content
         }
-        return affirmedContents.value(at: place)
+        return silentContents.value(at: place)
     }
 
     private mutating func keep(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
@@ -309,7 +308,7 @@ struct Transaction {
     /// Whether a control was written in this transaction.
     func isWritten(_ target: Int) -> Bool { contents.has(target) }
 
-    /// Whether an edit would leave everything as it is.
+    /// Whether an edit would change nothing that is read.
     private func isIdle(_ edit: StoredEdit, _ cell: CellContent) -> Bool {
         switch (edit, cell.store) {
         case (.set(let value), .register(let register)):
@@ -375,7 +374,7 @@ struct Transaction {
         func list(_ json: [JSON]) -> [AddWinsSet.Tag] { json.compactMap { AddWinsSet.Tag($0) } }
         switch edit {
         case .set(let value): tags.assign(list(value.arrayValue ?? []), dot: dot, seen: seen)
-        // What nobody has set shows the default: the edit is one of that.
+        // A field that nobody has set shows its default, so the edit changes the default's tags.
         case .addTags(let added, _) where tags.isEmpty:
             tags.assign(list(shown + added), dot: dot, seen: seen)
         case .removeTags(let removed) where tags.isEmpty:
@@ -396,7 +395,7 @@ struct Transaction {
         let policy = definition.controls[target].conflictPolicy
         switch edit {
         case .increment(let difference, _):
-            let base = policy.standing(counter.bases)
+            let base = policy.current(counter.bases)
             guard counter.increment(by: difference, base: base, dot: dot) else {
                 throw WireError(
                     .invalidValue, "\(definition.controls[target].id): the sum is out of range",

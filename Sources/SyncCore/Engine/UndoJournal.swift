@@ -30,9 +30,9 @@ struct UndoJournal {
         let revision: UInt64
         let owner: Owner
         let kind: RevisionRecord.Kind
-        /// What is left to take back.
+        /// The steps that have not been undone.
         var steps: Few<UndoStep>
-        /// Bytes of the record that it was made of: about what it holds in memory.
+        /// Bytes of its record: about the size in memory.
         let bytes: Int
         /// The edit that it is, or that it goes back to as an undo or redo.
         let redoEnd: RedoEnd?
@@ -47,8 +47,8 @@ struct UndoJournal {
     enum Direction {
         case undo, redo
 
-        /// The kinds of transactions that this direction undoes.
-        /// The end of a lease is nobody's edit: only an undo of its field takes it back.
+        /// Whether this direction undoes a kind of transaction. The end of a lease is nobody's
+        /// edit, so only an undo of its field undoes it.
         fileprivate func undoes(_ kind: RevisionRecord.Kind, ofField: Bool) -> Bool {
             switch self {
             case .undo: kind == .set || kind == .redo || kind == .ended && ofField
@@ -58,7 +58,7 @@ struct UndoJournal {
     }
 
     /// The transactions of one uid.
-    private struct Line {
+    private struct UserTransactions {
         let uid: UInt32
         /// Oldest first. An edit adds one and drops another, and neither may take time in
         /// proportion to the number of transactions.
@@ -104,12 +104,12 @@ struct UndoJournal {
             return true
         }
 
-        /// The steps name the writes that replace those that they named.
+        /// Renews all steps.
         mutating func renew(by renewals: UndoRenewals) {
             for place in transactions.indices { renew(at: place, by: renewals) }
         }
 
-        /// The steps of one transaction do, if it is here.
+        /// Renews the steps of one transaction, if it is here.
         mutating func renew(_ revision: UInt64, by renewals: UndoRenewals) {
             let place = transactions.firstIndex { $0.revision == revision }
             if let place { renew(at: place, by: renewals) }
@@ -133,21 +133,21 @@ struct UndoJournal {
     }
 
     /// In the order of each uid's first edit; none is empty.
-    private var lines: [Line] = []
+    private var users: [UserTransactions] = []
     /// The number of transactions and the bytes of their records, of all uids.
     private(set) var count = 0
     private var bytes = 0
 
-    /// The only function that changes lines, so that the sums stay correct.
+    /// The only function that changes users, so that the sums stay correct.
     private mutating func change<Result>(
-        at place: Int, _ body: (inout Line) -> Result
+        at place: Int, _ body: (inout UserTransactions) -> Result
     ) -> Result {
-        count -= lines[place].count
-        bytes -= lines[place].bytes
-        let result = body(&lines[place])
-        count += lines[place].count
-        bytes += lines[place].bytes
-        if lines[place].count == 0 { lines.remove(at: place) }
+        count -= users[place].count
+        bytes -= users[place].bytes
+        let result = body(&users[place])
+        count += users[place].count
+        bytes += users[place].bytes
+        if users[place].count == 0 { users.remove(at: place) }
         return result
     }
 
@@ -167,19 +167,19 @@ struct UndoJournal {
     ) {
         let owner = Owner(uid: record.by.uid, session: record.session)
         if let end = record.redoEnd,
-            let place = lines.firstIndex(where: { $0.uid == end.owner.uid })
+            let place = users.firstIndex(where: { $0.uid == end.owner.uid })
         {
             change(at: place) { $0.endRedo(end) }
         }
         let redoEnd =
             record.kind == .set ? RedoEnd(owner: owner, revision: revision) : record.redoEnd
-        let place = lines.indices.first { lines[$0].uid == owner.uid }
+        let place = users.indices.first { users[$0].uid == owner.uid }
         if place == nil, steps.isEmpty { return }
-        if place == nil { lines.append(Line(uid: owner.uid)) }
-        change(at: place ?? lines.count - 1) { line in
-            if record.kind == .set, let redoEnd { line.endRedo(redoEnd) }
+        if place == nil { users.append(UserTransactions(uid: owner.uid)) }
+        change(at: place ?? users.count - 1) { user in
+            if record.kind == .set, let redoEnd { user.endRedo(redoEnd) }
             guard !steps.isEmpty else { return }
-            line.append(
+            user.append(
                 Transaction(
                     revision: revision, owner: owner, kind: record.kind, steps: steps,
                     bytes: bytes, redoEnd: redoEnd))
@@ -191,13 +191,11 @@ struct UndoJournal {
     /// Removes what a transaction reverted, and records which values it restored.
     private mutating func takeOut(_ record: RevisionRecord) {
         consumeTarget(of: record)
-        // Once through the journal, however many fields there are. Ids are ASCII, so that equal
-        // strings are equal bytes.
-        // An edit restores nothing; an undo, a redo and the end of a lease do.
+        // Only an undo, a redo and the end of a lease restore values.
         if record.undoes == nil && record.kind != .ended { return }
         let renewals = UndoRenewals(record.undo)
         if renewals.isEmpty { return }
-        for place in lines.indices { lines[place].renew(by: renewals) }
+        for place in users.indices { users[place].renew(by: renewals) }
     }
 
     private mutating func consumeTarget(of record: RevisionRecord) {
@@ -205,16 +203,16 @@ struct UndoJournal {
         consume(old, fields: record.undo.map(\.field) + record.skipped)
     }
 
-    /// A revision that a journal is made of.
+    /// A stored revision from which a journal is created.
     struct Stored {
         let revision: UInt64
         let record: RevisionRecord
-        /// It took back a part of another, and cannot be taken back itself.
+        /// It undid a part of another revision, and cannot be undone itself.
         let isPart: Bool
     }
 
-    /// The journal that these revisions leave, oldest first: what `append` would make of them one
-    /// after the other, in a work that grows with their number and not with its square.
+    /// The journal of these revisions, oldest first. The result is the same as that of `append` for
+    /// each of them, but the time grows with their number and not with its square.
     init(_ stored: [Stored], depthMax: Int) {
         for row in stored {
             consumeTarget(of: row.record)
@@ -226,24 +224,24 @@ struct UndoJournal {
         }
         var renewals = UndoRenewals()
         for row in stored.reversed() {
-            if let place = lines.firstIndex(where: { $0.uid == row.record.by.uid }) {
-                lines[place].renew(row.revision, by: renewals)
+            if let place = users.firstIndex(where: { $0.uid == row.record.by.uid }) {
+                users[place].renew(row.revision, by: renewals)
             }
             renewals.addOlder(row.record.undo)
         }
     }
 
-    /// A journal with nothing in it.
+    /// An empty journal.
     init() {}
 
-    /// The user with the most transactions loses its oldest (McKenney, "Stochastic Fairness
-    /// Queueing", INFOCOM 1990);
-    private mutating func dropOldest(ofMost size: (Line) -> Int) {
-        guard var most = lines.indices.first else { return }
-        if lines.count == 1 { return change(at: most) { $0.dropOldest() } }
-        for place in lines.indices.dropFirst() {
-            let (more, oldest) = (size(lines[place]), lines[place].oldest)
-            if (more, lines[most].oldest) > (size(lines[most]), oldest) { most = place }
+    /// Drops the oldest transaction of the user with the greatest `size` (McKenney, "Stochastic
+    /// Fairness Queueing", INFOCOM 1990). Of equal users, the one with the oldest transaction.
+    private mutating func dropOldest(ofMost size: (UserTransactions) -> Int) {
+        guard var most = users.indices.first else { return }
+        if users.count == 1 { return change(at: most) { $0.dropOldest() } }
+        for place in users.indices.dropFirst() {
+            let (more, oldest) = (size(users[place]), users[place].oldest)
+            if (more, users[most].oldest) > (size(users[most]), oldest) { most = place }
         }
         change(at: most) { $0.dropOldest() }
     }
@@ -251,8 +249,8 @@ struct UndoJournal {
     /// The newest transaction that `direction` can undo: of `owner`, or of anybody if `nil`. With a
     /// field, the newest one that touched the field, reduced to it.
     func newest(_ direction: Direction, owner: Owner?, field: String?) -> Transaction? {
-        func newest(in line: Line) -> Transaction? {
-            for transaction in line.transactions.reversed()
+        func newest(in user: UserTransactions) -> Transaction? {
+            for transaction in user.transactions.reversed()
             where direction.undoes(transaction.kind, ofField: field != nil) {
                 let isTheirs =
                     transaction.kind == .ended
@@ -270,15 +268,15 @@ struct UndoJournal {
             return nil
         }
         guard let owner else {
-            return lines.compactMap { newest(in: $0) }.max { $0.revision < $1.revision }
+            return users.compactMap { newest(in: $0) }.max { $0.revision < $1.revision }
         }
-        return lines.first { $0.uid == owner.uid }.flatMap { newest(in: $0) }
+        return users.first { $0.uid == owner.uid }.flatMap { newest(in: $0) }
     }
 
     /// Removes steps of a transaction that cannot be undone, or have been undone.
     mutating func consume(_ revision: UInt64, fields: [String]) {
         let fields = Set(fields)
-        for place in lines.indices {
+        for place in users.indices {
             if change(at: place, { $0.consume(revision, fields: fields) }) { return }
         }
     }

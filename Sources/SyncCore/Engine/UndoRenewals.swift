@@ -1,5 +1,5 @@
-/// The writes that restored the values of earlier ones. An undo writes earlier values again, and
-/// steps that name the earlier writes name the undo's write from then on.
+/// Which writes restored the values of earlier writes. An undo writes an earlier value again. From
+/// then on, steps that name the earlier write must name the write of the undo.
 ///
 /// Renewals of many revisions are composed newest first, so that each step of a journal is renewed
 /// once and not once for each undo behind it.
@@ -15,15 +15,15 @@ struct UndoRenewals {
     private var renewed: [Key: Dot] = [:]
     private var fields: Set<String> = []
 
-    /// None.
+    /// No renewals.
     init() {}
 
-    /// Those of one transaction's steps, in the order in which they were done.
+    /// The renewals of one transaction's steps, in the order of execution.
     init(_ steps: some BidirectionalCollection<UndoStep>) {
         addOlder(steps)
     }
 
-    /// Adds those of a transaction that is older than all that were added before.
+    /// Adds the renewals of a transaction that is older than all added so far.
     mutating func addOlder(_ steps: some BidirectionalCollection<UndoStep>) {
         for step in steps.reversed() {
             for restoration in step.restorations.reversed() { addOlder(restoration) }
@@ -43,10 +43,10 @@ struct UndoRenewals {
     /// Whether no value was restored.
     var isEmpty: Bool { renewed.isEmpty }
 
-    /// Whether steps of a field are concerned.
-    func concern(_ field: String) -> Bool { fields.contains(field) }
+    /// Whether a value of the field was restored.
+    func contains(_ field: String) -> Bool { fields.contains(field) }
 
-    /// The write that stands for another now.
+    /// The newest write that restored the value of `dot`; `dot` itself if there is none.
     func newest(of dot: Dot, _ field: String, component: String?) -> Dot {
         renewed[Key(field: field, component: component, dot: dot)] ?? dot
     }
@@ -58,9 +58,9 @@ struct UndoRenewals {
 }
 
 extension UndoStep {
-    /// Names the newest write in the place of each one whose value it restored.
+    /// Replaces each write whose value was restored by the newest write that restored it.
     mutating func renew(by renewals: UndoRenewals) {
-        guard renewals.concern(field) else { return }
+        guard renewals.contains(field) else { return }
         let field = field
         func renewed(_ trace: Trace, _ component: String? = nil) -> Trace {
             func renewed(_ dot: Dot) -> Dot {

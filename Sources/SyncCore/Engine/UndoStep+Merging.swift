@@ -1,6 +1,6 @@
-// Records of earlier versions have a step for each write of a field. Values between two writes of
-// one transaction were never shown, and the cost of undoing each would grow with the square of
-// their number. So they are read as one step, from the value before the first write to the value
+// Records that earlier versions wrote have a step for each write of a field. Values between two
+// writes of one transaction were never shown, and undoing each step would take time in the square
+// of their number. So they are read as one step, from the value before the first write to the value
 // after the last.
 
 extension UndoStep {
@@ -87,12 +87,12 @@ extension UndoStep {
             wasSet: wasSet)
     }
 
-    /// At most three: what was counted before the first set, all sets as one, and what was counted
-    /// since the last.
+    /// At most three steps: the increments before the first set, all sets as one, and the
+    /// increments after the last.
     private static func mergedCounts(_ steps: [UndoStep]) -> [Action] {
         var merged: [Action] = []
         for step in steps {
-            // What was counted between two sets is gone with the second.
+            // The second of two sets removes the increments between them.
             if case .assign = step.action, merged.count > 1, case .increment? = merged.last {
                 merged.removeLast()
             }
@@ -105,7 +105,7 @@ extension UndoStep {
         return merged
     }
 
-    /// Two steps of a counter as one; `nil` where they are two.
+    /// Two steps of a counter as one; `nil` if they cannot be merged.
     private static func mergedCounts(_ first: Action, _ second: Action) -> Action? {
         switch (first, second) {
         case (.increment(let sum, let base), .increment(let more, let over)) where base == over:

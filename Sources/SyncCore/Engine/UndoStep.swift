@@ -1,9 +1,8 @@
-// How an edit is undone. Steps are stored with the revision; at start they become the journal
-// again.
+// How an edit is undone. Steps are stored with the revision, and the journal is read from them.
 //
 // An undo is a write with a dot of its own. The value that it restores then belongs to the new dot,
-// so steps that refer to the old dot are changed to the new one (`replace`). Otherwise only the
-// newest edit of a field could be undone.
+// so steps that name the old dot must name the new one (`renew`). Otherwise only the newest edit of
+// a field could be undone.
 
 /// How the edit of one field is undone while it is still in effect.
 struct UndoStep: Hashable {

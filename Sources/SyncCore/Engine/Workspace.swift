@@ -1,11 +1,11 @@
-/// What the execution of a request uses, kept for the next one.
+/// Buffers and counters that a request uses and that the next request uses again.
 struct Workspace: ~Copyable {
-    /// Its buffer is as large as the longest text so far.
+    /// Its buffer keeps the size of the longest text so far.
     var writer = JSONWriter()
     /// Counts the steps of patterns, which are compiled with it.
     let patternMeter: PatternMeter
     let compile: PatternCompiler
-    /// What long access lists said during this request.
+    /// The results of long access lists during this request.
     var verdicts: [AccessPlace: Bool] = [:]
 
     init(compile: @escaping PatternCompiler) {

@@ -1,7 +1,7 @@
-/// What the controls of a form hold with the writes of one transaction.
+/// The contents of a form's controls after the writes of one transaction.
 struct WrittenContents {
     private let form: LiveForm
-    /// What the written controls hold, those with silent writes included.
+    /// The contents of the written controls, those with silent writes included.
     private var written = IndexTable<CellContent>()
 
     /// The contents of a form before the first write.

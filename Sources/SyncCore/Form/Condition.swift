@@ -60,23 +60,24 @@ extension FormDefinition {
     /// Whether the daemon accepts edits of a control: neither the control nor its section is
     /// disabled, and `enabledWhen` is true. A binding has only its own condition, as in SwiftUI.
     public func isEnabled(_ control: Int, values: (Int) -> JSON) -> Bool {
-        withoutActuallyEscaping(values) { ConditionJudge(self, values: $0).isEnabled(control) }
+        withoutActuallyEscaping(values) { ConditionEvaluator(self, values: $0).isEnabled(control) }
     }
 
-    /// Whether `isEnabled` can be false: a look that costs nothing.
+    /// Whether `isEnabled` can be false: a check without any values.
     func mayBeDisabled(_ control: Int) -> Bool {
         controls[control].isDisabled || controls[control].enabledWhen != nil
     }
 
-    /// Whether a control is changed only with a message: its own rule, or that of a control that
+    /// Whether an edit of a control needs a message, by its own rule or that of a control that
     /// stores its value.
     func needsMessage(_ control: Int) -> Bool {
         controls[control].needsMessage || targets[control].contains { controls[$0].needsMessage }
     }
 
-    /// Whether a control is shown: not hidden, and its condition and its section's hold.
+    /// Whether a control is shown: it is not hidden, and its condition and that of its section are
+    /// true.
     public func isVisible(_ control: Int, values: (Int) -> JSON) -> Bool {
-        withoutActuallyEscaping(values) { ConditionJudge(self, values: $0).isVisible(control) }
+        withoutActuallyEscaping(values) { ConditionEvaluator(self, values: $0).isVisible(control) }
     }
 
     /// Whether no required value is missing.
@@ -111,14 +112,14 @@ private enum TagKey: Hashable {
 ///
 /// The value of each control, and whether the form is complete, is computed once for all
 /// conditions. So the cost is proportional to the size of the definition.
-final class ConditionJudge {
+final class ConditionEvaluator {
     private let definition: FormDefinition
     private let values: (Int) -> JSON
     private var shown: [Int: ShownValue] = [:]
     private var tags: [Int: Set<TagKey>] = [:]
     private lazy var isComplete = definition.required.allSatisfy { !shown(of: $0).isMissing }
 
-    /// A judge for the current values; see ShownValue.swift.
+    /// An evaluator for the current values; see ShownValue.swift.
     init(_ definition: FormDefinition, values: @escaping (Int) -> JSON) {
         self.definition = definition
         self.values = values

@@ -22,10 +22,10 @@ public enum StoredEdit: Hashable, Sendable {
     case setRows(JSONObject)
     /// Adds `difference` to a counter, which results in `result`.
     case increment(difference: DecimalNumber, result: DecimalNumber)
-    /// Add these tags, which are not there yet; `again` are those of the addition that are. Either
-    /// may be empty.
+    /// Adds these tags, which are not in the set yet. `again` are the added tags that are in the
+    /// set already. Either may be empty.
     case addTags([JSON], again: [JSON] = [])
-    /// Remove these tags; they are there. May be empty.
+    /// Removes these tags, which are in the set. May be empty.
     case removeTags([JSON])
     /// Encrypts and stores a secret.
     case seal(String)
@@ -251,7 +251,7 @@ extension FormDefinition {
         return added.sorted().map { picker.options.options[$0].tag }
     }
 
-    /// The tags of an addition that are there already, in option order.
+    /// The tags of an addition that are in the set already, in option order.
     private func tagsThere(_ tags: [JSON], control: Int, values: (Int) -> JSON) -> [JSON] {
         guard case .picker(let picker) = controls[control].kind else { return [] }
         let present = presentTags(control, picker, values).known
@@ -259,8 +259,8 @@ extension FormDefinition {
         return places.sorted().map { picker.options.options[$0].tag }
     }
 
-    /// The tags that a removal takes from what is there, in option order; those of options that
-    /// are gone can be removed as long as they are there.
+    /// The tags of a removal that are in the set, in option order. A tag whose option was removed
+    /// from the form can be removed too.
     public func tagsToRemove(
         _ tags: [JSON], control: Int, values: (Int) -> JSON
     ) throws(InvalidValue) -> [JSON] {

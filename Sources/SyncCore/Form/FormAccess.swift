@@ -92,7 +92,7 @@ public struct AccessRule: Hashable, Sendable {
     }
 }
 
-/// Where a form says who may do something: for one control, or for all that say nothing themselves.
+/// The place of an access rule: a control's own rule, or the form's if `control` is `nil`.
 struct AccessPlace: Hashable {
     let action: FormAction
     let control: Int?

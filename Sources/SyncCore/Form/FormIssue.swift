@@ -190,9 +190,9 @@ public struct FormLimits: Hashable, Sendable {
     public var optionsMax = 50_000
     /// Users and groups in all access lists of a form together.
     public var principalsMax = 1_000
-    /// Bytes of one of them: names of users have 32 on most systems.
+    /// Bytes of one of them. On most systems, a user name has at most 32.
     public var principalBytesMax = 300
-    /// Bytes of a text without `maxLength`: something must bound the snapshot.
+    /// Bytes of a text without `maxLength`, so that the snapshot is limited.
     public var textBytesMax = 4 << 10
     /// The most bytes of an encoded `by` of one field.
     public var authorBytesMax = 192

@@ -14,7 +14,7 @@ extension FormParser {
         types = controls.map { $0?.type }
         namedBy = Array(repeating: -1, count: fields.count)
         var links = fields.indices.map { link(of: $0) }
-        breakCircles(&links)
+        breakCycles(&links)
         var roots: [[Int]?] = Array(repeating: nil, count: fields.count)
         var total = 0
         for index in fields.indices {
@@ -91,10 +91,10 @@ extension FormParser {
         return sources.isEmpty ? .own : .sources(sources)
     }
 
-    // MARK: Circles
+    // MARK: Cycles
 
     /// Reports each cycle once and removes an edge, so that parsing can continue.
-    private mutating func breakCircles(_ links: inout [Link]) {
+    private mutating func breakCycles(_ links: inout [Link]) {
         enum Mark { case new, open, done }
         var marks = Array(repeating: Mark.new, count: links.count)
         for start in links.indices where marks[start] == .new {
@@ -115,8 +115,8 @@ extension FormParser {
                     marks[other] = .open
                     stack.append((other, 0))
                 case .open:
-                    let circle = stack.map(\.control).drop { $0 != other } + [other]
-                    reportCircle(Array(circle))
+                    let cycle = stack.map(\.control).drop { $0 != other } + [other]
+                    reportCycle(Array(cycle))
                     links[control] = .own
                     marks[control] = .done
                     stack.removeLast()
@@ -126,15 +126,15 @@ extension FormParser {
         }
     }
 
-    private mutating func reportCircle(_ circle: [Int]) {
-        let names = circle.prefix(8).map { controls[$0]?.id ?? "" }
-        let member = fields[circle[circle.count - 2]]
+    private mutating func reportCycle(_ cycle: [Int]) {
+        let names = cycle.prefix(8).map { controls[$0]?.id ?? "" }
+        let member = fields[cycle[cycle.count - 2]]
         let name = member["binds"] != nil ? "binds" : "sources"
         issue(
             member.place(of: name),
-            "the references go round in a circle: " + names.joined(separator: " → ")
-                + (circle.count > 8 ? " → …" : ""),
-            expected: "one of them that binds none of the others")
+            "the references form a cycle: " + names.joined(separator: " → ")
+                + (cycle.count > 8 ? " → …" : ""),
+            expected: "a reference to a control outside the cycle")
     }
 
     private static func others(_ link: Link) -> [Int] {
@@ -197,7 +197,8 @@ extension FormParser {
     // MARK: Domains
 
     private mutating func check(_ index: Int, inside other: Int, at place: Place) {
-        // Two toggles take the same: a copy of both would be most of a form of many sources.
+        // All toggles have the same domain. With many sources, copying two controls for each
+        // comparison would take most of the time.
         if types[index] == .toggle, types[other] == .toggle { return }
         guard let control = controls[index], let container = controls[other],
             comparisons <= Self.comparisonsMax

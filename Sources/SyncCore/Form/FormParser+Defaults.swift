@@ -58,7 +58,7 @@ extension FormParser {
         case (.secure, _), (.button, _), (.label, _):
             let problem =
                 control.type == .secure
-                ? "a secret in a form is there for all to read"
+                ? "everybody who reads the form could read a secret in it"
                 : "a default of \(control.type.withArticle) has no meaning"
             issue(place, problem, expected: "no default")
         case (_, .own):

@@ -262,13 +262,13 @@ extension FormParser {
         guard let json = field["components"] else { return mode ?? .dateAndTime }
         let place = field.place(of: "components")
         if field["mode"] != nil {
-            issue(place, "mode says already what it has", expected: "either mode or components")
+            issue(place, "mode and components are both set", expected: "either mode or components")
         }
         var names: Set<String> = []
         for (element, place) in elements(json, at: place) {
             if let name = element.stringValue, name == "date" || name == "time" {
                 if !names.insert(name).inserted {
-                    issue(place, "\(name) is there already", expected: "date, time or both")
+                    issue(place, "\(name) is in the list twice", expected: "date, time or both")
                 }
             } else {
                 issue(

@@ -39,7 +39,8 @@ extension FormParser {
             return nil
         }
         draft.options.reserveCapacity(written.count)
-        // Only integers are told apart from few bytes each, so that there may be many.
+        // Memory is reserved only for integers: only they are so short that a definition can
+        // contain very many distinct ones.
         if written[0].integerValue != nil { draft.integers.reserveCapacity(written.count) }
         for (element, place) in elements(json, at: place) {
             if case .object(let object) = element, object["section"] != nil {

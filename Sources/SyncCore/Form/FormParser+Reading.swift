@@ -153,8 +153,8 @@ extension FormParser {
 
     /// An issue for each text with a control character, including names of members.
     ///
-    /// Defaults are values: the control's own domain judges them, which for a `multiline` text
-    /// holds newlines.
+    /// Defaults are skipped, because the domain of their control decides: a `multiline` text may
+    /// contain newlines.
     ///
     /// - Parameter path: Where the value is; one list for the whole form.
     mutating func checkControls(_ json: JSON, at path: inout [PathStep], inField: Bool = false) {
@@ -221,7 +221,7 @@ extension FormParser {
         let before = principalCount
         principalCount += json.arrayValue?.count ?? 0
         if principalCount > limits.principalsMax {
-            // Once, not for each list behind the first that is too long.
+            // Reported once, not again for each later list.
             guard before <= limits.principalsMax else { return nil }
             issue(
                 list,

@@ -42,8 +42,8 @@ extension FormParser {
     mutating func control(named id: String, at place: Place) -> Int? {
         // Known ids are ASCII; another text may be canonically equivalent to one.
         if let index = indexes[id], Self.isASCII(id) { return index }
-        let hasRoom = issues.count < Self.issuesMax && suggestions < Self.suggestionsMax
-        let names = hasRoom ? fields.compactMap { $0["id"]?.stringValue } : []
+        let canSuggest = issues.count < Self.issuesMax && suggestions < Self.suggestionsMax
+        let names = canSuggest ? fields.compactMap { $0["id"]?.stringValue } : []
         let similar = suggestion(for: id, among: names)
         issue(
             place, "no control \(FormDefinition.quoted(.string(id)))",

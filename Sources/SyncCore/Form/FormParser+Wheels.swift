@@ -39,7 +39,7 @@ extension FormParser {
         guard let order = Self.evaluationOrder(of: wheels) else {
             issue(
                 field.place(of: "optionsFor"),
-                "the rows of components depend on each other in a circle",
+                "the rows of components depend on each other in a cycle",
                 expected: "rows that depend on no component whose rows depend on theirs")
             return nil
         }

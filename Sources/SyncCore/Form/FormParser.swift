@@ -22,8 +22,8 @@ extension FormDefinition {
     }
 }
 
-/// Where something is in a form. The last step is apart: each option and each source has a place,
-/// which is nearly never told, so that one takes no memory of its own.
+/// A place in a form, for issues. The last step is stored separately, so that the places of the
+/// elements of a list share the other steps: most places are never reported.
 struct Place {
     private var steps: [PathStep] = []
     private var last: PathStep?
@@ -42,7 +42,7 @@ struct Place {
     /// One step further.
     func at(_ step: PathStep) -> Place { Place(path, step) }
 
-    /// The places of so many elements of an array at this place.
+    /// The places of the first `count` elements of an array at this place.
     func elements(_ count: Int) -> some Collection<Place> {
         let path = path
         return (0..<count).lazy.map { Place(path, .index($0)) }
@@ -69,8 +69,8 @@ struct FormParser {
     /// The most pairs of controls of which one derives from the other. Without this limit, memory
     /// and time would be quadratic in the size of the definition.
     static let edgesMax = 100_000
-    /// Options of controls that are looked for among those of the controls that they bind: bounds
-    /// the work that each binding multiplies.
+    /// The most options that are looked up in the options of another control, for `binds` and
+    /// `sources`. One control with many options may be bound many times.
     static let comparisonsMax = 500_000
 
     let limits: FormLimits
@@ -92,13 +92,13 @@ struct FormParser {
     var sectionConditions: [(section: Int, condition: JSON, place: Place)] = []
     /// The index of each field id, including invalid fields.
     var indexes: [String: Int] = [:]
-    /// By the value of `was`: the field that has it.
+    /// The id of the field with a value of `was`, by that value.
     var successors: [String: String] = [:]
     /// The controls; `nil` for invalid ones.
     var controls: [Control?] = []
     /// Their types, once all are known.
     var types: [ControlType?] = []
-    /// Options that were looked for among others'.
+    /// The number of options that were looked up in the options of another control.
     var comparisons = 0
     /// For each control the last one that named it as a source.
     var namedBy: [Int] = []

@@ -34,22 +34,22 @@ enum Inclusion {
         }
         if own.isOptional, !own.isMultiple, !outer.isOptional { return "it takes null" }
         let (mine, theirs) = (own.options, outer.options)
-        // By place: a copy of each option is most of the work where there are many.
-        let stranger = mine.enabled.first { place in
+        // By index, because copying each option would take most of the time.
+        let unknown = mine.enabled.first { place in
             guard let other = theirs.index(of: mine.options[place].tag) else { return true }
             return theirs.options[other].isDisabled
         }
-        return stranger.map {
+        return unknown.map {
             "it has the option \(FormDefinition.quoted(mine.options[$0].tag))"
         }
     }
 
-    /// Buttons for some values of a control of another type.
+    /// A picker whose options are some values of a control of another type.
     private static func problem(_ own: PickerAttributes, inside other: Control) -> String? {
         if own.isMultiple { return "it takes several tags" }
         if own.isOptional, !other.defaultValue.isNull { return "it takes null" }
-        let stranger = own.options.options.first { !$0.isDisabled && !admits($0.tag, other) }
-        return stranger.map { "it has the option \(FormDefinition.quoted($0.tag))" }
+        let unknown = own.options.options.first { !$0.isDisabled && !admits($0.tag, other) }
+        return unknown.map { "it has the option \(FormDefinition.quoted($0.tag))" }
     }
 
     private static func admits(_ tag: JSON, _ other: Control) -> Bool {

@@ -109,7 +109,7 @@ extension FormDefinition {
         return found
     }
 
-    /// The ids of the fields of a definition as it is written, whether it keeps all rules or not.
+    /// The ids of the fields of a definition as written, which need not be valid.
     public static func fieldIDs(of json: JSON) -> Set<String> {
         Set(fields(of: json).compactMap { $0["id"]?.stringValue })
     }

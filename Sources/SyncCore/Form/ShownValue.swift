@@ -12,7 +12,7 @@ public struct ShownValue: Hashable, Sendable {
     public var value: JSON
     /// Its sources have different values.
     public var isMixed = false
-    /// The control does not accept it (any longer).
+    /// The control does not accept it, perhaps because its domain has changed.
     public var isInvalid = false
     /// It is required and empty.
     public var isMissing = false
@@ -196,25 +196,25 @@ extension WheelsAttributes {
         return components[component].options
     }
 
-    /// The tags of a selection by the index of their component, and the first member that is no
-    /// component.
+    /// The tags of a selection by the index of their component, and the name of the first member
+    /// that is not a component.
     ///
-    /// Linear where the members have the order of the components, as stored selections do.
-    func tags(of rows: JSONObject) -> (tags: [JSON?], stranger: String?) {
+    /// Linear if the members have the order of the components, as stored selections do.
+    func tags(of rows: JSONObject) -> (tags: [JSON?], unknown: String?) {
         var tags = [JSON?](repeating: nil, count: components.count)
-        var stranger: String?
+        var unknown: String?
         var next = 0
         for member in rows.members {
             let isNext =
                 next < components.count && components[next].id.isSameBytes(as: member.name)
             guard let place = isNext ? next : index(of: member.name) else {
-                stranger = stranger ?? member.name
+                unknown = unknown ?? member.name
                 continue
             }
             tags[place] = member.value
             next = place + 1
         }
-        return (tags, stranger)
+        return (tags, unknown)
     }
 
     /// The selection with all components; a missing one is at its first row.

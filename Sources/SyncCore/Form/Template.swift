@@ -53,7 +53,8 @@ extension Template {
 
         /// Splits a text at `${name}`; `$${` means `${`. `nil` if a `${` is not closed.
         init?(_ source: String) {
-            // Bytes, as all that is looked for is ASCII, which no other character contains.
+            // Bytes, because all delimiters are ASCII and UTF-8 has no ASCII byte inside another
+            // character.
             let bytes = Array(source.utf8)
             let (dollar, open) = (UInt8(ascii: "$"), UInt8(ascii: "{"))
             func byte(_ place: Int) -> UInt8? { place < bytes.count ? bytes[place] : nil }

@@ -183,9 +183,9 @@ extension FormDefinition {
                 index, "\(Self.described(proposed)) is not an object of components")
         }
         let edited = wheels.tags(of: edit)
-        if let stranger = edited.stranger {
+        if let unknown = edited.unknown {
             throw refusal(
-                index, "no component \(Self.quoted(.string(stranger)))", component: stranger)
+                index, "no component \(Self.quoted(.string(unknown)))", component: unknown)
         }
         let before = wheels.completed(
             wheels.tags(of: values(storageRoot(of: index)).objectValue ?? JSONObject()).tags)
@@ -275,7 +275,7 @@ extension SecureAttributes {
         if let problem = lengthProblem(text, maxLength: maxLength, bytesMax: bytesMax) {
             return problem
         }
-        // Does not name the character, because that would reveal a part of the secret.
+        // The message does not name the character, because that would reveal a part of the secret.
         return text.isFreeOfControls() ? nil : "there is a control character in it"
     }
 }

@@ -112,7 +112,7 @@ public struct ServerMessageDecoder: Sendable {
         }
         if let method = node["method"]?.string {
             guard node["id"] == nil else {
-                throw .shape(path: "id", expected: "left out: a daemon asks nothing")
+                throw .shape(path: "id", expected: "left out: a daemon sends no requests")
             }
             let params = try node["params"].map(tree) ?? .null
             return try ServerNotification(method: method, params: params)
@@ -124,7 +124,7 @@ public struct ServerMessageDecoder: Sendable {
         switch (node["result"], node["error"]) {
         case (let result?, nil): return .result(id: id, try tree(result))
         case (nil, let error?): return .failure(id: id, try WireError(decoding: try tree(error)))
-        default: throw .shape(path: "result", expected: "there, or error, and not both")
+        default: throw .shape(path: "result", expected: "present, or error, but not both")
         }
     }
 

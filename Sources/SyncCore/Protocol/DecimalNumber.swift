@@ -246,9 +246,9 @@ extension DecimalNumber: CustomStringConvertible {
         return DecimalNumber(unchecked: digits, exponent: Int8(-places)).description
     }
 
-    /// A whole number: a form of many options makes a label of each tag.
+    /// An integer as text. A form with many options needs one for each tag, so this is fast.
     private static func digits(of number: Int64) -> String {
-        // Exactly its size: a string of up to 15 digits needs no allocation.
+        // With the exact capacity, a string of up to 15 digits needs no allocation.
         let count = number.digits
         return String(unsafeUninitializedCapacity: count) { text in
             var place = count

@@ -6,7 +6,7 @@ public struct FieldLease: Hashable, Sendable {
     public var until: Timestamp?
     /// Who set the value.
     public var by: WireAuthor
-    /// The value that comes then; `nil` is the default.
+    /// The value after the end; `nil` is the default.
     public var then: JSON?
 
     /// A lease with these members.

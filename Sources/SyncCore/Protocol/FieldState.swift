@@ -88,7 +88,7 @@ public struct FieldState: Hashable, Sendable {
     public var at: Timestamp?
     /// The concurrent values that nobody has resolved.
     public var conflict: [Sibling]
-    /// When the value ends by itself, and what comes then; `nil` if it does not.
+    /// When the value ends by itself, and the value after that; `nil` if it does not end.
     public var lease: FieldLease?
     /// Whether a secure field has a value; `nil` for other fields.
     public var isSecretSet: Bool?

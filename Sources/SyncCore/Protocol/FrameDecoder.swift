@@ -38,8 +38,8 @@ public struct FrameDecoder: Sendable {
         lengthMax = UInt32(clamping: frameBytesMax)
     }
 
-    /// The most bytes of text that a frame may have; a new bound is for the frames whose length
-    /// has not come yet.
+    /// The most bytes of text that a frame may have. A new value applies to frames whose length has
+    /// not arrived yet.
     public var frameBytesMax: Int {
         get { Int(lengthMax) }
         set { lengthMax = UInt32(clamping: newValue) }
@@ -74,10 +74,10 @@ public struct FrameDecoder: Sendable {
                     state = .text(length)
                 }
             case .text(let length):
-                guard let goesOn = takeText(Int(length), piece, &position, receive) else {
+                guard let shouldContinue = takeText(Int(length), piece, &position, receive) else {
                     return .needsMore
                 }
-                if !goesOn { return .stopped(consumed: position) }
+                if !shouldContinue { return .stopped(consumed: position) }
             }
         }
     }
@@ -119,14 +119,14 @@ public struct FrameDecoder: Sendable {
         state = .length
         var text: [UInt8] = []
         swap(&text, &gathered)
-        let goesOn = text.withUnsafeBytes { receive($0) }
+        let shouldContinue = text.withUnsafeBytes { receive($0) }
         if text.capacity <= Self.keptBytesMax {
             // The frame may have contained a secret, and the buffer is reused.
             for index in text.indices { text[index] = 0 }
             text.removeAll(keepingCapacity: true)
             swap(&text, &gathered)
         }
-        return goesOn
+        return shouldContinue
     }
 }
 

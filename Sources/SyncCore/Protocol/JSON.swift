@@ -27,7 +27,7 @@ public struct JSONObject: Sendable {
     public init(_ members: [(String, JSON)]) {
         self.members = []
         self.members.reserveCapacity(members.count)
-        // Few names are compared with each other; many are looked up.
+        // A few names are compared with each other. For many, a dictionary is faster.
         guard members.count > 16 else {
             for (name, value) in members { self[name] = value }
             return

@@ -293,24 +293,13 @@ struct JSONScanner {
     }
 
     /// Skips ASCII that is not escaped, eight bytes at a time if possible.
-    ///
-    /// The test for "a byte in the word is less than n" is from Anderson's Bit Twiddling Hacks. It
-    /// may report a byte above a true one falsely, but never misses one, and the single steps
-    /// decide.
     @inline(__always)
     private mutating func skipPlain() {
         while position + 8 <= count {
             let word = UnsafeRawPointer(base).loadUnaligned(
                 fromByteOffset: position, as: UInt64.self)
-            let ones: UInt64 = 0x0101_0101_0101_0101
-            let quotes = word ^ (ones &* 0x22)
-            let slashes = word ^ (ones &* 0x5C)
-            let special =
-                (word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones) | word
-            let found = special & (ones &* 0x80)
-            guard found == 0 else {
-                // The lowest one is always true.
-                position += found.trailingZeroBitCount >> 3
+            if let special = firstSpecialByte(of: word) {
+                position += special
                 return
             }
             position += 8
@@ -387,6 +376,21 @@ struct JSONScanner {
         }
         position += length
     }
+}
+
+/// The index of the first of eight bytes that is a control character, a quotation mark, a backslash
+/// or not ASCII; `nil` if there is none.
+///
+/// The test for "a byte in the word is less than n" is from Anderson's Bit Twiddling Hacks. It may
+/// report a byte above a true one falsely, but the lowest one that it reports is always true.
+@inline(__always)
+func firstSpecialByte(of word: UInt64) -> Int? {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let quotes = word ^ (ones &* 0x22)
+    let slashes = word ^ (ones &* 0x5C)
+    let special = (word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones) | word
+    let found = special & (ones &* 0x80)
+    return found == 0 ? nil : found.trailingZeroBitCount &>> 3
 }
 
 /// The value of a hexadecimal digit; `nil` for any other byte.

@@ -94,13 +94,13 @@ public struct JSONWriter: ~Copyable {
         count &+= 1
     }
 
-    /// Appends a comma if needed, and what `body` writes: at most `room` bytes; `body` returns how
-    /// many.
+    /// Appends a comma if needed, and what `body` writes: at most `bytesMax` bytes. `body` returns
+    /// how many.
     @inline(__always)
     private mutating func append(
-        room: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int
+        bytesMax: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int
     ) {
-        if capacity &- count <= room { grow(to: count &+ room &+ 1) }
+        if capacity &- count <= bytesMax { grow(to: count &+ bytesMax &+ 1) }
         if needsComma {
             start[count] = UInt8(ascii: ",")
             count &+= 1
@@ -147,7 +147,7 @@ public struct JSONWriter: ~Copyable {
     @inline(__always)
     public mutating func key(_ name: StaticString) {
         let count = name.utf8CodeUnitCount
-        append(room: count + 3) { place in
+        append(bytesMax: count + 3) { place in
             place.initialize(to: UInt8(ascii: "\""))
             (place + 1).initialize(from: name.utf8Start, count: count)
             (place + count + 1).initialize(to: UInt8(ascii: "\""))
@@ -175,7 +175,7 @@ public struct JSONWriter: ~Copyable {
     }
 
     private mutating func literal(_ text: StaticString) {
-        append(room: text.utf8CodeUnitCount) { place in
+        append(bytesMax: text.utf8CodeUnitCount) { place in
             place.initialize(from: text.utf8Start, count: text.utf8CodeUnitCount)
             return text.utf8CodeUnitCount
         }
@@ -188,7 +188,7 @@ public struct JSONWriter: ~Copyable {
     }
 
     private mutating func digits(_ magnitude: UInt64, isNegative: Bool) {
-        append(room: 21) { place in
+        append(bytesMax: 21) { place in
             var text = TextPlace(place)
             if isNegative { text.put(UInt8(ascii: "-")) }
             text.put(decimal: magnitude)
@@ -232,7 +232,7 @@ public struct JSONWriter: ~Copyable {
     /// A string that `body` writes, which needs no escapes.
     @inline(__always)
     private mutating func plain(bytesMax: Int, _ body: (inout TextPlace) -> Void) {
-        append(room: bytesMax + 2) { place in
+        append(bytesMax: bytesMax + 2) { place in
             var text = TextPlace(place)
             text.put(UInt8(ascii: "\""))
             body(&text)
@@ -243,7 +243,7 @@ public struct JSONWriter: ~Copyable {
 
     /// A timestamp, a string of RFC 3339.
     public mutating func timestamp(_ moment: Timestamp) {
-        append(room: Timestamp.textBytes + 2) { place in
+        append(bytesMax: Timestamp.textBytes + 2) { place in
             place.initialize(to: UInt8(ascii: "\""))
             moment.write(to: place + 1)
             (place + Timestamp.textBytes + 1).initialize(to: UInt8(ascii: "\""))
@@ -284,7 +284,7 @@ public struct JSONWriter: ~Copyable {
     }
 
     private mutating func rawBytes(_ text: UnsafeBufferPointer<UInt8>) {
-        append(room: text.count) { place in
+        append(bytesMax: text.count) { place in
             if let start = text.baseAddress { place.initialize(from: start, count: text.count) }
             return text.count
         }
@@ -342,7 +342,7 @@ public struct JSONWriter: ~Copyable {
     }
 
     /// Whether eight bytes certainly need no escapes: ASCII without control characters, quotation
-    /// marks and backslashes. Same test as `JSONScanner.skipPlain`.
+    /// marks and backslashes. See `firstSpecialByte`.
     @inline(__always)
     private func isPlain(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -356,7 +356,7 @@ public struct JSONWriter: ~Copyable {
 
     @inline(__always)
     private mutating func quotePlain(_ text: UnsafeBufferPointer<UInt8>) {
-        append(room: text.count + 2) { place in
+        append(bytesMax: text.count + 2) { place in
             place.initialize(to: UInt8(ascii: "\""))
             if let start = text.baseAddress {
                 (place + 1).initialize(from: start, count: text.count)

@@ -106,7 +106,7 @@ struct ParamsReader {
         }
     }
 
-    // MARK: - Members by type; the optional ones give nil where they are missing
+    // MARK: - Members by type; an optional member that is missing is nil
 
     private func missing(_ name: StaticString, _ expected: String) -> ParamsFault {
         ParamsFault("\(name)", .shape("is missing", expected: expected))

@@ -1,9 +1,8 @@
-/// A request as nearly all of them are: compact JSON without escapes, of a frequent method, with
+/// A request of the most frequent form: compact JSON without escapes, of a frequent method, with
 /// known members. It is read from the bytes of its frame in one pass, without a tape.
 ///
-/// Invariant: whatever is read here, `MessageDecoder` reads as the same request
-/// (PlainRequestTests). Everything else, valid or not, is not read here at all, so only
-/// `MessageDecoder` has rules.
+/// Invariant: `MessageDecoder` reads the same request from the same bytes (PlainRequestTests). All
+/// other text, valid or not, is left to `MessageDecoder`, so the rules are only there.
 struct PlainRequest {
     /// A part of the frame's text.
     typealias Text = UnsafeBufferPointer<UInt8>
@@ -217,21 +216,14 @@ private struct PlainReader {
         return name
     }
 
-    /// The content of a string of printable ASCII without escapes. Eight bytes at a time: see
-    /// `JSONScanner.skipPlain`.
+    /// The content of a string of printable ASCII without escapes.
     private mutating func string() -> Text? {
         guard eat("\"") else { return nil }
         let start = at
         while at &+ 8 <= end {
             let word = UnsafeRawPointer(base + at).loadUnaligned(as: UInt64.self)
-            let ones: UInt64 = 0x0101_0101_0101_0101
-            let quotes = word ^ (ones &* 0x22)
-            let slashes = word ^ (ones &* 0x5C)
-            let special =
-                (word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones) | word
-            let found = special & (ones &* 0x80)
-            guard found == 0 else {
-                at &+= found.trailingZeroBitCount &>> 3
+            if let special = firstSpecialByte(of: word) {
+                at &+= special
                 break
             }
             at &+= 8
@@ -248,7 +240,7 @@ private struct PlainReader {
         return nil
     }
 
-    /// Skips this text if it is next; whether it was.
+    /// Skips this text if it is next. Returns whether it was.
     @inline(__always)
     private mutating func eat(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount

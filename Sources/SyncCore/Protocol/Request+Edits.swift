@@ -76,11 +76,12 @@ public struct Change: Hashable, Sendable {
 
 /// When a value ends by itself.
 public enum LeaseEnd: Hashable, Sendable {
-    /// After so many seconds, time asleep or switched off included.
+    /// After this many seconds, including time during which the machine sleeps or is off.
     case seconds(Int64)
     /// At a moment of the wall clock.
     case until(Timestamp)
-    /// When the connection ends, or another one of the same user does not resume the lease in time.
+    /// When the connection ends, unless another connection of the same user resumes the lease in
+    /// time.
     case connection
 
     /// The most seconds: ten years.
@@ -96,7 +97,7 @@ public struct StateLease: Hashable, Sendable {
     /// Why it is changed: one line, which everybody who may read the form sees.
     public var message: String?
 
-    /// What becomes of the lease.
+    /// The change of the lease.
     public enum Action: Hashable, Sendable {
         /// It ends then.
         case move(LeaseEnd)

@@ -9,7 +9,7 @@ public struct StateSnapshot: Hashable, Sendable {
     public var context: String
     public var fields: [NamedField]
 
-    /// A reading of a form.
+    /// A snapshot with these members.
     public init(
         form: String, log: String, revision: Revision, context: String, fields: [NamedField]
     ) {
@@ -216,7 +216,7 @@ public struct HistoryPage: Hashable, Sendable {
         /// The value lost against a concurrent one.
         public var isConcurrent: Bool
 
-        /// A change from what was to a value.
+        /// A change from `was` to `value`.
         public init(field: String, value: JSON?, was: JSON?, isConcurrent: Bool = false) {
             self.field = field
             self.value = value

@@ -15,7 +15,7 @@ public enum Similar {
     ) -> [String] {
         guard (1...bytesMax).contains(name.utf8.count) else { return [] }
         let wanted = Pattern(name)
-        // As many as are given, in their order: all that are near may be thousands.
+        // Only the nearest `countMax` names are kept in order, because thousands may be near.
         var near: [(distance: Int, name: String)] = []
         for candidate in names
         where candidate.utf8.count <= bytesMax && !candidate.isSameBytes(as: name) {
@@ -46,7 +46,7 @@ public enum Similar {
     /// A name that others are compared to.
     struct Pattern {
         private let bytes: [UInt8]
-        /// For each byte the places where the name has it, a bit each.
+        /// For each byte, the positions of the name that contain it, as bits.
         private var places = [UInt64](repeating: 0, count: 256)
 
         /// - Precondition: `name` has 1 to 64 bytes.
@@ -56,7 +56,7 @@ public enum Similar {
             for (place, byte) in bytes.enumerated() { places[Int(byte)] |= 1 << UInt64(place) }
         }
 
-        /// How far another name is from this one; `nil` where it is not near.
+        /// The distance of another name from this one; `nil` if it is not similar.
         func distance(to other: String) -> Int? {
             let count = other.utf8.count
             let most = min(max(1, max(count, bytes.count) / 3), bytes.count - 1)
@@ -70,12 +70,12 @@ public enum Similar {
             }
         }
 
-        /// How many slips are between two texts: a letter more, one less, another one, or two
-        /// neighbours exchanged; `nil` for more than `most`. This is the optimal string alignment
-        /// distance (Damerau 1964, Levenshtein 1966; no part is edited twice), a row of its table
-        /// at a time as the bits of one word (Hyyrö, "A Bit-Vector Algorithm for Computing
-        /// Levenshtein and Damerau Edit Distances", 2003). A request for an unknown name compares
-        /// it with all names.
+        /// The number of insertions, deletions, replacements and exchanges of neighbouring letters
+        /// between two texts; `nil` for more than `most`. This is the optimal string alignment
+        /// distance (Damerau 1964, Levenshtein 1966; no part is edited twice). One row of its table
+        /// is computed at a time, as the bits of one word (Hyyrö, "A Bit-Vector Algorithm for
+        /// Computing Levenshtein and Damerau Edit Distances", 2003), because a request with an
+        /// unknown name compares it with all names.
         func distance(to other: some Sequence<UInt8>, most: Int) -> Int? {
             let last: UInt64 = 1 << UInt64(bytes.count - 1)
             return places.withUnsafeBufferPointer { places in

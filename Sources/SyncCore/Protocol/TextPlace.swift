@@ -1,4 +1,4 @@
-/// Writes ASCII to memory whose size the caller has made sure of.
+/// Writes ASCII to memory. The caller has checked that it is large enough.
 struct TextPlace {
     /// Where the next byte goes.
     private(set) var place: UnsafeMutablePointer<UInt8>

@@ -24,7 +24,7 @@ public struct WireError: Error, Hashable, Sendable {
     public var max: Int64?
     /// `data.report`: the number of an internal error in the daemon's log.
     public var report: Int64?
-    /// `data.ended`: of something that is over, what it was, how it ended, and by whom.
+    /// `data.ended`: what has ended, how, and by whom.
     public var ended: JSON?
     /// `data.needs`: the member that the request needs, for example `message`.
     public var needs: String?
@@ -48,7 +48,7 @@ public struct WireError: Error, Hashable, Sendable {
     }
 
     /// The connection is closed before the request was started; `data.resend`.
-    public static func unbegun(_ message: String) -> WireError {
+    public static func notStarted(_ message: String) -> WireError {
         var error = WireError(.unavailable, message)
         error.resend = true
         return error
@@ -126,12 +126,12 @@ extension WireError {
         writer.endObject()
     }
 
-    /// Bytes of each text of an error that a client keeps, and items of each list: an error is
-    /// shown to a person, and the daemon may be any program.
+    /// The most bytes of each text and the most items of each list that a client keeps of an error,
+    /// because the process that answers may be hostile.
     private static let (textBytesMax, itemsMax) = (4 << 10, FormParser.issuesMax)
 
-    /// Reads an error object as a client does: members that are missing or new are passed over, and
-    /// texts that no daemon of ours sends are cut.
+    /// Reads an error object for a client. Missing and unknown members are ignored, and texts that
+    /// are longer than those of any daemon are cut.
     public init(decoding json: JSON) throws(DecodeError) {
         func text(_ json: JSON?) -> String? { json?.stringValue?.cut(toBytes: Self.textBytesMax) }
         let reader = try WireReader(json, "error")

@@ -95,7 +95,7 @@ struct WireReader {
     }
 }
 
-// MARK: - The other way
+// MARK: - Writing members
 
 extension JSONWriter {
     /// A member with a string; nothing for `nil`.

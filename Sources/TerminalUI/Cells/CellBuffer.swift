@@ -23,7 +23,7 @@ public struct CellBuffer: Hashable, Sendable {
 
     /// The cell in column `x` of line `y`, which must lie within.
     public subscript(x: Int, y: Int) -> Cell {
-        precondition(x >= 0 && x < columns && y >= 0 && y < lines, "a cell lies in its buffer")
+        precondition(x >= 0 && x < columns && y >= 0 && y < lines, "the cell is outside the buffer")
         return cells[y * columns + x]
     }
 

@@ -1,9 +1,9 @@
 // Encodes the difference between two frames in as few bytes as possible.
 //
 // Invariants: `shown` is what the terminal displays, already reduced to its depth and charset, and
-// `taken` is the frame of which it is; `pen` and `place` are the terminal's state, or unknown. A
-// frame without changes has no bytes, and an unchanged line costs only a comparison. Control
-// sequences: ECMA-48 and xterm's ctlseqs; synchronized output is DEC private mode 2026.
+// `lastFrame` is the frame that it was made from; `pen` and `place` are the terminal's state, or
+// unknown. A frame without changes has no bytes, and an unchanged line costs only a comparison.
+// Control sequences: ECMA-48 and xterm's ctlseqs; synchronized output is DEC private mode 2026.
 
 import SyncCore
 
@@ -30,7 +30,7 @@ public struct FrameEncoder: Sendable {
         }
     }
 
-    /// Where a frame's first line lies.
+    /// The position of a frame's first line.
     public enum Addressing: Hashable, Sendable {
         /// At the top of the screen.
         case screen
@@ -41,7 +41,7 @@ public struct FrameEncoder: Sendable {
 
     public let options: Options
     var shown: CellBuffer?
-    private var taken: CellBuffer?
+    private var lastFrame: CellBuffer?
     var pen: CellStyle?
     var place = Place.unknown
     private var isCursorShown: Bool?
@@ -67,7 +67,7 @@ public struct FrameEncoder: Sendable {
     /// drawn whole.
     public mutating func invalidate() {
         shown = nil
-        taken = nil
+        lastFrame = nil
         pen = nil
         isCursorShown = nil
         if options.addressing == .screen { place = .unknown }
@@ -80,11 +80,11 @@ public struct FrameEncoder: Sendable {
         if isWhole { clear(for: frame, into: &out) }
         let drawnFrom = out.count
         for y in 0..<frame.lines {
-            if let taken, frame.hasLine(y, of: taken) { continue }
+            if let lastFrame, frame.hasLine(y, of: lastFrame) { continue }
             let line = frame.reducedLine(y, to: options.depth, charset: options.charset)
             encodeLine(y, to: line, into: &out)
         }
-        taken = frame
+        lastFrame = frame
         let isDrawn = isWhole || out.count > drawnFrom
         if isDrawn, !options.isSynchronized, isCursorShown != false {
             // Otherwise the moving cursor would be visible.
@@ -133,7 +133,7 @@ public struct FrameEncoder: Sendable {
             }
         }
         shown = CellBuffer(columns: target.columns, lines: target.lines)
-        taken = nil
+        lastFrame = nil
     }
 
     private mutating func encodeCursor(_ cursor: Point?, into out: inout [UInt8]) {
@@ -154,7 +154,7 @@ extension FrameEncoder {
         let old = Array(target.line(y))
         let columns = target.columns
         guard let last = line.indices.last(where: { old[$0] != line[$0] }) else { return }
-        // Let go first, so that only the line is copied.
+        // Without this second reference, writing copies only the line.
         shown = nil
         target.setLine(y, line)
         defer { shown = target }
@@ -162,24 +162,24 @@ extension FrameEncoder {
         while blankFrom > 0, line[blankFrom - 1] == .blank() { blankFrom -= 1 }
         // Columns before this one are drawn again though they have not changed, because a cluster
         // may have been drawn over them.
-        var soiledTo = 0
+        var redrawTo = 0
         var x = 0
-        while x <= max(last, soiledTo - 1), x < columns {
+        while x <= max(last, redrawTo - 1), x < columns {
             let cell = line[x]
             let isWide = cell.width == 2
             let differs =
-                old[x] != cell || (isWide && old[x + 1] != line[x + 1]) || x < soiledTo
+                old[x] != cell || (isWide && old[x + 1] != line[x + 1]) || x < redrawTo
             if !differs || cell.isContinuation {
                 x += 1
                 continue
             }
-            if x >= blankFrom, max(last, soiledTo - 1) - x >= ANSI.clearLine.count {
+            if x >= blankFrom, max(last, redrawTo - 1) - x >= ANSI.clearLine.count {
                 move(toX: x, y: y, in: target, into: &out)
                 setPen(.plain, into: &out)
                 out.append(contentsOf: ANSI.clearLine)
                 return
             }
-            soiledTo = max(soiledTo, draw(cell, x: x, y: y, in: target, into: &out))
+            redrawTo = max(redrawTo, draw(cell, x: x, y: y, in: target, into: &out))
             x += Int(cell.width)
         }
     }

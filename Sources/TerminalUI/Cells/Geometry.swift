@@ -19,7 +19,7 @@ public struct Size: Hashable, Sendable {
     public var columns: Int
     public var lines: Int
 
-    /// So many columns and lines.
+    /// A size in columns and lines.
     public init(columns: Int, lines: Int) {
         self.columns = columns
         self.lines = lines
@@ -55,12 +55,12 @@ public struct Rect: Hashable, Sendable {
     /// Its columns and lines.
     public var size: Size { Size(columns: columns, lines: lines) }
 
-    /// Whether the place lies in it.
+    /// Whether the point is inside it.
     public func contains(_ point: Point) -> Bool {
         point.x >= x && point.x < maxX && point.y >= y && point.y < maxY
     }
 
-    /// The part that both have; empty where they have none.
+    /// The part that both have; empty if they have none.
     public func intersection(_ other: Rect) -> Rect {
         let left = max(x, other.x)
         let top = max(y, other.y)

@@ -9,7 +9,7 @@ internal import Synchronization
 
 /// A grapheme cluster in UTF-8.
 struct Glyph: Hashable, Sendable {
-    // Eight bytes at most, the first the lowest, the rest zero; or, where the lowest is `kept`,
+    // Eight bytes at most, the first the lowest, the rest zero; or, if the lowest is `kept`,
     // which no UTF-8 has, the number of a longer cluster above it.
     private var packed: UInt64
 

@@ -35,7 +35,7 @@ extension DateValue {
         }
     }
 
-    /// The number of a part; 0 for a part that it has not.
+    /// The number of a part; 0 for a part that it does not have.
     public func number(of part: DatePart) -> Int {
         switch (self, part) {
         case (.date(let date), _): Self.number(date, part)
@@ -143,7 +143,7 @@ extension DateValue {
         return setting(part, to: number + cycle.lowerBound)?.clamped(min: min, max: max)
     }
 
-    /// The value, or the bound that it lies beyond.
+    /// The value, or the bound that it exceeds.
     public func clamped(min: DateValue?, max: DateValue?) -> DateValue {
         if let min, isBefore(min) { return min }
         if let max, max.isBefore(self) { return max }

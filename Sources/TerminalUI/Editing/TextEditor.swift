@@ -201,7 +201,7 @@ extension TextEditor {
         cluster.isLetter || cluster.isNumber || cluster == "_"
     }
 
-    /// The line that a place lies in, its break left out.
+    /// The line that contains a place, without its break.
     func lineRange(at offset: Int) -> Range<Int> {
         var start = offset
         while start > 0, !clusters[start - 1].isNewline { start -= 1 }

@@ -24,11 +24,11 @@ public struct KeyDecoder: Sendable {
         case ground
         /// A scalar of several bytes is in progress.
         case scalar(modifiers: KeyModifiers)
-        /// ESC came; `isDouble` where two did (Alt with a key that sends ESC itself).
+        /// After ESC; `isDouble` after two (Alt with a key that sends ESC itself).
         case escape(isDouble: Bool)
         case control(hasAlt: Bool)
         case single(hasAlt: Bool)
-        /// OSC and DCS and the like, with whether ESC came in it.
+        /// Inside OSC, DCS or a similar string; whether the last byte was ESC.
         case string(Kind, sawEscape: Bool)
         case paste
         /// X10's mouse: three bytes follow.

@@ -44,9 +44,9 @@ public struct Column: Block {
     public func measure(width: Int) -> Size {
         var size = Size.zero
         for child in children {
-            let room = child.measure(width: width)
-            size.columns = max(size.columns, room.columns)
-            size.lines += room.lines
+            let childSize = child.measure(width: width)
+            size.columns = max(size.columns, childSize.columns)
+            size.lines += childSize.lines
         }
         size.lines += spacing * max(0, children.count - 1)
         return size
@@ -95,9 +95,9 @@ public struct Row: Block {
     private func widths(in width: Int) -> [Int] {
         var left = width - spacing * max(0, children.count - 1)
         var widths = children.map { child in
-            let room = min(child.measure(width: max(0, left)).columns, max(0, left))
-            left -= room
-            return room
+            let own = min(child.measure(width: max(0, left)).columns, max(0, left))
+            left -= own
+            return own
         }
         let spacers = children.indices.filter { children[$0] is Spacer }
         for (number, index) in spacers.enumerated() where left > 0 {
@@ -144,15 +144,15 @@ public struct Flow: Block {
         var rects: [Rect] = []
         var (x, y, height, widest) = (0, 0, 0, 0)
         for child in children {
-            let room = child.measure(width: width)
-            let columns = min(room.columns, width)
+            let childSize = child.measure(width: width)
+            let columns = min(childSize.columns, width)
             if x > 0, x + columns > width {
                 (x, y, height) = (0, y + height, 0)
             }
-            rects.append(Rect(x: x, y: y, columns: columns, lines: room.lines))
+            rects.append(Rect(x: x, y: y, columns: columns, lines: childSize.lines))
             widest = max(widest, x + columns)
             x += columns + spacing
-            height = max(height, room.lines)
+            height = max(height, childSize.lines)
         }
         return (rects, Size(columns: widest, lines: y + height))
     }

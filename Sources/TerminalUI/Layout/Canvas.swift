@@ -26,9 +26,9 @@ public enum ControlAction: Hashable, Sendable {
     /// Edit a part of a date.
     case part(Int)
     case day(CivilDate)
-    /// Turn the calendar by so many months.
+    /// Turn the calendar by this number of months.
     case turn(months: Int)
-    /// Scroll by so many rows or palette items.
+    /// Scroll by this number of rows or palette items.
     case scroll(Int)
     /// Choose a card of a conflict.
     case take(Int)
@@ -84,7 +84,7 @@ public struct OwnedFrame: Hashable, Sendable {
 public struct Canvas {
     public private(set) var buffer: CellBuffer
     public private(set) var regions: [HitRegion] = []
-    /// Where each control lies, in the order of drawing, hidden ones included.
+    /// The frame of each control, in the order of drawing, hidden ones included.
     public private(set) var frames: [OwnedFrame] = []
     /// Where the real cursor goes, for screen readers and input methods.
     public private(set) var cursor: Point?
@@ -176,7 +176,7 @@ public struct Canvas {
         if clip.contains(point) { cursor = point }
     }
 
-    /// Draws with nothing outside `rect` touched.
+    /// Draws without a change outside `rect`.
     public mutating func clipped(to rect: Rect, _ draw: (inout Canvas) -> Void) {
         let outer = clip
         clip = clip.intersection(rect)
@@ -184,7 +184,7 @@ public struct Canvas {
         clip = outer
     }
 
-    /// Draws what belongs to a control, and notes where it lies.
+    /// Draws a control, and records its frame.
     public mutating func owned(by name: String, in rect: Rect, _ draw: (inout Canvas) -> Void) {
         let outer = owner
         owner = name

@@ -50,24 +50,24 @@ public struct Framed: Block {
     }
 
     public func measure(width: Int) -> Size {
-        let room = max(0, min(width, columns))
-        return Size(columns: room, lines: content.measure(width: room).lines)
+        let space = max(0, min(width, columns))
+        return Size(columns: space, lines: content.measure(width: space).lines)
     }
 
     public func render(into canvas: inout Canvas, in rect: Rect) {
-        let room = min(rect.columns, columns)
-        let own = min(room, content.measure(width: room).columns)
+        let space = min(rect.columns, columns)
+        let own = min(space, content.measure(width: space).columns)
         let shift =
             switch alignment {
             case .leading: 0
-            case .center: (room - own) / 2
-            case .trailing: room - own
+            case .center: (space - own) / 2
+            case .trailing: space - own
             }
         content.render(
             into: &canvas,
             in: Rect(
                 x: rect.x + shift, y: rect.y,
-                columns: alignment == .leading ? room : own, lines: rect.lines))
+                columns: alignment == .leading ? space : own, lines: rect.lines))
     }
 }
 

@@ -5,23 +5,23 @@ public struct ScrollState: Hashable, Sendable {
     /// Lines above the window.
     public private(set) var offset: Int
 
-    /// Scrolled by so many lines.
+    /// Scrolled by `offset` lines.
     public init(offset: Int = 0) { self.offset = max(0, offset) }
 
-    /// Scrolls by so many lines, within what there is.
+    /// Scrolls by `lines`, within the content.
     public mutating func scroll(by lines: Int, content: Int, window: Int) {
         let (sum, overflow) = offset.addingReportingOverflow(lines)
         offset = min(max(overflow ? 0 : sum, 0), max(0, content - window))
     }
 
     /// Scrolls as little as possible to show `lines`, with `margin` lines around them if there is
-    /// space. Where the window is too small for all of them it shows the first.
+    /// space. If the window is too small for all of them, it shows the first.
     public mutating func show(
         _ lines: Range<Int>, margin: Int = 1, content: Int, window: Int
     ) {
-        let room = max(0, min(margin, (window - lines.count) / 2))
-        let top = lines.lowerBound - room
-        let bottom = lines.upperBound + room
+        let space = max(0, min(margin, (window - lines.count) / 2))
+        let top = lines.lowerBound - space
+        let bottom = lines.upperBound + space
         if bottom > offset + window { offset = bottom - window }
         if top < offset { offset = top }
         scroll(by: 0, content: content, window: window)
@@ -53,13 +53,13 @@ public struct Viewport: Block {
     }
 
     public func render(into canvas: inout Canvas, in rect: Rect) {
-        let room = rect.inset(right: 1)
-        let total = content.measure(width: room.columns).lines
+        let area = rect.inset(right: 1)
+        let total = content.measure(width: area.columns).lines
         let offset = min(scroll.offset, max(0, total - rect.lines))
-        canvas.clipped(to: room) { canvas in
+        canvas.clipped(to: area) { canvas in
             content.render(
                 into: &canvas,
-                in: Rect(x: room.x, y: room.y - offset, columns: room.columns, lines: total))
+                in: Rect(x: area.x, y: area.y - offset, columns: area.columns, lines: total))
         }
         guard total > rect.lines, rect.lines > 0 else { return }
         let thumb = max(1, rect.lines * rect.lines / total)

@@ -14,7 +14,7 @@ public struct ButtonStyleConfiguration: Sendable {
     public var environment: StyleEnvironment
 
     /// The label's symbol and title, with a mark for destructive buttons, so that red is not the
-    /// only sign, and with an ellipsis where a question follows.
+    /// only sign, and with an ellipsis if a question follows.
     public var text: String {
         let mark = role == .destructive ? "! " : ""
         let end = asksFirst ? environment.glyphs.ellipsis : ""

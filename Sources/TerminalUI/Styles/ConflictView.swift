@@ -24,7 +24,7 @@ public struct ConflictView: ControlView {
             Target(
                 .take(number),
                 ConflictCard(
-                    cards[number], isStanding: number == 0, isChosen: number == choice,
+                    cards[number], isCurrent: number == 0, isChosen: number == choice,
                     environment: environment))
         }
         let row = LabeledRow(label, state, environment) {
@@ -46,13 +46,13 @@ struct ConflictCard: Block {
     private static let columnsMin = 16
 
     private let card: PeerValue
-    private let isStanding: Bool
+    private let isCurrent: Bool
     private let isChosen: Bool
     private let environment: StyleEnvironment
 
-    init(_ card: PeerValue, isStanding: Bool, isChosen: Bool, environment: StyleEnvironment) {
+    init(_ card: PeerValue, isCurrent: Bool, isChosen: Bool, environment: StyleEnvironment) {
         self.card = card
-        self.isStanding = isStanding
+        self.isCurrent = isCurrent
         self.isChosen = isChosen
         self.environment = environment
     }
@@ -82,7 +82,7 @@ struct ConflictCard: Block {
     }
 
     private var note: StyledText? {
-        isStanding ? StyledText("current", environment.roles.dim) : nil
+        isCurrent ? StyledText("current", environment.roles.dim) : nil
     }
 
     /// Columns inside the frame: those of who and when, and of the value as far as they are there.

@@ -59,15 +59,15 @@ public struct LabeledRow: Block {
     public func measure(width: Int) -> Size {
         let heading = self.heading
         if let columns = labelColumns(in: width) {
-            let room = content.measure(width: max(0, width - columns - Self.gap))
+            let inner = content.measure(width: max(0, width - columns - Self.gap))
             return Size(
-                columns: columns + Self.gap + room.columns,
-                lines: max(baseline + heading.measure(width: columns).lines, room.lines))
+                columns: columns + Self.gap + inner.columns,
+                lines: max(baseline + heading.measure(width: columns).lines, inner.lines))
         }
         let top = heading.measure(width: width)
-        let room = content.measure(width: max(0, width - 2))
+        let inner = content.measure(width: max(0, width - 2))
         return Size(
-            columns: max(top.columns, room.columns + 2), lines: top.lines + room.lines)
+            columns: max(top.columns, inner.columns + 2), lines: top.lines + inner.lines)
     }
 
     public func render(into canvas: inout Canvas, in rect: Rect) {
@@ -163,20 +163,20 @@ public struct ControlFrame: Block {
 
     /// The draft of somebody else, with their name if there is space; the colour also identifies
     /// them. A long text shows its end, where they type.
-    private func draft(_ ghost: PeerValue, _ room: Int) -> StyledText {
+    private func draft(_ ghost: PeerValue, _ space: Int) -> StyledText {
         let roles = environment.roles
         let glyphs = environment.glyphs
         let color = ghost.by.map { roles.peer($0.number) } ?? roles.ghost
         let name = StyledText("\(glyphs.ghost) \(ghost.by?.name ?? ""): ", color)
         let line = ghost.text.split(separator: "\n", omittingEmptySubsequences: false).last ?? ""
-        if name.columns + DisplayWidth.columns(of: String(line)) <= room {
+        if name.columns + DisplayWidth.columns(of: String(line)) <= space {
             return name.appending(String(line), roles.ghost)
         }
         let mark = StyledText("\(glyphs.ghost) ", color)
         var end = String(line)
-        if mark.columns + DisplayWidth.columns(of: end) > room {
+        if mark.columns + DisplayWidth.columns(of: end) > space {
             var tail = line
-            while !tail.isEmpty, mark.columns + 1 + DisplayWidth.columns(of: String(tail)) > room {
+            while !tail.isEmpty, mark.columns + 1 + DisplayWidth.columns(of: String(tail)) > space {
                 tail.removeFirst()
             }
             end = glyphs.more + tail
@@ -188,17 +188,17 @@ public struct ControlFrame: Block {
     private func marks(_ rect: Rect, _ gutter: Int, _ canvas: inout Canvas) {
         // In a narrow form, a mark that touches the scroll bar would look like a part of it.
         let edge = rect.columns < Self.wideMin ? 1 : 0
-        let room =
+        let space =
             canvas.blankTail(ofLine: rect.y, in: rect.inset(left: gutter - 1)) - 1 - edge
-        var texts = told(room) + state.notes
-        if let ghost = state.ghost { texts.append(draft(ghost, room)) }
-        texts += special(room - texts.reduce(0) { $0 + $1.columns + 2 })
+        var texts = notes(space) + state.notes
+        if let ghost = state.ghost { texts.append(draft(ghost, space)) }
+        texts += special(space - texts.reduce(0) { $0 + $1.columns + 2 })
         guard var text = texts.first else { return }
         for next in texts.dropFirst() { text = text + StyledText("  ") + next }
         // Marks begin in one column if they fit there.
         let margin = Self.margin(in: rect.columns) - 2
-        let fits = text.columns <= margin && room >= margin
-        let columns = fits ? margin : min(text.columns, room)
+        let fits = text.columns <= margin && space >= margin
+        let columns = fits ? margin : min(text.columns, space)
         if columns >= 3 {
             text.truncated().render(
                 into: &canvas,
@@ -213,7 +213,7 @@ public struct ControlFrame: Block {
 
     /// The notes: the newest author, errors, and a change that waits. A reason without a readable
     /// text becomes a word.
-    private func told(_ room: Int) -> [StyledText] {
+    private func notes(_ space: Int) -> [StyledText] {
         let roles = environment.roles
         let glyphs = environment.glyphs
         var texts: [StyledText] = []
@@ -230,7 +230,7 @@ public struct ControlFrame: Block {
         case .valid: break
         case .missing: texts.append(StyledText("\(glyphs.cross) required", roles.error))
         case .invalid(let why):
-            let isLong = DisplayWidth.columns(of: why) > room - 2 && room < 24
+            let isLong = DisplayWidth.columns(of: why) > space - 2 && space < 24
             texts.append(StyledText("\(glyphs.cross) \(isLong ? "invalid" : why)", roles.error))
         }
         if let held = state.held {
@@ -245,7 +245,7 @@ public struct ControlFrame: Block {
     }
 
     /// Why it cannot be edited, and whose focus is here: by name if there is space for all names.
-    private func special(_ room: Int) -> [StyledText] {
+    private func special(_ space: Int) -> [StyledText] {
         let roles = environment.roles
         let dot = environment.glyphs.dot
         var texts: [StyledText] = []
@@ -257,7 +257,7 @@ public struct ControlFrame: Block {
         }
         let names = state.peers.map { StyledText("\(dot) \($0.name)", roles.peer($0.number)) }
         let columns = (texts + names).reduce(-2) { $0 + $1.columns + 2 }
-        if let first = state.peers.first, names.count > 1, columns > room {
+        if let first = state.peers.first, names.count > 1, columns > space {
             return texts + [StyledText("\(dot) \(names.count) here", roles.peer(first.number))]
         }
         return texts + names

@@ -6,7 +6,7 @@ public import SyncCore
 public struct DatePickerStyleConfiguration: Sendable {
     public var label: ControlLabel
     public var mode: DateMode
-    /// `nil` if there is none, or where it is mixed or invalid.
+    /// `nil` if there is none, or if the value is mixed or invalid.
     public var value: DateValue?
     /// The text for a value that is not a date.
     public var invalidText: String?
@@ -19,7 +19,7 @@ public struct DatePickerStyleConfiguration: Sendable {
     public var part: Int
     /// What is typed into that part so far.
     public var typing: String?
-    /// The month that a calendar shows, where it is not the value's.
+    /// The month that a calendar shows, if it is not the value's.
     public var month: YearMonth?
     /// The highlighted day of a calendar.
     public var cursor: CivilDate?
@@ -64,14 +64,14 @@ public struct DatePickerStyleConfiguration: Sendable {
         let dash = environment.glyphs.dash
         if state.isMixed { return StyledText("\(dash) mixed", roles.dim) }
         if let invalidText {
-            let isTold = invalidText.hasPrefix(Template.dash)
+            let hasDash = invalidText.hasPrefix(Template.dash)
             return StyledText(
-                isTold ? invalidText : "\(dash) (invalid: \(invalidText))", roles.error)
+                hasDash ? invalidText : "\(dash) (invalid: \(invalidText))", roles.error)
         }
         return StyledText("\(dash) no date", roles.dim)
     }
 
-    /// Whether a day lies within the bounds.
+    /// Whether a day is within the bounds.
     public func allows(_ day: CivilDate) -> Bool {
         func date(_ value: DateValue?) -> CivilDate? {
             switch value {
@@ -134,12 +134,12 @@ public struct CompactDatePickerStyle: DatePickerStyle {
             blocks.append(StyledText(parts.last == .second ? " s" : " min", field))
         }
         blocks.append(StyledText("  ", field))
-        let quiet = roles.dim.on(field.background).adding(field.attributes)
+        let dim = roles.dim.on(field.background).adding(field.attributes)
         if let day = configuration.day, parts.contains(.day) {
             let name = CalendarMonth.weekdayNames[day.weekday - 1]
-            blocks.append(StyledText(name + " ", quiet))
+            blocks.append(StyledText(name + " ", dim))
         }
-        if let zone = configuration.zone { blocks.append(StyledText(zone + " ", quiet)) }
+        if let zone = configuration.zone { blocks.append(StyledText(zone + " ", dim)) }
         return Framed(
             columns: environment.inputColumns, .leading,
             Filled(field, Row(blocks, spacing: 0)))
@@ -215,7 +215,7 @@ public struct CalendarBlock: Block {
         let environment = configuration.environment
         let roles = environment.roles
         let weekColumns = Self.weekColumns(in: rect.columns)
-        let room = Rect(
+        let area = Rect(
             x: rect.x + weekColumns, y: rect.y, columns: 7 * Self.dayColumns, lines: rect.lines)
         if weekColumns > 0 {
             for (line, week) in calendar.weekNumbers.enumerated() {
@@ -225,7 +225,7 @@ public struct CalendarBlock: Block {
                     at: Point(x: rect.x, y: rect.y + 2 + line), style: roles.border)
             }
         }
-        let head = room.line(0)
+        let head = area.line(0)
         Framed(columns: head.columns, .center, StyledText(calendar.title, roles.heading))
             .render(into: &canvas, in: head)
         arrow(environment.glyphs.back, -1, Point(x: head.x + 1, y: head.y), &canvas)
@@ -233,14 +233,14 @@ public struct CalendarBlock: Block {
         for (column, name) in CalendarMonth.weekdayNames.enumerated() {
             let isWeekend = column > 4
             canvas.write(
-                name, at: Point(x: room.x + column * Self.dayColumns + 1, y: room.y + 1),
+                name, at: Point(x: area.x + column * Self.dayColumns + 1, y: area.y + 1),
                 style: isWeekend ? roles.dim.adding(.italic) : roles.dim.adding(.bold))
         }
         for (week, days) in calendar.weeks.enumerated() {
             for (column, day) in days.enumerated() {
                 guard let day else { continue }
                 let place = Rect(
-                    x: room.x + column * Self.dayColumns, y: room.y + 2 + week,
+                    x: area.x + column * Self.dayColumns, y: area.y + 2 + week,
                     columns: Self.dayColumns, lines: 1)
                 draw(day, in: place, &canvas)
             }

@@ -176,8 +176,8 @@ extension ControlLabel {
 }
 
 extension StyleEnvironment {
-    /// The environment with a column for labels that suits one of so many columns, within bounds
-    /// that leave enough space for the controls.
+    /// The environment with a label column of `columns`, within bounds that leave enough space for
+    /// the controls.
     public func fittingLabels(columns: Int) -> StyleEnvironment {
         with { $0.labelColumns = min(max(columns, 14), 27) }
     }

@@ -108,19 +108,19 @@ public struct FormPreview: ControlView {
         let columns = min(max(1, columns), Self.columnsMax)
         var text = ""
         let linesAtATime = Self.cellsAtATime / columns
-        var room = Self.linesMax
+        var linesLeft = Self.linesMax
         var leftOut = 0
         for part in parts(in: environment) {
             let part = AnyBlock(part)
             let height = part.measure(width: columns).lines
-            let shown = min(height, room)
+            let shown = min(height, linesLeft)
             for first in stride(from: 0, to: shown, by: linesAtATime) {
                 let lines = first..<min(shown, first + linesAtATime)
                 text += Canvas.drawing(part, columns: columns, lines: lines, of: height).buffer
                     .text(
                         depth: hasStyle ? environment.depth : nil, charset: environment.charset)
             }
-            room -= shown
+            linesLeft -= shown
             leftOut += height - shown
         }
         if leftOut > 0 { text += "\(leftOut) more lines\n" }

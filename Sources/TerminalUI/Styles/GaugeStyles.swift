@@ -85,8 +85,8 @@ public struct LinearGaugeStyle: GaugeStyle {
             .reduce(0) { $0 + DisplayWidth.columns(of: $1) + 1 }
         let bar = Drawing(
             size: { width in
-                let room = configuration.environment.inputColumns
-                return Size(columns: max(8, min(room, width - 12) - ends), lines: 1)
+                let space = configuration.environment.inputColumns
+                return Size(columns: max(8, min(space, width - 12) - ends), lines: 1)
             },
             draw: { canvas, rect in Self.draw(configuration, &canvas, rect) })
         return LabeledRow(configuration.label, configuration.state, configuration.environment) {

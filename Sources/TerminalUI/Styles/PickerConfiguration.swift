@@ -166,8 +166,8 @@ extension PickerStyleConfiguration {
         let dash = environment.glyphs.dash
         if state.isMixed { return StyledText("\(dash) mixed", roles.dim.adding(.italic)) }
         if case .unmatched(let text) = selection {
-            let isTold = text.hasPrefix(Template.dash)
-            return StyledText(isTold ? text : "\(dash) (invalid: \(text))", roles.error)
+            let hasDash = text.hasPrefix(Template.dash)
+            return StyledText(hasDash ? text : "\(dash) (invalid: \(text))", roles.error)
         }
         return nil
     }

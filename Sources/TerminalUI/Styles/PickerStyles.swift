@@ -137,10 +137,10 @@ private struct Segments: Block {
             return Row(joined, spacing: 0).render(into: &canvas, in: rect)
         }
         for (number, block) in apart.enumerated() {
-            let room = min(cell, rect.columns)
+            let space = min(cell, rect.columns)
             let place = Rect(
                 x: rect.x + number % columns * cell, y: rect.y + number / columns,
-                columns: min(room, block.measure(width: room).columns), lines: 1)
+                columns: min(space, block.measure(width: space).columns), lines: 1)
             block.render(into: &canvas, in: place)
         }
     }
@@ -200,7 +200,7 @@ public struct Pill {
         right = StyledText(environment.glyphs.pillRight, edge)
     }
 
-    /// A pill as a control's state has it: loud with the focus, quiet without, faint out of use.
+    /// A pill for the state of a control: focused, not focused, or dimmed.
     public init(_ environment: StyleEnvironment, _ state: ControlState) {
         let roles = environment.roles
         let faint = roles.dim.on(roles.field.background).adding(roles.field.attributes)
@@ -242,7 +242,7 @@ public struct MenuPickerStyle: PickerStyle {
     }
 }
 
-/// The options of an open menu in a border: below the picker, or over what lies there. It is at
+/// The options of an open menu in a border: below the picker, over what is there. It is at
 /// least as wide as an input.
 public struct MenuBox: Block {
     private let box: Bordered
@@ -325,9 +325,9 @@ public struct PickerPage: Block {
     public func render(into canvas: inout Canvas, in rect: Rect) {
         let lines = head.measure(width: rect.columns).lines
         head.render(into: &canvas, in: rect)
-        var room = rect.inset(top: lines)
-        room.lines = min(room.lines, content.measure(width: rect.columns).lines)
-        content.render(into: &canvas, in: room)
+        var area = rect.inset(top: lines)
+        area.lines = min(area.lines, content.measure(width: rect.columns).lines)
+        content.render(into: &canvas, in: area)
     }
 }
 

@@ -9,7 +9,7 @@ enum RingDots {
     static let lines = 5
 
     /// A dot: its place along the ring in percent, ascending, its column and line, and whether it
-    /// lies on the middle of the ring (what is not filled is drawn as the middle alone).
+    /// is on the middle of the ring (what is not filled is drawn as the middle alone).
     static let dots: [(percent: Int, x: Int, y: Int, isMiddle: Bool)] = [
         (1, 2, 15, false), (1, 3, 14, false), (3, 2, 14, true), (5, 2, 13, true),
         (6, 1, 13, false), (7, 2, 12, false), (9, 1, 12, true), (11, 1, 11, true),

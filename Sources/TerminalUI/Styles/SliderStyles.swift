@@ -146,7 +146,7 @@ public struct LinearSliderStyle: SliderStyle {
                 .reduce(0) { $0 + DisplayWidth.columns(of: $1) + 1 }
             let value = max(
                 LinearSliderStyle.valueColumns, DisplayWidth.columns(of: configuration.valueText))
-            let room = min(environment.inputColumns, width - value - 2) - ends
+            let space = min(environment.inputColumns, width - value - 2) - ends
             let text = state.isMixed ? "\(environment.glyphs.dash) mixed" : configuration.valueText
             let style =
                 state.isDimmed || state.isMixed
@@ -155,7 +155,7 @@ public struct LinearSliderStyle: SliderStyle {
                 if let label = configuration.minLabel { StyledText(label, roles.dim).truncated() }
                 SliderTrack(
                     configuration: configuration,
-                    columns: max(8, room))
+                    columns: max(8, space))
                 if let label = configuration.maxLabel { StyledText(label, roles.dim).truncated() }
                 if let typing = configuration.typing {
                     EditLine(
@@ -193,7 +193,7 @@ public struct StepperView: ControlView {
     public var typing: TextEditor?
     public var canDecrement: Bool
     public var canIncrement: Bool
-    /// Columns between the buttons at least, so that they stay where they are.
+    /// The minimum columns between the buttons, so that they do not move.
     public var valueColumns = 5
     public var state: ControlState
 
@@ -253,9 +253,9 @@ private struct StepperRow: Block {
 
     private func layout(_ width: Int) -> any Block {
         let buttons = less.measure(width: width).columns + more.measure(width: width).columns
-        let room = max(0, width - buttons - 2)
+        let space = max(0, width - buttons - 2)
         let whole = value.measure(width: 10_000)
-        if whole.lines == 1, whole.columns <= room {
+        if whole.lines == 1, whole.columns <= space {
             let middle = Framed(columns: max(columns, whole.columns), .center, AnyBlock(value))
             return Row([less, middle, more])
         }

@@ -19,7 +19,7 @@ public struct StyleEnvironment: Sendable {
     public private(set) var roles: RoleStyles
     /// The columns of labels that are beside the content.
     public var labelColumns = 22
-    /// The columns of every input, where there are that many.
+    /// The columns of every input, if there are that many.
     public var inputColumns = 34
 
     public var pickerStyle = AnyPickerStyle(.automatic)
@@ -106,7 +106,7 @@ public struct ControlGroup: ControlView {
     var children: [any ControlView]
     var spacing: Int
 
-    /// A group, with so many empty lines between two controls.
+    /// A group, with `spacing` empty lines between two controls.
     public init(_ children: [any ControlView], spacing: Int = 0) {
         self.children = children
         self.spacing = spacing

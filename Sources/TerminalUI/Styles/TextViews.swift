@@ -5,7 +5,7 @@ import SyncCore
 /// One line of text with a cursor; long text scrolls to the left.
 public struct EditLine: Block {
     public var editor: TextEditor
-    /// Shown where the text is empty.
+    /// Shown if the text is empty.
     public var prompt: String?
     public var style: CellStyle
     public var isEditing: Bool
@@ -73,9 +73,9 @@ public struct EditLine: Block {
         return window
     }
 
-    public func render(into canvas: inout Canvas, in room: Rect) {
+    public func render(into canvas: inout Canvas, in space: Rect) {
         let roles = environment.roles
-        let rect = room.line(0)
+        let rect = space.line(0)
         canvas.fill(rect, style: style)
         if editor.clusters.isEmpty, let prompt {
             StyledText(prompt, roles.dim.on(style.background).adding(.italic)).truncated()

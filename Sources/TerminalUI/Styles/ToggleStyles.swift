@@ -21,12 +21,12 @@ public struct ToggleStyleConfiguration: Sendable {
     /// One of three for off, on and mixed.
     public func choose<T>(off: T, on: T, mixed: T) -> T { state.isMixed ? mixed : isOn ? on : off }
 
-    /// A block that turns the toggle when it is clicked, where it can be.
+    /// A block that switches the toggle when it is clicked, if it can be edited.
     public func target(_ content: some Block) -> any Block {
         state.isEditable ? Target(.toggle, content) : content
     }
 
-    /// Its colour: the accent where it is on.
+    /// Its colour: the accent if it is on.
     public var color: CellStyle {
         let roles = environment.roles
         return isOn && !state.isMixed && !state.isDimmed ? roles.accent : roles.dim

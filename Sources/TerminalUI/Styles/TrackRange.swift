@@ -35,7 +35,7 @@ public struct TrackRange: Hashable, Sendable {
         if spanOverflow || offsetOverflow || span <= 0 { return 0 }
         let (wide, overflow) = offset.multipliedReportingOverflow(by: Int128(last) * 2)
         if overflow || wide > Int128.max - span {
-            // Digits that no screen could show are given up.
+            // Digits that no screen could show are dropped.
             let step = span / Int128(last)
             return step > 0 ? Swift.min(last, Int(clamping: offset / step)) : 0
         }

@@ -55,10 +55,10 @@ public struct Wheel: Block {
         Size(columns: min(width, columns + 4), lines: titleLines + rows.count * itemHeight + 2)
     }
 
-    public func render(into canvas: inout Canvas, in room: Rect) {
+    public func render(into canvas: inout Canvas, in space: Rect) {
         let roles = environment.roles
         let rect = Rect(
-            x: room.x, y: room.y, columns: min(room.columns, columns + 4), lines: room.lines)
+            x: space.x, y: space.y, columns: min(space.columns, columns + 4), lines: space.lines)
         if let title {
             let style = isActive ? roles.heading : roles.dim
             Framed(columns: rect.columns, .center, StyledText(title, style).truncated())

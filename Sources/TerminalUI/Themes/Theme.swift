@@ -75,7 +75,7 @@ extension Theme {
     /// The theme of that name.
     public static func named(_ name: String) -> Theme? { all.first { $0.name == name } }
 
-    /// The default on a background: `terminal` where it is not known.
+    /// The default on a background: `terminal` if it is not known.
     public static func automatic(isDark: Bool?) -> Theme {
         switch isDark {
         case true?: harbor
@@ -155,19 +155,19 @@ public struct RoleStyles: Hashable, Sendable {
     public let text = CellStyle.plain
     /// Titles, and the label of the control in focus.
     public let heading = CellStyle(.standard, .bold)
-    /// What explains or is out of use.
+    /// Explanations and disabled controls.
     public let dim: CellStyle
     /// What is picked, and where the focus is.
     public let accent: CellStyle
     /// What is picked, filled.
     public let selection: CellStyle
-    /// What is picked in a control that has not the focus, filled.
+    /// What is picked in a control without the focus, filled.
     public let selectionAway: CellStyle
     /// What can be typed into or opened.
     public let field: CellStyle
     /// The same with the focus.
     public let fieldFocused: CellStyle
-    /// Behind the row of the control in focus; `standard` where the terminal has no colour for it.
+    /// Behind the row of the control in focus; `standard` if the terminal has no colour for it.
     public let row: TerminalColor
     public let error: CellStyle
     public let warning: CellStyle
@@ -190,8 +190,9 @@ public struct RoleStyles: Hashable, Sendable {
         func text(_ shade: Theme.Shade, _ attributes: CellAttributes = []) -> CellStyle {
             CellStyle(color(shade, on: theme.backdrop), attributes)
         }
-        /// What is quiet: faint where no colour makes it so. Bright black, which many take for
-        /// gray, is the background itself in some palettes (Solarized).
+        /// Less important text: a gray shade, or the attribute `dim` if the terminal has none.
+        /// Bright black, which many programs use as gray, is the background in some palettes
+        /// (Solarized).
         func quiet(_ shade: Theme.Shade, _ attributes: CellAttributes = []) -> CellStyle {
             let style = text(shade, attributes)
             return style.foreground == .standard ? style.adding(.dim) : style

@@ -52,7 +52,7 @@ extension RoleStyles {
 }
 
 extension TerminalColor {
-    /// Red, green and blue, where the colour is not the terminal's own.
+    /// Red, green and blue, if the colour is not the terminal's own.
     var components: (red: UInt8, green: UInt8, blue: UInt8)? {
         switch self {
         case .rgb(let red, let green, let blue): (red, green, blue)
@@ -62,7 +62,7 @@ extension TerminalColor {
     }
 
     /// Relative luminance, 0 to 1 (WCAG 2.2), with sRGB's curve as a polynomial, since the standard
-    /// library has no powers; it is off by less than 0.003.
+    /// library has no powers; its error is less than 0.003.
     private var luminance: Double? {
         func linear(_ byte: UInt8) -> Double {
             let c = Double(byte) / 255
@@ -72,7 +72,7 @@ extension TerminalColor {
         return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
     }
 
-    /// What text needs, and a little more for what the polynomial is off by.
+    /// The contrast that text needs, and a little more for the error of the polynomial.
     private static let textContrast = 4.6
 
     private func isReadable(on ground: TerminalColor) -> Bool {
@@ -81,7 +81,7 @@ extension TerminalColor {
     }
 
     /// The colour as a terminal of that depth shows it, moved towards black or white as far as text
-    /// on `ground` needs; unchanged where the ground is not known.
+    /// on `ground` needs; unchanged if the ground is not known.
     func readable(on ground: TerminalColor?, depth: ColorDepth) -> TerminalColor {
         let shown = reduced(to: depth)
         guard let ground, let light = ground.luminance, let from = components,

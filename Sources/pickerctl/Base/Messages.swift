@@ -96,7 +96,7 @@ extension Failure {
     }
 
     /// A control that cannot be plotted, because its values are neither numbers nor single names.
-    static func noCourse(_ field: FieldOutline) -> Failure {
+    static func notPlottable(_ field: FieldOutline) -> Failure {
         .usage(
             "cannot plot \(field.id), which is a \(field.kindName); choose a slider, stepper, "
                 + "gauge, toggle or a picker with one choice")

@@ -11,7 +11,7 @@ struct DoctorCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "doctor", abstract: "Find out why it does not work. Starts nothing.",
         discussion: """
-            Tells each step from this process to the daemon's store, and what to do where one fails.
+            Shows each step from this process to the daemon's store, and what to do if one fails.
 
             Example: pickerctl doctor --socket /run/pickersync/sock
             """)

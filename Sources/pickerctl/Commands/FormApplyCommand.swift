@@ -18,7 +18,7 @@ struct FormApplyCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
     @Flag(help: "Show the changes, and apply nothing.") var dryRun = false
     @OptionGroup var why: MessageOption
-    @Option(name: .shortAndLong, help: "text or json (one result a line).")
+    @Option(name: .shortAndLong, help: "text or json (one result per line).")
     var output = TextOrJSON.text
 
     func run() throws {

@@ -8,8 +8,8 @@ struct HistoryCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "history", abstract: "Who changed what, when; newest first.",
         discussion: """
-            A pattern (* and ?) or FORM/ chooses fields or the form. --plot draws the course of \
-            numbers, toggles and pickers, from at most 10,000 changes of each.
+            A pattern (* and ?) or FORM/ chooses fields or the form. --plot draws the values over \
+            time of numbers, toggles and pickers, from at most 10,000 changes of each.
 
             Example: pickerctl history --plot --since 1h traffic
             """)
@@ -31,10 +31,10 @@ struct HistoryCommand: PlainCommand {
         help: ArgumentHelp(
             "Only entries with this text in the message, the user or a field.", valueName: "text"))
     var grep: String?
-    @Flag(help: "Draw the values over the time.") var plot = false
+    @Flag(help: "Draw the values over time.") var plot = false
     @Option(
         name: .shortAndLong,
-        help: "text or json (an entry a line); with --plot text, svg or csv.")
+        help: "text or json (one entry per line); with --plot text, svg or csv.")
     var output = HistoryOutput.text
 
     func validate() throws {

@@ -1,4 +1,4 @@
-// `pickerctl history --plot`: the course of values as a picture, or as numbers.
+// `pickerctl history --plot`: values over time as a picture, or as numbers.
 
 internal import Glibc
 internal import PickerClient
@@ -19,22 +19,22 @@ struct HistoryPlot {
     func draw(_ names: [FieldName]) throws(Failure) {
         let outline = try session.outline(form)
         let fields = try session.fields(names, in: outline) { $0.isPlottable }
-        for field in fields where !field.isPlottable { throw .noCourse(field) }
+        for field in fields where !field.isPlottable { throw .notPlottable(field) }
         let snapshot = try session.snapshot(form, fields.map(\.id))
         let now = LocalTime.now
         let limit = since?.moment(before: now)
-        var histories: [[ValueCourse.Change]] = []
+        var histories: [[ValueSeries.Change]] = []
         for field in fields { histories.append(try changes(of: field.id, since: limit)) }
         let window = Self.window(since: limit, histories.compactMap { $0.first?.at }.min(), now)
-        let courses = zip(fields, histories).map { field, changes in
-            ValueCourse(
+        let allSeries = zip(fields, histories).map { field, changes in
+            ValueSeries(
                 field, changes: changes, current: snapshot.fields[field.id]?.value ?? .null,
                 start: window.lowerBound)
         }
         switch output {
-        case .csv: try writeNumbers(courses)
-        case .svg: try session.console.text(SVGPlot().document(courses, window))
-        case .text, .json: try drawText(courses, window)
+        case .csv: try writeNumbers(allSeries)
+        case .svg: try session.console.text(SVGPlot().document(allSeries, window))
+        case .text, .json: try drawText(allSeries, window)
         }
         try session.console.flush()
     }
@@ -56,8 +56,8 @@ struct HistoryPlot {
     /// What was set, oldest first.
     private func changes(
         of field: String, since: Timestamp?
-    ) throws(Failure) -> [ValueCourse.Change] {
-        var changes: [ValueCourse.Change] = []
+    ) throws(Failure) -> [ValueSeries.Change] {
+        var changes: [ValueSeries.Change] = []
         var before: Int64?
         var looked = 0
         while true {
@@ -70,7 +70,7 @@ struct HistoryPlot {
                 for change in entry.changes
                 where change.field.isSameBytes(as: field) && !change.isConcurrent {
                     changes.append(
-                        ValueCourse.Change(
+                        ValueSeries.Change(
                             at: at, revision: entry.revision, value: change.value ?? .null,
                             was: change.was, user: entry.by?.user))
                 }
@@ -86,14 +86,14 @@ struct HistoryPlot {
     }
 
     private func drawText(
-        _ courses: [ValueCourse], _ window: ClosedRange<Timestamp>
+        _ allSeries: [ValueSeries], _ window: ClosedRange<Timestamp>
     ) throws(Failure) {
         let plot = TextPlot(
             columns: min(Self.columns(), 200),
             charset: Charset { environmentVariable($0) })
-        for (number, course) in courses.enumerated() {
+        for (number, series) in allSeries.enumerated() {
             if number > 0 { try session.console.line("") }
-            for line in plot.lines(course, window, session.console) {
+            for line in plot.lines(series, window, session.console) {
                 try session.console.line(line)
             }
         }
@@ -109,12 +109,12 @@ struct HistoryPlot {
     }
 
     /// RFC 4180, with a heading: a change a line, oldest first.
-    private func writeNumbers(_ courses: [ValueCourse]) throws(Failure) {
+    private func writeNumbers(_ allSeries: [ValueSeries]) throws(Failure) {
         try session.console.text("at,revision,field,value,user\r\n")
-        for course in courses {
-            for change in course.changes {
+        for series in allSeries {
+            for change in series.changes {
                 let cells = [
-                    change.at.description, "\(change.revision)", course.field.id,
+                    change.at.description, "\(change.revision)", series.field.id,
                     ValueText.bare(change.value), change.user ?? "",
                 ]
                 try session.console.text(Table.joined(cells.map(Self.cell), by: ",") + "\r\n")

@@ -28,7 +28,8 @@ struct WatchCommand: PlainCommand {
         transform: Duration.seconds)
     var timeout: Double?
     @Option(
-        help: ArgumentHelp("Report a field once it rests this long.", valueName: "duration"),
+        help: ArgumentHelp(
+            "Report a field after this time without a change.", valueName: "duration"),
         transform: Duration.seconds)
     var debounce: Double?
     @Option(

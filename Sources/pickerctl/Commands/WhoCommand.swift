@@ -11,7 +11,7 @@ struct WhoCommand: PlainCommand {
             """)
     @OptionGroup var common: CommonOptions
     @Argument(completion: .custom(Completion.forms)) var form: String?
-    @Option(name: .shortAndLong, help: "text or json (one peer a line).")
+    @Option(name: .shortAndLong, help: "text or json (one peer per line).")
     var output = TextOrJSON.text
 
     var request: WhoRequest {

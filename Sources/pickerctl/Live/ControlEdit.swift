@@ -14,7 +14,7 @@ struct ControlEdit: Equatable {
         /// A number is typed into a slider or stepper.
         case number(TextEditor)
         /// A value is stepped or dragged; with the time at which it is set automatically, if it is.
-        case value(JSON, settles: UInt64?)
+        case value(JSON, setsAt: UInt64?)
         /// Digits are typed into a part of a date.
         case part(typed: String, JSON)
         /// The keys are in a calendar.
@@ -31,8 +31,8 @@ struct ControlEdit: Equatable {
     var kind: Kind
 
     /// When the edit ends automatically.
-    var settles: UInt64? {
-        if case .value(_, let settles) = kind { settles } else { nil }
+    var setsAt: UInt64? {
+        if case .value(_, let setsAt) = kind { setsAt } else { nil }
     }
 
     /// The value that will be set.

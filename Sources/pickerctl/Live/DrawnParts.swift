@@ -275,11 +275,11 @@ extension LiveModel {
         let isPicker =
             if case .picker = presentation.definition.controls[index].kind { true } else { false }
         let state = state(index)
-        let isHeld = activeEdit?.field == field
+        let isEdited = activeEdit?.field == field
         return ControlLook(
-            state: state, cards: isHeld ? [] : conflict(index), card: chosenCard(index),
+            state: state, cards: isEdited ? [] : conflict(index), card: chosenCard(index),
             shown: shown(index), text: valueText(index),
-            activeEdit: isHeld ? activeEdit : nil,
+            activeEdit: isEdited ? activeEdit : nil,
             // It is only drawn for the focused control.
             cursor: isPicker && state.isFocused ? cursor(index) : nil,
             part: parts[field], month: months[field], draft: drafts[field],

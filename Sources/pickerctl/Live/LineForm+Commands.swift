@@ -34,7 +34,7 @@ extension LineForm {
             }
             // The numbers are those that were printed, even if values have changed since.
             let field = model.presentation.definition.controls[index].id
-            model.settle(field, offered[number - 1], context: offeredContext, &commands)
+            model.resolveConflict(field, offered[number - 1], context: offeredContext, &commands)
             ask(after: index)
         case "kept":
             guard let choice = KeptChoice(rawValue: argument), !model.kept.edits.isEmpty else {

@@ -64,9 +64,11 @@ extension LineForm {
 
     private mutating func announcePeople() {
         let now = model.presentation.others.map(\.peer)
-        for peer in now where !told.contains(peer) && isPerson { say("* \(peer.name) is here") }
-        for peer in told where !now.contains(peer) && isPerson { say("* \(peer.name) left") }
-        told = now
+        for peer in now where !announced.contains(peer) && isPerson {
+            say("* \(peer.name) is here")
+        }
+        for peer in announced where !now.contains(peer) && isPerson { say("* \(peer.name) left") }
+        announced = now
     }
 
     /// Who is here, and where.

@@ -31,7 +31,7 @@ struct LineForm {
     var failure: Failure?
     var isFinished = false
     /// The people whose presence was printed.
-    var told: [LivePeer] = []
+    var announced: [LivePeer] = []
     var asksToLeave = false
     /// The values of the conflict that were printed last, by number, and the context of that
     /// moment.
@@ -127,8 +127,7 @@ struct LineForm {
         if let title = definition.sections[section].title { say("Section: \(title)") }
     }
 
-    /// The titles of a picker's groups of options, by the place in the list that each begins at;
-    /// only looked up, never iterated.
+    /// The titles of a picker's groups of options, by the index of the first option. Never iterated.
     private static func groups(of control: Control) -> [Int: String] {
         guard case .picker(let picker) = control.kind else { return [:] }
         let none = LiveModel.choices(of: control).count - picker.options.options.count

@@ -88,20 +88,20 @@ struct LineRuntime: ~Copyable {
         if !lines.isEmpty { needsPrompt = true }
         if form.isPerson, needsPrompt, !form.isFinished, ending == nil {
             try write("> ")
-            standsAtPrompt = true
+            isAtPrompt = true
         }
         needsPrompt = false
         hideEcho()
     }
 
     private var needsPrompt = true
-    /// Whether the cursor is after a prompt, where somebody may be typing.
-    private var standsAtPrompt = false
+    /// Whether the cursor is after a prompt. Somebody may be typing there.
+    private var isAtPrompt = false
 
     /// Output that is not an answer starts a new line.
     private mutating func leavePrompt() throws(Failure) {
-        guard standsAtPrompt else { return }
-        standsAtPrompt = false
+        guard isAtPrompt else { return }
+        isAtPrompt = false
         try write("\n")
     }
 
@@ -178,7 +178,7 @@ struct LineRuntime: ~Copyable {
             input.removeSubrange(...end)
             needsPrompt = true
             // The terminal has started a new line after the typed text.
-            if echo == nil { standsAtPrompt = false }
+            if echo == nil { isAtPrompt = false }
             var commands: [LiveCommand] = []
             form.answer(text, &commands)
             carryOut(commands)

@@ -1,9 +1,9 @@
 // A conflict as cards: which cards are drawn, which is chosen, and when Enter resolves the
 // conflict.
 //
-//   none ──siblings told──▶ drawn ──arrows──▶ chosen ──Enter──▶ settling ──▶ none
-//                             ▲  ▲──siblings told──┘                │
-//                             └───────────── refused ───────────────┘
+//   none ──siblings arrive──▶ drawn ──arrows──▶ chosen ──Enter──▶ sent ──▶ none
+//                               ▲  ▲──siblings arrive──┘            │
+//                               └──────────── refused ──────────────┘
 //
 // Invariants: Enter resolves a conflict only among cards that were on the screen for `Span.cards`;
 // the edit has their context and `require: current`, so a value that nobody saw is never discarded.
@@ -42,8 +42,8 @@ extension LiveModel {
         guard presentation.hasConflict(field), let state = presentation.state(field),
             (settled[field] ?? 0) < state.revision
         else { return [] }
-        let standing = Sibling(value: state.value, by: state.by, at: state.at)
-        return ([standing] + state.conflict).map { sibling in
+        let current = Sibling(value: state.value, by: state.by, at: state.at)
+        return ([current] + state.conflict).map { sibling in
             PeerValue(
                 value: sibling.value, text: valueText(sibling.value, of: index),
                 by: presentation.peer(sibling.by), when: sibling.at.map { around.localTime($0) })
@@ -84,8 +84,8 @@ extension LiveModel {
             cards.versions.append(drawn)
             if !values.contains(cards.choice) { cards.choice = first }
         }
-        let settled = cards.versions.lastIndex { $0.since &+ Span.cards <= now } ?? 0
-        cards.versions.removeFirst(settled)
+        let readable = cards.versions.lastIndex { $0.since &+ Span.cards <= now } ?? 0
+        cards.versions.removeFirst(readable)
         self.cards = cards
     }
 
@@ -99,7 +99,7 @@ extension LiveModel {
         switch action {
         case .left?: self.cards?.choice = values[max(0, here - 1)]
         case .right?: self.cards?.choice = values[min(values.count - 1, here + 1)]
-        case .act?: settle(cards, &commands)
+        case .act?: resolveConflict(cards, &commands)
         case .increase?, .decrease?, .edit?, .external?, .reset?: break
         default: return false
         }
@@ -114,23 +114,23 @@ extension LiveModel {
         cards?.choice = siblings[number].value
     }
 
-    private mutating func settle(_ cards: ConflictCards, _ commands: inout [LiveCommand]) {
+    private mutating func resolveConflict(_ cards: ConflictCards, _ commands: inout [LiveCommand]) {
         let meant = cards.versions.last { $0.since &+ Span.cards <= now }
         guard let meant, meant.values.contains(cards.choice) else {
             return say("these choices have just changed; press Enter again", isError: true)
         }
-        settle(cards.field, cards.choice, context: meant.context, &commands)
+        resolveConflict(cards.field, cards.choice, context: meant.context, &commands)
     }
 
     /// Sets a field to a sibling, unless somebody has edited it since `context` was shown.
-    mutating func settle(
+    mutating func resolveConflict(
         _ field: String, _ value: JSON, context: String?, _ commands: inout [LiveCommand]
     ) {
         let isSent = send(field, .value(value), context: context, isCurrent: true, &commands)
         if isSent { settled[field] = presentation.state(field)?.revision ?? 0 }
     }
 
-    /// The choice was refused, as somebody chose or edited first: the cards are drawn again.
+    /// The choice was refused because somebody chose or edited first: the cards are drawn again.
     mutating func reopenCards(_ field: String) {
         settled[field] = nil
         problems[field] = nil

@@ -4,13 +4,13 @@ internal import SyncCore
 internal import TerminalUI
 
 extension LiveModel {
-    mutating func heldKey(_ event: KeyEvent, _ commands: inout [LiveCommand]) {
+    mutating func editKey(_ event: KeyEvent, _ commands: inout [LiveCommand]) {
         guard let activeEdit else { return }
         switch activeEdit.kind {
         case .list(let list): listKey(event, list, activeEdit, &commands)
         case .text(let editor), .number(let editor): editorKey(event, editor, activeEdit, &commands)
-        case .value(_, let settles):
-            valueKey(event, isTaken: settles == nil, activeEdit, &commands)
+        case .value(_, let setsAt):
+            valueKey(event, isTaken: setsAt == nil, activeEdit, &commands)
         case .part(let typed, let value): partKey(event, typed, value, activeEdit, &commands)
         case .calendar(let day): calendarKey(event, day, activeEdit, &commands)
         case .confirm(let onConfirm): confirmKey(event, onConfirm, activeEdit, &commands)
@@ -163,7 +163,7 @@ extension LiveModel {
         if event.key == .backspace {
             let rest = String(typed.dropLast())
             self.activeEdit?.kind =
-                rest.isEmpty ? .value(value, settles: nil) : .part(typed: rest, value)
+                rest.isEmpty ? .value(value, setsAt: nil) : .part(typed: rest, value)
             return
         }
         if event.key == .escape {
@@ -171,7 +171,7 @@ extension LiveModel {
             return cancelEdit()
         }
         takePart(typed, value)
-        heldKey(event, &commands)
+        editKey(event, &commands)
     }
 
     // MARK: Calendars and questions

@@ -66,7 +66,7 @@ extension LiveModel {
                 return
             }
             if let activeEdit, activeEdit.field == control.id,
-                case .value(_, settles: nil) = activeEdit.kind
+                case .value(_, setsAt: nil) = activeEdit.kind
             {
                 return turnVertically(step, index, &commands)
             }
@@ -179,10 +179,10 @@ extension LiveModel {
             if shape(index) == .lines || picker.isMultiple {
                 return choose(options[place].tag, in: control.id, &commands)
             }
-            take(control.id, .value(shown(index).value, settles: nil))
+            take(control.id, .value(shown(index).value, setsAt: nil))
         case .slider, .stepper, .gauge: typeNumber(index)
         case .date: takeDate(index)
-        case .wheels: take(control.id, .value(shown(index).value, settles: nil))
+        case .wheels: take(control.id, .value(shown(index).value, setsAt: nil))
         case .text, .secure: editText()
         case .label: break
         }
@@ -196,7 +196,7 @@ extension LiveModel {
             months[control.id] = day.yearMonth
             return take(control.id, .calendar(day))
         }
-        take(control.id, .value(value.json, settles: nil))
+        take(control.id, .value(value.json, setsAt: nil))
     }
 
     mutating func openList(_ index: Int) {
@@ -204,13 +204,13 @@ extension LiveModel {
         let options = Self.choices(of: control)
         cursors[control.id] = nil
         let isPage = style(index) == .navigationLink
-        let room = max(1, size.lines - (isPage || mode == .form ? 5 : 6))
+        let space = max(1, size.lines - (isPage || mode == .form ? 5 : 6))
         take(
             control.id,
             .list(
                 OpenList(
                     options: options, at: cursor(index) ?? 0,
-                    linesMax: isPage ? room : min(10, room))))
+                    linesMax: isPage ? space : min(10, space))))
         if isPage, mode == .form, around.hasMotion { slide = Slide(since: now) }
     }
 
@@ -235,7 +235,7 @@ extension LiveModel {
         let picked = shown(index).value.arrayValue ?? []
         if mode != .form {
             let next = picked.contains(tag) ? picked.filter { $0 != tag } : picked + [tag]
-            return take(field, .value(.array(next), settles: nil))
+            return take(field, .value(.array(next), setsAt: nil))
         }
         send(
             field, picked.contains(tag) ? .remove([tag]) : .add([tag]),

@@ -123,11 +123,11 @@ extension LiveModel {
         case (.definition, .result(let json)):
             guard let result = try? FormResult(decoding: json) else { return }
             define(result.definition)
-        case (.history(let field), .result(let json)): took(history: json, of: field, &commands)
+        case (.history(let field), .result(let json)): received(history: json, of: field, &commands)
         case (.history, .refused(let error)), (.forms, .refused(let error)):
             page = .form
             say(error.message, isError: true)
-        case (.forms, .result(let json)): took(forms: json)
+        case (.forms, .result(let json)): received(forms: json)
         case (.edit(let field, _), .result(let json)):
             _ = take(json)
             finishPick(field, &commands)
@@ -213,25 +213,25 @@ extension LiveModel {
                 case .connecting, .online, .deleted: false
                 }
             if presentation.greeted(greeting) { otherReplica() }
-            told = nil
+            sentPresence = nil
             if wasLost { say("the daemon is back") }
             for kept in kept.greeted(by: greeting.store) { submit(kept.edit, &commands) }
         case .disconnected: presentation.lost(nil)
         case .goodbye(let goodbye): presentation.lost(goodbye.reason.text)
         case .incompatible(let error): presentation.refused(error)
-        case .violation(let reason): presentation.lost("it sent what no daemon sends (\(reason))")
+        case .violation(let reason): presentation.lost("it sent an invalid message (\(reason))")
         case .subscriptionRefused(_, let error):
             presentation.refused(error)
             if error.kind == .notFound { deleted(&commands) }
         case .snapshot(let result, _):
             flash(presentation.began(result))
-            rebaseHold()
-            told = nil
+            rebaseEdit()
+            sentPresence = nil
             // The definition may have changed since it was read.
             request(.formGet(form: presentation.form), .definition, &commands)
         case .resumed(let result):
             presentation.resumed(result)
-            told = nil
+            sentPresence = nil
         case .changed(let change):
             presentation.changed(
                 change.changes, revision: change.revision, context: change.context)
@@ -267,7 +267,7 @@ extension LiveModel {
         presentation.deleted()
         keepAsDraft()
         if case .pick(let field, _) = mode {
-            parting = "the form \(presentation.form) was deleted while \(field) was picked"
+            failure = "the form \(presentation.form) was deleted while \(field) was picked"
             return commands.append(.quit(.noInput))
         }
         commands.append(.awaitForm)
@@ -280,7 +280,7 @@ extension LiveModel {
         purposes = [:]
         settled = [:]
         problems = [:]
-        told = nil
+        sentPresence = nil
         say("the form is created again")
         commands.append(.rejoin)
     }

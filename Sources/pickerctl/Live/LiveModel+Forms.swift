@@ -11,7 +11,7 @@ extension LiveModel {
         request(.formList, .forms, &commands)
     }
 
-    mutating func took(forms json: JSON) {
+    mutating func received(forms json: JSON) {
         guard let answer = try? FormList(decoding: json) else { return }
         let options = answer.forms.map { form in
             var option = PickerOption(tag: .string(form.form), label: form.title ?? form.form)

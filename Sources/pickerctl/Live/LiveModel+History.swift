@@ -1,16 +1,16 @@
-// The history of a control: the course of its value over the last hour, and who set what.
+// The history of a control: a plot of its value over the last hour, and who set what.
 
 internal import SyncCore
 internal import TerminalUI
 
-/// The page with what a control was.
+/// The page with the history of a control.
 struct FieldHistory: Equatable {
     let field: String
     /// Newest first; `nil` until the daemon has answered.
     var entries: [HistoryPage.Entry]?
     /// Whether the daemon has older entries.
     var hasMore = false
-    /// The end of the course.
+    /// The end of the series.
     var until = Timestamp(milliseconds: 0)
     /// Whether the field has changed since the daemon was asked.
     var isStale = false
@@ -18,7 +18,7 @@ struct FieldHistory: Equatable {
 
     /// The entries that are asked for.
     static let entriesMax: Int64 = 200
-    /// The course begins so many milliseconds before its end.
+    /// The length of the series in milliseconds.
     static let span: Int64 = 3_600_000
 }
 
@@ -36,7 +36,7 @@ extension LiveModel {
         request(.stateHistory(ask), .history(field), &commands)
     }
 
-    mutating func took(
+    mutating func received(
         history json: JSON, of field: String, _ commands: inout [LiveCommand]
     ) {
         guard case .history(var history) = page, history.field == field,
@@ -100,7 +100,7 @@ extension LiveModel {
         guard let index = presentation.index(history.field), let entries = history.entries else {
             return Column(lines + [StyledText("asking the daemon", roles.dim)])
         }
-        if let picture = course(of: index, history, entries) {
+        if let picture = series(of: index, history, entries) {
             lines += picture.rows.map {
                 StyledText($0.label, roles.dim).appending($0.dots, roles.accent).truncated()
             }
@@ -141,30 +141,30 @@ extension LiveModel {
             .appending("  \(text)", roles.text).truncated()
     }
 
-    /// The course of the value over the last hour; `nil` for a control without one.
-    private func course(
+    /// The series of the value over the last hour; `nil` for a control without one.
+    private func series(
         of index: Int, _ history: FieldHistory, _ entries: [HistoryPage.Entry]
-    ) -> CoursePicture? {
+    ) -> PlotPicture? {
         guard let field = FormOutline(presentation.definition.json)[history.field],
             field.isPlottable, !entries.isEmpty
         else { return nil }
         let until = history.until.milliseconds
         let start = Timestamp(milliseconds: until - FieldHistory.span)
         let changes = entries.reversed().flatMap { entry in
-            entry.changes.compactMap { change -> ValueCourse.Change? in
+            entry.changes.compactMap { change -> ValueSeries.Change? in
                 guard change.field == history.field, !change.isConcurrent, let at = entry.at,
                     at >= start
                 else { return nil }
-                return ValueCourse.Change(
+                return ValueSeries.Change(
                     at: at, revision: entry.revision, value: change.value ?? .null,
                     was: change.was, user: entry.by?.user)
             }
         }
-        let course = ValueCourse(
+        let series = ValueSeries(
             field, changes: changes, current: presentation.shown(index).value, start: start)
         let plot = TextPlot(
             columns: min(formColumns - 3, 80),
             charset: around.environment.glyphs.isASCII ? .ascii : .unicode)
-        return plot.picture(course, start...Timestamp(milliseconds: until))
+        return plot.picture(series, start...Timestamp(milliseconds: until))
     }
 }

@@ -10,8 +10,8 @@ enum KeptChoice: String, CaseIterable, Equatable {
 }
 
 extension LiveModel {
-    /// Another replica answered: what only had a meaning in the former one is forgotten. A value
-    /// that is being edited is not set by itself any more.
+    /// Another replica answered. What refers to the earlier replica is cleared, and a value that is
+    /// being edited is not set automatically any more.
     mutating func otherReplica() {
         ownEdits = OwnEdits()
         settled = [:]
@@ -19,12 +19,12 @@ extension LiveModel {
         cards = nil
         activeEdit?.context = nil
         if case .value(let value, .some)? = activeEdit?.kind {
-            activeEdit?.kind = .value(value, settles: nil)
+            activeEdit?.kind = .value(value, setsAt: nil)
         }
     }
 
-    /// The first snapshot of another replica: the edit in progress belongs to what is shown now.
-    mutating func rebaseHold() {
+    /// The first snapshot of another replica: the edit in progress gets its context.
+    mutating func rebaseEdit() {
         guard let activeEdit, activeEdit.context == nil,
             let state = presentation.state(activeEdit.field)
         else { return }
@@ -130,7 +130,7 @@ extension LiveModel {
         }
     }
 
-    /// Makes the kept edits again in the daemon that answers, over the values that are shown.
+    /// Sends the kept edits to the daemon that answers now, with the context of what is shown.
     private mutating func applyKept(_ commands: inout [LiveCommand]) {
         guard presentation.link != .deleted else {
             return say(

@@ -63,7 +63,7 @@ extension LiveModel {
                 return perform(command, &commands)
             }
             if dateKey(event) { return }
-            if activeEdit != nil { return heldKey(event, &commands) }
+            if activeEdit != nil { return editKey(event, &commands) }
             if cardKey(around.keys[event], &commands) { return }
             if typesAtOnce(event, &commands) { return }
             if let digit = Self.digit(event) { return typed(digit, &commands) }
@@ -101,7 +101,7 @@ extension LiveModel {
         case .edit: editText()
         case .external: editOutside(&commands)
         case .reset: reset(&commands)
-        case .undo, .redo: takeBack(action, &commands)
+        case .undo, .redo: undoOrRedo(action, &commands)
         case .find: openFind()
         case .palette: openPalette()
         case .help: page = hasOverlay ? .keys : .help(ScrollState())
@@ -118,7 +118,7 @@ extension LiveModel {
         }
     }
 
-    private mutating func takeBack(_ action: KeyAction, _ commands: inout [LiveCommand]) {
+    private mutating func undoOrRedo(_ action: KeyAction, _ commands: inout [LiveCommand]) {
         guard mode == .form else { return }
         let undo = StateUndo(form: presentation.form)
         if action == .undo {

@@ -1,10 +1,10 @@
-// Values that end by themselves, counted down at the right of the value without asking the daemon.
+// Values that end by themselves: the countdown at the right of the value, without requests.
 
 internal import SyncCore
 internal import TerminalUI
 
 extension LiveModel {
-    /// What is left of a control's lease; `nil` without one.
+    /// The countdown of a control's lease, and whether it ends soon; `nil` without a lease.
     func lease(_ index: Int) -> (text: String, isEnding: Bool)? {
         guard let lease = presentation.lease(index) else { return nil }
         let control = presentation.definition.controls[index]

@@ -36,7 +36,7 @@ extension LiveModel {
         }
         let region = geometry.region(at: point)
         if isMenuOpen, region?.owner != activeEdit?.field {
-            // As in every menu, a click outside only closes it.
+            // A click outside a menu only closes it.
             return cancelEdit()
         }
         guard let region, let owner = region.owner else {
@@ -127,7 +127,7 @@ extension LiveModel {
             let range = TrackRange(domain), let number = range.value(at: position, last: last),
             let snapped = domain.snapped(number)
         else { return }
-        take(field, .value(.number(snapped), settles: nil))
+        take(field, .value(.number(snapped), setsAt: nil))
     }
 
     private mutating func moveTextCursor(to offset: Int, extending: Bool) {
@@ -154,7 +154,7 @@ extension LiveModel {
         case .wheels(let wheels) where wheels.components.indices.contains(part):
             if mode != .form {
                 if let value = turnedWheel(wheels, shown(index).value, part, to: tag) {
-                    take(control.id, .value(value, settles: nil))
+                    take(control.id, .value(value, setsAt: nil))
                 }
                 return
             }
@@ -204,7 +204,7 @@ extension LiveModel {
         }
         // The mouse wheel turns only a wheel that is being edited; otherwise it scrolls the page.
         if let owner = geometry.region(at: point)?.owner, let activeEdit, activeEdit.field == owner,
-            case .value(_, settles: nil) = activeEdit.kind, let index = presentation.index(owner),
+            case .value(_, setsAt: nil) = activeEdit.kind, let index = presentation.index(owner),
             isWheel(index)
         {
             return turn(step, &commands)

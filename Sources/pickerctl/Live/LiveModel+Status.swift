@@ -1,5 +1,5 @@
-// The line that describes what has the focus: a question first, then what is wrong, what is not set
-// yet, and what the control takes.
+// The line that describes what has the focus: a question if there is one; otherwise an error, a
+// value that is not set yet, or what the control takes.
 
 internal import SyncCore
 internal import TerminalUI
@@ -23,7 +23,7 @@ extension LiveModel {
             let unsaved = "unsaved: \(Self.brief(draft.text))"
             return WordsLook(joined([unsaved, draftHint]), unsaved, kind: .choice)
         }
-        if let settling = settling(index) { return WordsLook(settling, kind: .choice) }
+        if let autoSetHint = autoSetHint(index) { return WordsLook(autoSetHint, kind: .choice) }
         return WordsLook(joined(facts(index)), takes(index) ?? "", kind: .about)
     }
 
@@ -47,7 +47,7 @@ extension LiveModel {
     }
 
     /// A value that is set when no key is pressed for a moment.
-    private func settling(_ index: Int) -> String? {
+    private func autoSetHint(_ index: Int) -> String? {
         guard let activeEdit, case .value(_, .some) = activeEdit.kind,
             activeEdit.field == presentation.definition.controls[index].id
         else { return nil }

@@ -61,8 +61,8 @@ extension LiveModel {
         case .date where style(index) == .graphical: takeDate(index)
         case .date(let date):
             let value = DateValue(shown(index).value, mode: date.mode) ?? startOfDate(date)
-            take(field, .value(value.json, settles: nil))
-        default: take(field, .value(shown(index).value, settles: nil))
+            take(field, .value(value.json, setsAt: nil))
+        default: take(field, .value(shown(index).value, setsAt: nil))
         }
     }
 
@@ -70,17 +70,17 @@ extension LiveModel {
         var none: [LiveCommand] = []
         act(&none)
         if activeEdit == nil, let field = focusedField {
-            take(field, .value(shown(index).value, settles: nil))
+            take(field, .value(shown(index).value, setsAt: nil))
         }
     }
 
-    /// Space in `pick` ticks an option or turns a toggle. `false` for others.
+    /// Space in `pick` selects an option or changes a toggle. `false` for other controls.
     mutating func tick(_ commands: inout [LiveCommand]) -> Bool {
         guard let index = focusedIndex else { return false }
         let control = presentation.definition.controls[index]
         switch control.kind {
         case .toggle:
-            take(control.id, .value(.bool(!(shown(index).value.boolValue ?? false)), settles: nil))
+            take(control.id, .value(.bool(!(shown(index).value.boolValue ?? false)), setsAt: nil))
             return true
         case .picker(let picker) where picker.isMultiple:
             let options = Self.choices(of: control)

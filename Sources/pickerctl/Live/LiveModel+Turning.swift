@@ -26,14 +26,14 @@ extension LiveModel {
     /// Starts editing a value. An edit that was started explicitly lasts until it is ended
     /// explicitly.
     mutating func turnTo(_ field: String, _ value: JSON) {
-        var settles: UInt64? = mode == .form ? now &+ Span.settle : nil
+        var setsAt: UInt64? = mode == .form ? now &+ Span.autoSet : nil
         if let activeEdit, activeEdit.field == field {
             switch activeEdit.kind {
-            case .value(_, settles: nil), .part: settles = nil
+            case .value(_, setsAt: nil), .part: setsAt = nil
             default: break
             }
         }
-        take(field, .value(value, settles: settles))
+        take(field, .value(value, setsAt: setsAt))
     }
 
     /// The value one step further; `nil` at an end.
@@ -217,10 +217,10 @@ extension LiveModel {
             let next = DateValue(value, mode: date.mode)?.setting(list[place], to: number)
         else {
             problems[activeEdit.field] = "there is no \(typed) in a \(list[place])"
-            self.activeEdit?.kind = .value(value, settles: nil)
+            self.activeEdit?.kind = .value(value, setsAt: nil)
             return
         }
-        self.activeEdit?.kind = .value(next.json, settles: nil)
+        self.activeEdit?.kind = .value(next.json, setsAt: nil)
         if place + 1 < list.count { parts[activeEdit.field] = place + 1 }
     }
 }

@@ -43,7 +43,7 @@ extension LiveModel {
             guard isReady, character != " " else { return false }
             editText()
             guard activeEdit != nil else { return true }
-            heldKey(event, &commands)
+            editKey(event, &commands)
             return true
         default: return false
         }
@@ -94,8 +94,9 @@ extension LiveModel {
         return true
     }
 
-    /// Sets a date from a whole ISO text: a date, a time, or both. Of both a control of one takes
-    /// its own; a control of both keeps the other of `base`. `false` if the text is none.
+    /// Sets a date control from a complete ISO text: a date, a time, or both. A control of only one
+    /// takes its part of the text. A control of both keeps the part of `base` that the text lacks.
+    /// `false` for other text.
     private mutating func takeDate(_ text: String, over base: JSON, _ index: Int) -> Bool {
         let control = presentation.definition.controls[index]
         guard case .date(let date) = control.kind,
@@ -103,7 +104,7 @@ extension LiveModel {
         else { return false }
         guard mayEdit(control.id) else { return true }
         problems[control.id] = nil
-        take(control.id, .value(value, settles: nil))
+        take(control.id, .value(value, setsAt: nil))
         return true
     }
 
@@ -115,7 +116,7 @@ extension LiveModel {
         }
         if let value = whole(text) { return value }
         let parts = text.split(whereSeparator: { $0 == "T" || $0 == " " }).map { part in
-            // Seconds, which no control has, are cut.
+            // Seconds are dropped, because no control has them.
             part.contains(":") ? part.prefix(5) : part
         }
         let days = parts.first { $0.contains("-") }

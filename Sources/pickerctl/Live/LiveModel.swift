@@ -1,8 +1,8 @@
 // The live form as a value: the displayed form, the focus and the control being edited.
 //
 //            key, click, paste                      commit, Enter
-//   free ───────────────────────▶ hold(list, text, number, value, …) ───▶ an edit is sent
-//     ▲                              │ Esc: put back (a text is kept as a draft)
+//   browsing ──────────────────▶ editing(list, text, number, value, …) ───▶ an edit is sent
+//     ▲                              │ Esc: cancelled (a text is kept as a draft)
 //     └──────────────────────────────┘
 //
 // Invariants: no I/O and no clock: the input is events with the time, the output is commands; at
@@ -78,14 +78,14 @@ struct LiveModel {
         var until: UInt64
     }
 
-    /// A change by somebody else: first it is bright, then its author and its age are shown for a
+    /// A change by somebody else. It is bright first; then its author and its age are shown for a
     /// while.
     struct Flash: Equatable {
         var peer: LivePeer
         /// When it was received, in nanoseconds of the loop's clock.
         var since: UInt64
 
-        /// The ages that are shown, in seconds: few, as each new one is a frame.
+        /// The ages that are shown, in seconds. There are few, because each needs a new frame.
         private static let ages: [UInt64] = [2, 5, 10, 20, 30, 45]
         static let span: UInt64 = 60_000_000_000
 
@@ -97,7 +97,7 @@ struct LiveModel {
             return Self.ages.last { $0 <= seconds } ?? Self.ages[0]
         }
 
-        /// When it is drawn in another way.
+        /// When it must be drawn again.
         func next(after now: UInt64) -> UInt64 {
             let times = [Span.flash] + Self.ages.map { $0 * 1_000_000_000 } + [Self.span]
             return since &+ (times.first { since &+ $0 > now } ?? Self.span)
@@ -111,7 +111,7 @@ struct LiveModel {
         case undo
         case redo
         case definition
-        /// What a field was.
+        /// The history of a field.
         case history(String)
         /// The forms to choose from.
         case forms
@@ -124,7 +124,7 @@ struct LiveModel {
         static let flash: UInt64 = 2_000_000_000
         static let message: UInt64 = 6_000_000_000
         /// The delay after the last step before a value is set.
-        static let settle: UInt64 = 400_000_000
+        static let autoSet: UInt64 = 400_000_000
         /// Between two presence updates: 25 per second; the daemon accepts 30.
         static let presence: UInt64 = 40_000_000
         static let press: UInt64 = 700_000_000
@@ -147,7 +147,7 @@ struct LiveModel {
             since &+ ((now &- since) / Self.frame + 1) * Self.frame
         }
 
-        /// The columns that are missing to the page's place in a window of so many.
+        /// The distance of the page from its final place, in columns, for a window of this width.
         func columns(of window: Int, at now: UInt64) -> Int {
             let done = min((now &- since) / Self.frame + 1, Self.frames)
             return window - window * Int(done) / Int(Self.frames)
@@ -209,13 +209,13 @@ struct LiveModel {
     var followsFocus = true
     var purposes: [Int: Purpose] = [:]
     var lastEdit = 0
-    var told: PresenceUpdate?
-    var toldAt: UInt64 = 0
+    var sentPresence: PresenceUpdate?
+    var presenceSentAt: UInt64 = 0
     /// The slider that the mouse drags, with its position at the start.
     var drag: HitRegion?
     var asksToLeave = false
-    /// Whether the focused text takes letters at once: it was reached by an arrow, Tab, Enter or a
-    /// click. Reached by a letter, letters go on being commands.
+    /// Whether a letter is typed into the focused text: it was reached by an arrow, Tab, Enter or a
+    /// click. If it was reached by a letter, letters are still commands.
     var isReady = false
     /// The keys typed into the text being edited; others see a draft from the second one on.
     var typedKeys = 0
@@ -223,7 +223,7 @@ struct LiveModel {
     var typedDate = ""
     /// The value of the date before that.
     var typedDateBase: JSON = .null
-    /// Required fields that were left empty: from then on they say so.
+    /// Required fields that the user left empty. These are then marked as missing.
     var leftEmpty: Set<String> = []
     /// The question in the status line.
     var question: Question?
@@ -236,8 +236,8 @@ struct LiveModel {
     var picked: JSON?
     /// The form to open next, instead of this one.
     var next: String?
-    /// Why `pick` ended without an answer.
-    var parting: String?
+    /// Why `pick` ended without a value.
+    var failure: String?
     /// Whether Caps Lock is on, if the terminal reports it.
     var hasCapsLock = false
     /// The previous focusable elements, to find the nearest when the focused one disappears.
@@ -292,12 +292,12 @@ struct LiveModel {
     var deadline: UInt64? {
         var deadlines: [UInt64] = flashes.values.map { $0.next(after: now) }
         if let message { deadlines.append(message.until) }
-        if let settles = activeEdit?.settles { deadlines.append(settles) }
+        if let setsAt = activeEdit?.setsAt { deadlines.append(setsAt) }
         if let pressed { deadlines.append(pressed.until) }
         if let slide { deadlines.append(slide.next(after: now)) }
         if let leaseTick { deadlines.append(leaseTick) }
-        if mode == .form, isOnline, wantedPresence != told {
-            deadlines.append(toldAt &+ Span.presence)
+        if mode == .form, isOnline, wantedPresence != sentPresence {
+            deadlines.append(presenceSentAt &+ Span.presence)
         }
         return deadlines.min()
     }
@@ -309,7 +309,7 @@ struct LiveModel {
         if let slide, slide.isOver(at: now) { self.slide = nil }
         if let message, message.until <= now { self.message = nil }
         if let pressed, pressed.until <= now { self.pressed = nil }
-        if let settles = activeEdit?.settles, settles <= now { commitEdit(&commands) }
+        if let setsAt = activeEdit?.setsAt, setsAt <= now { commitEdit(&commands) }
     }
 
     /// Shows a message in the last line for a while.
@@ -340,10 +340,10 @@ struct LiveModel {
     private mutating func tellPresence(_ commands: inout [LiveCommand]) {
         guard mode == .form, isOnline else { return }
         let wanted = wantedPresence
-        guard wanted != told else { return }
-        guard told == nil || now >= toldAt &+ Span.presence else { return }
-        told = wanted
-        toldAt = now
+        guard wanted != sentPresence else { return }
+        guard sentPresence == nil || now >= presenceSentAt &+ Span.presence else { return }
+        sentPresence = wanted
+        presenceSentAt = now
         commands.append(.presence(wanted))
     }
 }

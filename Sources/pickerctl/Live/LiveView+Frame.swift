@@ -12,7 +12,7 @@ extension LiveModel {
         let title = StyledText(
             " " + (presentation.definition.title ?? presentation.form), roles.heading)
         // A long title is cut to leave space for the people.
-        let here = presence(environment, room: formColumns - title.columns - 4)
+        let here = presence(environment, space: formColumns - title.columns - 4)
         let width = here.reduce(0) { $0 + $1.measure(width: formColumns).columns + 2 }
         let columns = max(1, min(title.columns, formColumns - width - 4))
         return Row(spacing: 2) {
@@ -31,7 +31,7 @@ extension LiveModel {
 
     /// What needs attention, the people who have the form open (by name if there is space), and
     /// whether there is a daemon.
-    private func presence(_ environment: StyleEnvironment, room: Int) -> [any Block] {
+    private func presence(_ environment: StyleEnvironment, space: Int) -> [any Block] {
         let roles = environment.roles
         let glyphs = environment.glyphs
         switch presentation.link {
@@ -40,25 +40,25 @@ extension LiveModel {
         case .deleted, .refused: return []
         case .online: break
         }
-        var room = room
+        var space = space
         var parts: [any Block] = []
         let conflicts = conflicted.count
         if conflicts > 0 {
             let text = "\(glyphs.conflict) \(Self.count(conflicts, "conflict"))"
             parts.append(
                 Target(.command("conflict"), StyledText(text, roles.warning.adding(.bold))))
-            room -= DisplayWidth.columns(of: text) + 2
+            space -= DisplayWidth.columns(of: text) + 2
         }
         let live = StyledText("\(glyphs.check) live", roles.dim)
-        let hasLive = room >= 24
-        if hasLive { room -= live.columns + 2 }
-        let people = people(room: room, environment).truncated()
+        let hasLive = space >= 24
+        if hasLive { space -= live.columns + 2 }
+        let people = people(space: space, environment).truncated()
         parts.append(Target(.command("people"), people))
         if hasLive { parts.append(live) }
         return parts
     }
 
-    private func people(room: Int, _ environment: StyleEnvironment) -> StyledText {
+    private func people(space: Int, _ environment: StyleEnvironment) -> StyledText {
         let roles = environment.roles
         let glyphs = environment.glyphs
         if presentation.others.isEmpty { return StyledText("only you", roles.dim) }
@@ -68,7 +68,7 @@ extension LiveModel {
             names = names.appending(
                 "\(glyphs.dot) \(other.peer.name)", roles.peer(other.peer.number))
         }
-        if names.columns <= room { return names }
+        if names.columns <= space { return names }
         let count = presentation.others.count
         return StyledText("\(glyphs.dot) \(count) other\(count == 1 ? "" : "s")", roles.peer(0))
     }
@@ -182,8 +182,8 @@ extension LiveModel {
                 ? [("Tab", "set"), ("Esc", "keep as draft"), ("Alt-e", "$EDITOR")]
                 : [("Enter", "set"), ("Esc", "keep as draft"), ("Tab", "set, next")]
         case .number: return [("Enter", "set"), ("Esc", "cancel")]
-        case .value(_, let settles):
-            return settles == nil
+        case .value(_, let setsAt):
+            return setsAt == nil
                 ? [("arrows", "change"), ("Enter", "set"), ("Esc", "cancel")]
                 : [("Enter", "set now"), ("Esc", "cancel")]
         case .part: return [("0-9", "type"), ("Enter", "set"), ("Esc", "cancel")]

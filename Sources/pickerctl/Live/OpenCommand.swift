@@ -13,7 +13,7 @@ struct OpenCommand: ParsableCommand {
             FORM/FIELD opens the form at a field. A file, a name with a dot or a path, is applied \
             first. The arrow keys move, Enter and Space act, ? shows all keys, q leaves. With \
             --accessible, ACCESSIBLE=1 or TERM=dumb the form is plain lines. Without a terminal, \
-            standard input has an answer a line, and what it does not answer is printed.
+            standard input has one answer per line; controls without an answer are printed.
             """)
     @OptionGroup var common: CommonOptions
     @OptionGroup var live: LiveOptions
@@ -48,7 +48,7 @@ struct OpenCommand: ParsableCommand {
                 presentation, session, live, settings, at: field, around)
             if status != .done { throw Failure.silent(status) }
             guard let model, let next = model.next else { return }
-            // Another form was chosen: it opens with what was chosen here.
+            // Another form was chosen. It opens with the theme and keys of this one.
             (name, field, around) = (next, nil, model.around)
             settings.form = next
             session = Session(settings)
@@ -132,12 +132,13 @@ enum LiveStart {
             || isSet("ACCESSIBLE")
     }
 
-    /// Whether a variable is there and not 0.
+    /// Whether an environment variable is set and not 0.
     private static func isSet(_ variable: String) -> Bool {
         environmentVariable(variable).map { $0 != "0" } ?? false
     }
 
-    /// The whole form: how it ended, and what it was then. `around`: as a form before had it.
+    /// Shows the whole form. Returns the status and the model at the end. `before` has the settings
+    /// of an earlier form.
     static func open(
         _ presentation: FormPresentation, _ session: Session, _ options: LiveOptions,
         _ settings: Settings, at field: String? = nil, _ around: LiveModel.Surroundings? = nil

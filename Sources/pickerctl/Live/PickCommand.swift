@@ -32,7 +32,7 @@ struct PickCommand: ParsableCommand {
         let mode = LiveModel.Mode.pick(field: name.field, sets: !noSet)
         let (status, model) = try LiveStart.pick(presentation, session, live, common.settings, mode)
         guard status == .done else {
-            throw model.parting.map { Failure(status, $0) } ?? Failure.silent(status)
+            throw model.failure.map { Failure(status, $0) } ?? Failure.silent(status)
         }
         if let picked = model.picked, !model.isSecret(name.field) {
             try session.console.value(ValueText.bare(picked))

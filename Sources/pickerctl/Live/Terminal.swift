@@ -164,7 +164,7 @@ final class Terminal {
     /// Turns on the mouse for an inline frame; a full screen has it from the start.
     func takeMouse() { write(ANSI.enableMouse) }
 
-    /// Lets keys come with the state of Caps Lock, or as they came before.
+    /// Turns the keyboard protocol that reports Caps Lock on or off.
     func takeKeyboard(_ isWanted: Bool) {
         guard isTaken, isWanted != hasKeyboard else { return }
         hasKeyboard = isWanted
@@ -172,8 +172,8 @@ final class Terminal {
         write(isWanted ? ANSI.pushKeyboard : ANSI.popKeyboard)
     }
 
-    /// Whether Caps Lock is on where the terminal is a console of Linux, which knows
-    /// (ioctl_console(2), KDGKBLED); `nil` elsewhere.
+    /// Whether Caps Lock is on, if the terminal is a Linux console (ioctl_console(2), KDGKBLED);
+    /// otherwise `nil`.
     var consoleCapsLock: Bool? {
         var flags: CChar = 0
         guard ioctl(descriptor, 0x4B64, &flags) == 0 else { return nil }
@@ -253,7 +253,7 @@ final class Terminal {
         }
     }
 
-    /// Stops as ^Z stops, and comes back when it is continued.
+    /// Stops the process as ^Z does, and returns when it is continued.
     func suspend() {
         leave()
         signal(SIGTSTP, SIG_DFL)

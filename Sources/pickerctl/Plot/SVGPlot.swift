@@ -1,8 +1,8 @@
-// Courses as one picture: Scalable Vector Graphics 1.1, readable on light and dark pages.
+// Several series as one picture: Scalable Vector Graphics 1.1, readable on light and dark pages.
 
 internal import SyncCore
 
-/// Draws courses below one another with one axis of time.
+/// Draws allSeries below one another with one axis of time.
 struct SVGPlot {
     private static let width = 800.0
     private static let left = 120.0
@@ -14,11 +14,11 @@ struct SVGPlot {
     private var plotWidth: Double { Self.width - Self.left - Self.right }
 
     /// The whole document.
-    func document(_ courses: [ValueCourse], _ window: ClosedRange<Timestamp>) -> String {
+    func document(_ allSeries: [ValueSeries], _ window: ClosedRange<Timestamp>) -> String {
         let time = TimeScale(window, ticksMax: 7)
         var body = ""
         var top = 0.0
-        for course in courses { top = append(course, time, from: top, to: &body) }
+        for series in allSeries { top = append(series, time, from: top, to: &body) }
         for tick in time.ticks {
             let x = Self.left + tick.place * plotWidth
             body += text(tick.label, x: x, y: top + 18, anchor: "middle", "tick")
@@ -43,17 +43,17 @@ struct SVGPlot {
             """
     }
 
-    /// Appends one course and gives where the next may begin.
+    /// Appends one series and gives where the next may begin.
     private func append(
-        _ course: ValueCourse, _ time: TimeScale, from top: Double, to body: inout String
+        _ series: ValueSeries, _ time: TimeScale, from top: Double, to body: inout String
     ) -> Double {
         let ticks: [(y: Double, label: String)]
         let height: Double
         let place: (Double) -> Double
         let upper = top + Self.headingHeight
-        switch course.axis {
+        switch series.axis {
         case .numbers:
-            let scale = PlotScale(over: course.steps.compactMap(\.level), ticksMax: 6)
+            let scale = PlotScale(over: series.steps.compactMap(\.level), ticksMax: 6)
             height = Self.numberHeight
             place = { upper + (1 - scale.place(of: $0)) * Self.numberHeight }
             ticks = scale.ticks.map { (upper + (1 - $0.place) * Self.numberHeight, $0.label) }
@@ -62,24 +62,24 @@ struct SVGPlot {
             place = { upper + ($0 + 0.5) * Self.nameHeight }
             ticks = names.enumerated().map { (upper + (Double($0) + 0.5) * Self.nameHeight, $1) }
         }
-        body += text(course.heading, x: 8, y: top + 18, anchor: "start", "heading")
+        body += text(series.heading, x: 8, y: top + 18, anchor: "start", "heading")
         let begin = Self.number(Self.left)
         let end = Self.number(Self.left + plotWidth)
         for tick in ticks {
             body += "<path class=\"grid\" d=\"M\(begin) \(Self.number(tick.y))H\(end)\"/>\n"
             body += text(tick.label, x: Self.left - 8, y: tick.y + 4, anchor: "end", "tick")
         }
-        body += "<path class=\"line\" d=\"\(path(course, time, place))\"/>\n"
+        body += "<path class=\"line\" d=\"\(path(series, time, place))\"/>\n"
         return upper + height + 10
     }
 
     /// The line: along to the moment of a step, then up or down to its level.
     private func path(
-        _ course: ValueCourse, _ time: TimeScale, _ place: (Double) -> Double
+        _ series: ValueSeries, _ time: TimeScale, _ place: (Double) -> Double
     ) -> String {
         var path = ""
         var isDrawing = false
-        for step in course.steps {
+        for step in series.steps {
             let x = Self.number(Self.left + time.place(of: step.at) * plotWidth)
             if isDrawing { path += "H\(x)" }
             if let level = step.level {

@@ -1,4 +1,4 @@
-// A course as lines of text: Braille dots in a frame of axes, or ASCII where the locale has no
+// A series as lines of text: Braille dots in a frame of axes, or ASCII where the locale has no
 // UTF-8.
 
 internal import SyncCore
@@ -43,8 +43,8 @@ struct DotCanvas {
     }
 }
 
-/// A course as text: what stands left of each line, and the line. All lines have the same margin.
-struct CoursePicture: Equatable {
+/// A series as text: what stands left of each line, and the line. All lines have the same margin.
+struct PlotPicture: Equatable {
     var rows: [(label: String, dots: String)] = []
     /// The axis of time, and its labels where there is space for some.
     var axis: [String] = []
@@ -54,7 +54,7 @@ struct CoursePicture: Equatable {
     }
 }
 
-/// Draws courses for a terminal or a pipe.
+/// Draws allSeries for a terminal or a pipe.
 struct TextPlot {
     /// The characters of a line.
     let columns: Int
@@ -63,30 +63,30 @@ struct TextPlot {
     /// The lines of a picture of numbers; each name has a line of its own.
     private static let numberLines = 8
 
-    /// The lines of a course: a heading, the picture with its labels, the axis of time.
+    /// The lines of a series: a heading, the picture with its labels, the axis of time.
     func lines(
-        _ course: ValueCourse, _ window: ClosedRange<Timestamp>, _ console: Console
+        _ series: ValueSeries, _ window: ClosedRange<Timestamp>, _ console: Console
     ) -> [String] {
-        let picture = picture(course, window)
-        return [console.bold(course.heading.escapedForDisplay())]
+        let picture = picture(series, window)
+        return [console.bold(series.heading.escapedForDisplay())]
             + picture.rows.map { console.dim($0.label) + console.accent($0.dots) }
             + picture.axis.map(console.dim)
     }
 
-    /// The picture of a course.
-    func picture(_ course: ValueCourse, _ window: ClosedRange<Timestamp>) -> CoursePicture {
+    /// The picture of a series.
+    func picture(_ series: ValueSeries, _ window: ClosedRange<Timestamp>) -> PlotPicture {
         let scale: PlotScale
         let lineCount: Int
-        switch course.axis {
+        switch series.axis {
         case .numbers:
-            scale = PlotScale(over: course.steps.compactMap(\.level), ticksMax: 5)
+            scale = PlotScale(over: series.steps.compactMap(\.level), ticksMax: 5)
             lineCount = Self.numberLines
         case .names(let names):
             scale = PlotScale(over: [0, 1], ticksMax: 2)
             lineCount = max(1, names.count)
         }
         func height(_ level: Double) -> Int {
-            switch course.axis {
+            switch series.axis {
             case .numbers:
                 let highest = Double(lineCount * 4 - 1)
                 return Int(((1 - scale.place(of: level)) * highest).rounded())
@@ -94,7 +94,7 @@ struct TextPlot {
             }
         }
         var labels = [String](repeating: "", count: lineCount)
-        switch course.axis {
+        switch series.axis {
         case .numbers:
             for tick in scale.ticks {
                 let dot = ((1 - tick.place) * Double(lineCount * 4 - 1)).rounded()
@@ -109,9 +109,9 @@ struct TextPlot {
         let margin = labels.map { DisplayWidth.columns(of: $0) }.max() ?? 0
         let time = TimeScale(window, ticksMax: max(1, (columns - margin - 3) / 12))
         let canvas = drawn(
-            course, time, DotCanvas(columns: max(8, columns - margin - 2), lines: lineCount),
+            series, time, DotCanvas(columns: max(8, columns - margin - 2), lines: lineCount),
             height)
-        var picture = CoursePicture()
+        var picture = PlotPicture()
         for line in 0..<lineCount {
             let label = labels[line]
             let pad = String(repeating: " ", count: margin - DisplayWidth.columns(of: label))
@@ -130,20 +130,20 @@ struct TextPlot {
         }
     }
 
-    /// The course's line: each column of dots from the lowest to the highest level in its time,
+    /// The series's line: each column of dots from the lowest to the highest level in its time,
     /// joined with the level before.
     private func drawn(
-        _ course: ValueCourse, _ time: TimeScale, _ canvas: DotCanvas, _ height: (Double) -> Int
+        _ series: ValueSeries, _ time: TimeScale, _ canvas: DotCanvas, _ height: (Double) -> Int
     ) -> DotCanvas {
         var canvas = canvas
         var next = 0
         var level: Double?
         for x in 0..<canvas.columns * 2 {
             var heights = level.map { [height($0)] } ?? []
-            while next < course.steps.count,
-                Int(time.place(of: course.steps[next].at) * Double(canvas.columns * 2 - 1)) <= x
+            while next < series.steps.count,
+                Int(time.place(of: series.steps[next].at) * Double(canvas.columns * 2 - 1)) <= x
             {
-                level = course.steps[next].level
+                level = series.steps[next].level
                 if let level { heights.append(height(level)) }
                 next += 1
             }

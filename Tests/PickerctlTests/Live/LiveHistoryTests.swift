@@ -44,7 +44,7 @@ struct LiveHistoryTests {
         return (try? JSON(parsing: writer.take())) ?? .null
     }
 
-    @Test("H shows the course of the last hour and who set what, Esc goes back")
+    @Test("H shows a plot of the last hour and who set what, Esc goes back")
     func history() throws {
         var bench = try Self.bench()
         bench.type("H")
@@ -83,7 +83,7 @@ struct LiveHistoryTests {
         #expect(bench.screen().contains("bob  10 → 15"))
     }
 
-    @Test("a text has no course, and typed letters are not commands")
+    @Test("a text has no plot, and typed letters are not commands")
     func texts() throws {
         var bench = try Self.bench()
         bench.focus("name")

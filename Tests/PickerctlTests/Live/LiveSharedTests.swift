@@ -203,7 +203,7 @@ struct LiveSharedTests {
         var bench = try LiveBench(form, mode: .pick(field: "region", sets: true))
         bench.feed(.client(.formChanged(FormChanged(form: "t", revision: 9, content: .deleted))))
         #expect(bench.ending == .noInput)
-        #expect(bench.model.parting?.contains("deleted") == true)
+        #expect(bench.model.failure?.contains("deleted") == true)
     }
 
     @Test("a control that goes away gives the focus to the one that came after it")

@@ -46,7 +46,7 @@ extension CausalWorld {
         }
         if let missing { return "\(missing.dot) = \(missing.number) is missing" }
         if matched != siblings.count { return "\(siblings.count) siblings, not \(matched)" }
-        let standing = field.policy.standing(siblings)?.dot
+        let standing = field.policy.current(siblings)?.dot
         let expected = oracle.standing(field.causal, key, copy.knowledge)?.dot
         return standing == expected
             ? nil : "the current value is \(standing as Any), not \(expected as Any)"

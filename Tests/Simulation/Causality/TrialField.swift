@@ -108,7 +108,7 @@ package struct TrialEdit: Sendable {
         _ losingIncrements: Bool
     ) -> EpochCounter {
         var counter = counter
-        let base = field.policy.standing(counter.bases)
+        let base = field.policy.current(counter.bases)
         if isSet {
             counter.set(
                 DecimalNumber(Int64(number)), author: Self.author, dot: dot, stamp: stamp,

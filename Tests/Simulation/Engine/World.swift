@@ -133,7 +133,7 @@ final class World {
         host.onCommit = { [unowned self] batch in
             if plan.durability == .commit { learn(batch) }
         }
-        host.onAffirmation = { [unowned self] in affirmed(by: $0, at: $1, $2) }
+        host.onSilentWrite = { [unowned self] in affirmed(by: $0, at: $1, $2) }
         subscribe(clients[0], globs: nil, presence: false, since: nil)
         host.faults = plan.faults
         for client in clients.dropFirst() { try comeBack(client) }

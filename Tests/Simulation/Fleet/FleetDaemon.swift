@@ -98,7 +98,7 @@ final class FleetDaemon {
         try refresh()
         host.faults = fault?.ofHosts ?? []
         host.onCommit = { [unowned self] batch in learn(batch) }
-        host.onAffirmation = { [unowned self] author, revision, dots in
+        host.onSilentWrite = { [unowned self] author, revision, dots in
             affirmations.append(
                 FleetAffirmation(author: author, revision: Int64(revision), dots: dots))
         }

@@ -176,7 +176,7 @@ extension StoryModel {
         return finish(
             transaction, place, isUndo ? .undo : .redo, peer, said: StoryWrites(),
             skipped: skipped,
-            message: request["message"] ?? .string("takes back revision \(entry.revision)"))
+            message: request["message"] ?? .string("undoes revision \(entry.revision)"))
     }
 
     // MARK: - History

@@ -27,7 +27,7 @@ struct ConflictPolicyTests {
     func latest() {
         let policy = ConflictPolicy.latest
         let two = register(policy, [("v1", []), ("v2", [])])
-        #expect(policy.standing(two.register.siblings)?.payload.value == "v2")
+        #expect(policy.current(two.register.siblings)?.payload.value == "v2")
         #expect(values(two.last.concurrent) == ["v1"])
         #expect(values(policy.others(two.register.siblings)) == ["v1"])
         #expect(policy.listed(two.register.siblings).isEmpty)
@@ -52,7 +52,7 @@ struct ConflictPolicyTests {
     func ask() {
         let policy = ConflictPolicy.ask
         let three = register(policy, [("v1", []), ("v2", []), ("v3", [])]).register
-        #expect(policy.standing(three.siblings)?.payload.value == "v3")
+        #expect(policy.current(three.siblings)?.payload.value == "v3")
         #expect(values(policy.listed(three.siblings)) == ["v2", "v1"])
         let chosen = register(policy, [("v1", []), ("v2", []), ("v3", []), ("v1", [1, 2, 3])])
         #expect(values(chosen.register.siblings) == ["v1"])
@@ -73,7 +73,7 @@ struct ConflictPolicyTests {
     func first() {
         let policy = ConflictPolicy.first
         let two = register(policy, [("v1", []), ("v2", [])]).register
-        #expect(policy.standing(two.siblings)?.payload.value == "v1")
+        #expect(policy.current(two.siblings)?.payload.value == "v1")
         let one = register(policy, [("v1", [])]).register
         #expect(!one.isCurrent(for: .context(CausalContext())))
         #expect(one.isCurrent(for: .context(CausalContext(dots: [dotA(1)]))))
@@ -87,8 +87,8 @@ struct ConflictPolicyTests {
             [true, false], [false, true], [true, false, true], [false, false],
         ] {
             let register = register(.ask, values.map { ($0, []) }).register
-            let yes = ConflictPolicy.trueWins.standing(register.siblings)?.payload.value
-            let no = ConflictPolicy.falseWins.standing(register.siblings)?.payload.value
+            let yes = ConflictPolicy.trueWins.current(register.siblings)?.payload.value
+            let no = ConflictPolicy.falseWins.current(register.siblings)?.payload.value
             #expect(yes == .bool(values.contains(true)))
             #expect(no == .bool(!values.contains(false)))
         }
@@ -102,10 +102,10 @@ struct ConflictPolicyTests {
     @Test("a reset is a write: it wins and loses like any other")
     func reset() {
         let later = register(.latest, [("v1", []), (nil, [])]).register
-        let standing = ConflictPolicy.latest.standing(later.siblings)
+        let standing = ConflictPolicy.latest.current(later.siblings)
         #expect(standing?.dot == dotA(2) && standing?.payload.value == nil)
         let earlier = register(.latest, [(nil, []), ("v1", [])]).register
-        #expect(ConflictPolicy.latest.standing(earlier.siblings)?.payload.value == "v1")
+        #expect(ConflictPolicy.latest.current(earlier.siblings)?.payload.value == "v1")
     }
 
     @Test("an edit without a token leaves no sibling, under any policy")

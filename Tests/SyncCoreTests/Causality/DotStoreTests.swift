@@ -20,9 +20,9 @@ struct DotStoreTests {
             b,
             contexts: JoinContexts(
                 own: CausalContext(dots: [dotA(1)]), other: CausalContext(dots: [dotB(1)])))
-        let standing = a.standing(.latest)
-        #expect(standing.map(\.component) == ["month", "year"])
-        #expect(standing.map(\.sibling.payload.value) == [11, 2026])
+        #expect(a.components.map(\.id) == ["month", "year"])
+        #expect(
+            a.components.map { $0.register.siblings.map(\.payload.value) } == [[11], [2026]])
     }
 
     @Test("components and tags are told apart by bytes")

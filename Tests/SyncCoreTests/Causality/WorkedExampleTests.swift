@@ -137,7 +137,7 @@ struct WorkedExampleTests {
             let difference = try #require(bounded.subtracting(sum))
             form.change(key, by: replica) { store, dot in
                 var counter = store.asCounter
-                let base = ConflictPolicy.ask.standing(counter.bases)
+                let base = ConflictPolicy.ask.current(counter.bases)
                 let isAdded = counter.increment(by: difference, base: base, dot: dot)
                 #expect(isAdded)
                 store = .counter(counter)

@@ -46,9 +46,9 @@ import Testing
         var registry = FormRegistry()
         let plain = try form(1, "f").working.definition
         let secret = try form(2, "g", control: "secure").working.definition
-        #expect(!registry.isFirstWithSecrets(plain) && !registry.keepsSecrets)
-        #expect(registry.isFirstWithSecrets(secret) && registry.keepsSecrets)
-        #expect(registry.isFirstWithSecrets(secret) == false)
+        #expect(!registry.noteSecrets(in: plain) && !registry.keepsSecrets)
+        #expect(registry.noteSecrets(in: secret) && registry.keepsSecrets)
+        #expect(registry.noteSecrets(in: secret) == false)
     }
 
     @Test("a watcher has output until it has read what was listed")

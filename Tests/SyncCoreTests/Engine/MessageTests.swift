@@ -39,7 +39,7 @@ import Testing
             bob< {"params":{"revision":3,"!message":0}}
             root> state.undo {"form":"shared"}
             root< {"result":{"revision":4}}
-            bob< {"params":{"revision":4,"message":"takes back revision 3"}}
+            bob< {"params":{"revision":4,"message":"undoes revision 3"}}
             root> state.redo {"form":"shared","message":"b it is"}
             root< {"result":{"revision":5}}
             bob< {"params":{"revision":5,"message":"b it is"}}
@@ -48,7 +48,7 @@ import Testing
             bob< {"method":"form.changed","params":{"revision":6,"message":"no blue","context":"*"}}
             bob< {"method":"form.changed","params":{"revision":6,"message":"no blue","!context":0}}
             bob> state.history {"form":"shared"}
-            bob< {"result":{"entries":[{"message":"no blue"},{"message":"b it is"},{"message":"takes back revision 3"},{"!message":0},{"message":"INC-231 🚀"},{"message":"first day"}]}}
+            bob< {"result":{"entries":[{"message":"no blue"},{"message":"b it is"},{"message":"undoes revision 3"},{"!message":0},{"message":"INC-231 🚀"},{"message":"first day"}]}}
             root> form.delete {"form":"shared","message":"moved"}
             root< {"result":{}}
             bob< {"method":"form.changed","params":{"deleted":true,"message":"moved"}}

@@ -271,11 +271,11 @@ struct FormRefusalTests {
                 #""type": "toggle", "visibleWhen": {"all": [{"y": 1}]}"#, ".visibleWhen.all[0].y",
                 "no control"),
             .control(#""type": "toggle", "binds": "y""#, ".binds", "no control"),
-            .control(#""type": "toggle", "binds": "x""#, ".binds", "circle"),
+            .control(#""type": "toggle", "binds": "x""#, ".binds", "cycle"),
             .fields(
                 #"{"id": "a", "type": "toggle", "binds": "b"}, "#
                     + #"{"id": "b", "type": "toggle", "sources": ["a"]}"#,
-                "fields[1].sources", "circle"),
+                "fields[1].sources", "cycle"),
             .control(#""type": "toggle", "sources": []"#, ".sources", "empty"),
             .control(#""type": "toggle", "sources": ["y"]"#, ".sources[0]", "no control"),
             .fields(
@@ -337,7 +337,7 @@ struct FormRefusalTests {
             (
                 #"[{"id": "a", "options": ["r"]}]"#,
                 #"[{"component": "a", "when": {"a": "r"}, "options": ["s"]}]"#, ".optionsFor",
-                "circle"
+                "cycle"
             ),
             (
                 #"[{"id": "a", "options": ["r"]}, {"id": "b", "options": ["r"]}]"#,

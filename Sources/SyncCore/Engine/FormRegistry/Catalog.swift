@@ -25,7 +25,7 @@ struct Catalog {
         connection.catalogCursor = next
     }
 
-    /// A connection watches no longer.
+    /// A connection stops watching.
     mutating func unwatch(_ connection: Connection) {
         guard connection.catalogCursor != nil else { return }
         connection.catalogCursor = nil
@@ -56,7 +56,7 @@ struct Catalog {
         from cursor: inout UInt64, into output: inout Output, bytesMax: Int,
         mayRead: (FormReaders) -> Bool
     ) {
-        precondition(cursor >= first, "a cursor off the end is not read")
+        precondition(cursor >= first, "an entry before the cursor's was dropped")
         while cursor < next, output.byteCount < bytesMax {
             let entry = entries[Int(cursor - first)]
             if mayRead(entry.readers) { output.append(entry.chunk, 0..<entry.chunk.count) }

@@ -38,9 +38,9 @@ struct FormRegistry {
         byName[form.name] = inOrder.last { $0.name.isSameBytes(as: form.name) }
     }
 
-    /// Notes that a definition is in use; returns whether it has the first secure control of this
+    /// Records that a definition is in use. Returns whether it has the first secure control of this
     /// run.
-    mutating func isFirstWithSecrets(_ definition: FormDefinition) -> Bool {
+    mutating func noteSecrets(in definition: FormDefinition) -> Bool {
         guard !keepsSecrets, definition.controls.contains(where: { $0.type == .secure }) else {
             return false
         }

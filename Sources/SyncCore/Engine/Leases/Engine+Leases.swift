@@ -31,7 +31,7 @@ extension Engine {
         for index in form.working.cells.indices { armLeases(index, of: form) }
     }
 
-    /// Ends the leases of fields whose deadlines came, as one revision.
+    /// Ends the leases of fields whose deadlines have passed, as one revision.
     func endLeases(_ names: [String], of form: LiveForm) {
         let definition = form.working.definition
         let fields = names.compactMap { name in
@@ -147,7 +147,7 @@ extension Engine {
         try requireEdit(.reset, form, state, control, connection.peer)
         try requireLeasable(.reset, control, form)
         let targets = definition.targets[control].filter { state.cells[$0].content.leases != nil }
-        guard !targets.isEmpty else { throw over("lease", control, form) }
+        guard !targets.isEmpty else { throw hasEnded("lease", control, form) }
         var transaction = begin(form, connection)
         var kind = RevisionRecord.Kind.lease
         switch params.action {
@@ -181,20 +181,21 @@ extension Engine {
             undoes: nil, message: params.message, call)
     }
 
-    /// What a set takes beside the right to write: to extend a lease takes it too.
+    /// Checks what a set requires apart from permission: a message, and a control that is enabled.
+    /// Extending a lease requires the same.
     private func requireSettable(
         _ message: String?, _ controls: Few<Int>, _ transaction: Transaction, _ form: LiveForm
     ) throws(WireError) {
-        var judged = transaction
+        var checked = transaction
         for control in controls {
             try requireMessage(message, form.working.definition, control, form)
-            judged.named.append(control)
+            checked.named.append(control)
         }
-        try judged.checkEnabled()
+        try checked.checkEnabled()
     }
 
-    /// The error of a request for something that has ended, with how and by whom.
-    private func over(_ what: String, _ control: Int, _ form: LiveForm) -> WireError {
+    /// The error of a request about something that has ended, with how and by whom it ended.
+    private func hasEnded(_ what: String, _ control: Int, _ form: LiveForm) -> WireError {
         let cell = form.working.cells[control]
         let id = form.working.definition.controls[control].id
         var error = WireError(
@@ -212,7 +213,7 @@ extension Engine {
 
     // MARK: - Holders
 
-    /// A new connection takes over a lease that another one of the same user held.
+    /// A connection takes over a lease that another connection of the same user held.
     private func resume(
         _ id: String, _ targets: [Int], _ control: Int, _ form: LiveForm, _ call: PendingCall
     ) throws(WireError) {
@@ -225,7 +226,7 @@ extension Engine {
             let lease = state.cells[found].content.leases?.leases.first(where: {
                 $0.id.isSameBytes(as: id)
             }), lease.end == .connection
-        else { throw over("lease", control, form) }
+        else { throw hasEnded("lease", control, form) }
         guard lease.by.uid == call.connection.peer.uid else {
             throw WireError(
                 .forbidden,
@@ -254,14 +255,14 @@ extension Engine {
         for id in ids { form.leaseHolders[id] = holder }
     }
 
-    /// A holder's connection has ended.
-    func leaveLeases(of connection: Connection) {
+    /// A connection that holds leases has ended. Its user has some time to take them over.
+    func startReclaimTime(of connection: Connection) {
         guard let holder = connection.leaseHolder else { return }
         holder.leave(at: clocks.steadyMilliseconds())
         for form in forms where holder.forms.contains(form.key) { armLeases(of: form) }
     }
 
-    /// Forgets who held leases that are gone.
+    /// Forgets the holders of leases that have ended.
     private func dropHolders(of form: LiveForm) {
         guard !form.leaseHolders.isEmpty else { return }
         let ids = Set(
@@ -271,7 +272,7 @@ extension Engine {
         }
     }
 
-    /// After a start, nobody holds a lease, and each holder has some time to come back.
+    /// After a start no connection holds a lease, and each user has some time to take theirs over.
     func restoreHolders(of form: LiveForm) {
         let gone = LeaseHolder(at: clocks.steadyMilliseconds(), isGone: true)
         for cell in form.working.cells {

@@ -9,9 +9,9 @@
 //                                    ──▶ (none), and the value stays         or more than 8
 //                                                                            ──▶ (none)
 //
-// A lease names the dot of its write. A write by anybody who has seen that dot takes it away, and
-// the lease goes in the same revision; so an end never takes the place of another's edit. Times are
-// parameters: see `Deadlines`.
+// A lease names the dot of its write. A write by somebody who has seen that dot supersedes it, and
+// removes the lease in the same revision. So the end of a lease never replaces another user's edit.
+// Times are parameters: see `Deadlines`.
 
 /// A value that ends by itself.
 struct Lease: Hashable, Sendable {
@@ -31,10 +31,10 @@ struct Lease: Hashable, Sendable {
         case after(steady: Int64, shown: Int64)
         /// At a wall time (milliseconds).
         case at(wall: Int64)
-        /// When nobody holds it any more.
+        /// When its holder's connection has ended (see `LeaseHolder`).
         case connection
 
-        /// The wall time that people are told; `nil` while a connection holds it.
+        /// The wall time that clients see; `nil` if it ends with a connection.
         var shown: Int64? {
             switch self {
             case .after(_, let shown): shown
@@ -47,14 +47,14 @@ struct Lease: Hashable, Sendable {
 
 /// The leases of one field: the last one is in force, the others are suspended beneath it.
 ///
-/// A class, so that a cell without leases is a word longer and no more.
+/// A class, so that it adds only one word to a cell without leases.
 final class LeaseStack: Hashable, Sendable {
     /// More leases than this lose the suspended one that ends first.
     static let depthMax = 8
 
     /// The value beneath all leases; `nil` is the default.
     let base: JSON?
-    /// The writes of that value, as undo knows them.
+    /// The writes of that value, as undo names them.
     let over: [Dot]
     /// Never empty, the lowest first.
     let leases: [Lease]
@@ -85,7 +85,7 @@ final class LeaseStack: Hashable, Sendable {
         return LeaseStack(base: base, over: over, leases + [lease])
     }
 
-    /// The value that comes after these leases are over: that of the highest that is left.
+    /// The value under the leases above `leases`: that of the highest of `leases`, or the base.
     func value(beneath leases: [Lease]) -> JSON? {
         if let highest = leases.last { highest.value } else { base }
     }
@@ -118,14 +118,14 @@ extension CellContent {
         }
     }
 
-    /// Whether the write of a lease is still there.
+    /// Whether the write of a lease is still in the store.
     func holds(_ lease: Lease) -> Bool { sets.contains(lease.dot) }
 
     /// Whether nothing was written concurrently with it.
     func holdsOnly(_ lease: Lease) -> Bool { sets == [lease.dot] }
 
-    /// Removes the write of a lease that stands beside others.
-    mutating func withdraw(_ lease: Lease) {
+    /// Removes the write of a lease if the field also has concurrent values.
+    mutating func removeConcurrent(_ lease: Lease) {
         guard holds(lease), !holdsOnly(lease) else { return }
         switch store {
         case .register(var register):
@@ -148,12 +148,12 @@ extension CellContent {
         return sum
     }
 
-    /// What comes when the lease in force ends; `nil` is the default.
-    func then(_ index: Int, of definition: FormDefinition) -> JSON? {
+    /// The value after the end of the lease in force; `nil` is the default.
+    func valueAfterLease(_ index: Int, of definition: FormDefinition) -> JSON? {
         guard let leases else { return nil }
         if holds(leases.top), !holdsOnly(leases.top) {
             var rest = self
-            rest.withdraw(leases.top)
+            rest.removeConcurrent(leases.top)
             rest.resolve(index, of: definition)
             return rest.isSet ? rest.value : nil
         }
@@ -163,8 +163,8 @@ extension CellContent {
 }
 
 extension FormDefinition {
-    /// A value that comes back, with the increments that were made meanwhile. What is not valid any
-    /// more is the default (`nil`).
+    /// A value to be restored, plus the increments that were made in the meantime. A value that the
+    /// control no longer accepts becomes the default (`nil`).
     func restored(_ value: JSON?, _ increments: DecimalNumber?, _ index: Int) -> JSON? {
         let control = controls[index]
         var value = value.flatMap { accepts($0, control: control) ? $0 : nil }

@@ -9,8 +9,8 @@ extension Transaction {
         }
     }
 
-    /// The edit as a control with `leaseMax` takes it: an increment becomes a set of its result, as
-    /// only a set can end.
+    /// The edit of a control with `leaseMax`: an increment becomes a set of its result, because
+    /// only a set value can end.
     func leased(_ edit: StoredEdit, _ target: Int) -> StoredEdit {
         guard definition.controls[target].leaseMax != nil,
             case .increment(let difference, let result) = edit, difference != .zero
@@ -24,7 +24,7 @@ extension Transaction {
         guard let longest = definition.controls[target].leaseMax, !restoresLeases,
             case .set(let value) = edit
         else { return nil }
-        // Setting what lies beneath all leases ends them.
+        // A set of the value beneath all leases ends them.
         let beneath = cell.beneath ?? definition.controls[target].defaultValue
         return value == beneath ? nil : .after(seconds: longest, from: reading)
     }
@@ -40,32 +40,34 @@ extension Transaction {
             let lease = Lease(
                 id: ContextToken.render(dot), by: author, end: end, dot: dot, value: value)
             if let stack = before.leases { return stack.adding(lease) }
-            return LeaseStack(base: before.beneath, over: standing(before, target), [lease])
+            return LeaseStack(base: before.beneath, over: current(before, target), [lease])
         }
         guard let stack = before.leases, cell.holds(stack.top) else { return nil }
-        // The store holds the write of the lease although it was seen only if this adds to it.
+        // An increment leaves the write of the lease in the store. If its author had seen that
+        // write, the result is permanent; otherwise the lease remains.
         if case .increment = edit { return seen.covers(stack.top.dot) ? nil : stack }
         return stack
     }
 
-    /// The writes of the value that is shown, as undo knows them.
-    private func standing(_ cell: CellContent, _ target: Int) -> [Dot] {
+    /// The writes of the value that is shown, as undo names them.
+    private func current(_ cell: CellContent, _ target: Int) -> [Dot] {
         let policy = definition.controls[target].conflictPolicy
         return switch cell.store {
         case .register(let register):
-            policy.standing(register.siblings).map { cell.told($0.dot) } ?? []
+            policy.current(register.siblings).map { cell.undoneAs($0.dot) } ?? []
         case .counter(let counter):
-            policy.standing(counter.bases).map { cell.told($0.dot) } ?? []
+            policy.current(counter.bases).map { cell.undoneAs($0.dot) } ?? []
         default: []
         }
     }
 
     // MARK: - The end
 
-    /// Ends the leases of a control that are over, by an author. Returns whether there were any.
+    /// Ends the leases of a control that satisfy `isOver`, with `owner` as the author. Returns
+    /// whether there were any.
     ///
-    /// Nobody's edit is lost: what was written beside the lease stays, and what was written over it
-    /// took it along.
+    /// No edit is lost: values that are concurrent with a lease stay, and a later write by somebody
+    /// who had seen the lease has already removed it.
     mutating func endLeases(
         of target: Int, by owner: Author, _ isOver: (Lease) -> Bool
     ) -> Bool {
@@ -74,7 +76,7 @@ extension Transaction {
         var kept = stack.leases.filter { !isOver($0) }
         guard kept.count < stack.leases.count else { return false }
         author = owner
-        for lease in stack.leases.dropLast() where isOver(lease) { cell.withdraw(lease) }
+        for lease in stack.leases.dropLast() where isOver(lease) { cell.removeConcurrent(lease) }
         let top = stack.top
         if isOver(top), cell.holdsOnly(top), let dot = context.nextDot(for: owner.replica) {
             let value = definition.restored(
@@ -85,18 +87,18 @@ extension Transaction {
                 kept[kept.count - 1].value = value
             }
             cell.leases = stack.with(kept)
-            cell.forgetGoneAffirmations()
+            cell.forgetGoneSilentWrites()
             cell.resolve(target, of: definition)
             note(cell, target, dot)
-            // Undo of the value before the lease finds its value again under the new dot.
+            // An undo of the value before the lease then finds that value under the new dot.
             let over = stack.with(Array(stack.leases.dropLast()))?.top.dot
             let trace = UndoStep.Trace(dot: top.dot, over: over.map { [$0] } ?? stack.over)
-            noteTakenBack(
+            noteUndone(
                 UndoStep(
                     field: definition.controls[target].id, action: .write(trace, was: nil)), target)
         } else {
             if isOver(top) {
-                cell.withdraw(top)
+                cell.removeConcurrent(top)
                 kept = kept.filter(cell.holds)
             }
             cell.leases = stack.with(kept)
@@ -148,8 +150,8 @@ extension Transaction {
 
     // MARK: - Undo
 
-    /// What an undo of a step brings back: the leases that it ended as far as their time has not
-    /// come, and the value that is due then.
+    /// What an undo of a step restores: the leases that the edit had ended, except those whose time
+    /// has come since, and the value that then applies.
     func restored(
         _ step: UndoStep, _ was: JSON?, _ target: Int
     ) -> (value: JSON?, leases: LeaseStack?) {
@@ -180,7 +182,7 @@ extension Transaction {
 }
 
 extension Lease.End {
-    /// After so many seconds from now.
+    /// The end after this many seconds.
     static func after(seconds: Int64, from now: Deadlines.Reading) -> Self {
         .after(steady: now.steady &+ seconds &* 1_000, shown: now.wall &+ seconds &* 1_000)
     }

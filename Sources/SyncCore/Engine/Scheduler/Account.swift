@@ -13,8 +13,8 @@
 /// bounds the work of many turns: while another uid is active, a uid gets at most half of the time.
 /// This includes the time in the store and the time to read and write its sockets.
 final class Account {
-    /// Units per turn while another uid is active. Fewer than a round trip takes, so the others
-    /// keep more than half of their time.
+    /// Units per turn while another uid is active. They take less time than a round trip of a
+    /// client, so the others keep more than half of their time.
     static let contendedUnits = 16
     /// Units per turn of the only active uid: a few milliseconds, so timers and new connections get
     /// their turn, and turns are rare enough that they cost nothing.

@@ -28,7 +28,7 @@ final class Audience {
     }
 
     /// Starts a visit to all members.
-    func hasNews() { unvisited = members.count }
+    func startVisit() { unvisited = members.count }
 
     /// Passes at most `max` members to `body` and returns how many.
     @inline(__always)

@@ -13,11 +13,11 @@
 ///
 /// Its part of the loop:
 ///
-///     resting in credit ──spends──▶ spender ──its turn: all paid, nothing waits──▶ in credit
-///                                    ▲   │
-///                                    └───┘ its turn: debts, or something waits
+///     in credit ──spends──▶ spender ──its turn: all paid, nothing waits──▶ in credit
+///                            ▲   │
+///                            └───┘ its turn: debts, or something waits
 ///
-/// A class: as a value, it would be copied for each question that the engine asks it.
+/// A class, because a struct would be copied at each call of the engine.
 final class Scheduler {
     /// Two uids that take turns within this many nanoseconds both count as active.
     static var contentionNanoseconds: UInt64 { 20_000_000 }
@@ -277,7 +277,7 @@ final class Scheduler {
             form.presence.hasNews = false
             for audience in form.audiences {
                 let isListed = audience.unvisited > 0
-                audience.hasNews()
+                audience.startVisit()
                 if isListed { continue }
                 if isContended { mark(audience) } else { telling.append(audience) }
             }

@@ -25,8 +25,8 @@ struct OpenBatch {
         }
     }
 
-    /// A definition or a deletion as those are told who watch the list of forms, and who may read
-    /// the form then: another definition of the same batch may say otherwise.
+    /// The notification of a definition or a deletion for watchers of the form list, and who may
+    /// read the form at that revision. A later definition in the same batch may change this.
     struct Listing {
         let frame: [UInt8]
         let readers: FormReaders
@@ -177,7 +177,7 @@ extension OpenBatch.FormChanges {
         if isLeftOut { return }
         let state = form.working
         if isWhole {
-            // There is no text where a start or a failure writes the form again as it is.
+            // The text is empty if the definition did not change, as after a failed commit.
             let text = definitionText.isEmpty ? state.definition.json.encoded : definitionText
             steps.append(.putForm(form.row(state, definition: text)))
             definitionText = []

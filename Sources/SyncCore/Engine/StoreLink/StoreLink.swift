@@ -1,5 +1,5 @@
-/// The engine's side of the store: what gathers for it, what it is doing, what it was asked, and
-/// which idempotency keys it has.
+/// The engine's side of the store: the batch that gathers, the state of the store, reads in
+/// progress, and the idempotency keys in it.
 ///
 ///            send
 ///     idle ────────▶ committing ──committed──▶ idle
@@ -19,7 +19,7 @@ struct StoreLink {
         case idle
         /// It writes this batch.
         case committing(OpenBatch)
-        /// A commit failed and may or may not have happened. The store is written again as a whole.
+        /// It is unknown whether the last commit succeeded. The whole store is written again.
         case rebuilding(Rebuild)
         /// That failed. The next attempt starts at `retryAt` (monotonic nanoseconds).
         case broken(Rebuild, retryAt: UInt64)
@@ -61,8 +61,8 @@ struct StoreLink {
     private var nextFetch: UInt64 = 1
     /// Connections whose next request waits for a commit.
     private(set) var awaitingCommit: [Connection] = []
-    /// Whether a batch of the start has to be durable before anybody is answered: what ended while
-    /// the daemon was away is not shown any more.
+    /// Whether a batch from the daemon's start must be durable before any request is answered,
+    /// because it contains the ends of leases whose time came while no daemon ran.
     var mustCommitFirst = false
     /// The number of the newest internal error in the log (`data.report`).
     private var lastReport: Int64 = 0
@@ -137,7 +137,8 @@ struct StoreLink {
     /// When the gathering batch is to be sent, if it is sent once in `period` nanoseconds.
     func dueAt(period: UInt64) -> UInt64 { sentAt &+ period }
 
-    /// When the store wants the engine (monotonic nanoseconds), apart from the gathering batch.
+    /// When the engine must be called for the store (monotonic nanoseconds), apart from the
+    /// gathering batch.
     var deadline: UInt64 {
         if case .broken(_, let retryAt) = state { min(choresAt, retryAt) } else { choresAt }
     }
@@ -229,7 +230,7 @@ struct StoreLink {
     /// A connection's next request waits until its edits are committed.
     mutating func await(_ connection: Connection) { awaitingCommit.append(connection) }
 
-    /// A connection waits no longer.
+    /// A connection does not wait any more.
     mutating func forget(_ connection: Connection) {
         awaitingCommit.removeAll { $0 === connection }
     }

@@ -1,15 +1,13 @@
-// An edit that sets what is there already: a silent write.
-//
-// Its fresh dot takes the place of those that said the same, and is durable before the answer: a
-// removal of a tag, or another value, by somebody who has not seen the dot is concurrent with it.
+// Silent writes: see SilentWrite.swift. The new dot is durable before the answer, so a removal of
+// the tag, or another value, by somebody who has not seen the dot is concurrent with it.
 
 extension Transaction {
-    /// Takes a fresh dot for what a control holds already.
+    /// Makes a silent write of an edit that repeats the present value.
     ///
-    /// Not under `first`: that policy refuses every writer who has not seen the present dot, and
-    /// nobody would be notified of this one. Nor for the removal of what is not there and the reset
-    /// of what nobody has set.
-    mutating func affirm(_ edit: StoredEdit, _ target: Int) {
+    /// Not under the policy `first`, which rejects every writer who has not seen the present dot:
+    /// nobody is notified of a silent write. Removing a tag that is not there, and resetting a
+    /// field that nobody has set, are not writes.
+    mutating func writeSilently(_ edit: StoredEdit, _ target: Int) {
         let before = content(target)
         let policy = definition.controls[target].conflictPolicy
         guard policy != .first, isSetOfTags(before) || !isWritten(target),
@@ -18,60 +16,62 @@ extension Transaction {
         var cell = before
         switch (edit, before.store) {
         case (.set, .register(var register)):
-            guard let standing = register.siblings.first else { return }
+            guard let current = register.siblings.first else { return }
             register.write(
-                Written(value: standing.payload.value, author: author), dot: dot, stamp: stamp,
+                Written(value: current.payload.value, author: author), dot: dot, stamp: stamp,
                 seen: .present, policy: policy)
             cell.store = .register(register)
-            cell.affirm([affirmation(of: [standing.dot], in: before, .whole, target, dot)])
+            cell.addSilentWrites([
+                silentWrite(of: [current.dot], in: before, .whole, target, dot)
+            ])
         case (.set, .counter(let counter)):
-            let base = policy.standing(counter.bases)
+            let base = policy.current(counter.bases)
             var fresh = counter
             fresh.set(
                 before.value.numberValue, author: author, dot: dot, stamp: stamp, seen: .present,
                 policy: policy)
             cell.store = .counter(fresh)
-            let told = base.map { before.told($0.dot) } ?? []
+            let undoneAs = base.map { before.undoneAs($0.dot) } ?? []
             let repeats = repeated(by: counter, base, before)
-            let place = Affirmation.Place(part: .whole, dot: dot)
-            cell.affirm([affirmation(told, repeats, place, target)])
+            let place = SilentWrite.Place(part: .whole, dot: dot)
+            cell.addSilentWrites([silentWrite(undoneAs, repeats, place, target)])
         case (.setRows(let rows), .components(let old)):
             guard !rows.isEmpty else { return }
             var components = old
-            var news: [Affirmation] = []
+            var added: [SilentWrite] = []
             for (id, tag) in rows.members {
                 components.write(
                     Written(value: tag, author: author), component: id, dot: dot, stamp: stamp,
                     seen: .present, policy: policy)
-                let standing = old[id].siblings.map(\.dot)
-                news.append(affirmation(of: standing, in: before, .component(id), target, dot))
+                let current = old[id].siblings.map(\.dot)
+                added.append(silentWrite(of: current, in: before, .component(id), target, dot))
             }
-            cell.affirm(news.sorted { $0.place < $1.place })
+            cell.addSilentWrites(added.sorted { $0.place < $1.place })
             cell.store = .components(components)
         case (.set(let value), .tags):
             guard let tags = value.arrayValue, !tags.isEmpty else { return }
-            affirm(tags, in: &cell, target, dot)
+            renew(tags, in: &cell, target, dot)
         case (.addTags(_, let again), .tags):
             guard !again.isEmpty else { return }
-            affirm(again, in: &cell, target, dot)
+            renew(again, in: &cell, target, dot)
         default: return
         }
-        cell.forgetGoneAffirmations()
+        cell.forgetGoneSilentWrites()
         cell.resolve(target, of: definition)
         guard cell.value == before.value, cell.isSet == before.isSet else { return }
         noteSilent(cell, target, dot)
     }
 
-    /// Takes `dot` for tags that are in a set already.
-    func affirm(_ tags: [JSON], in cell: inout CellContent, _ target: Int, _ dot: Dot) {
+    /// Replaces the dots of tags that are in a set already by `dot`.
+    func renew(_ tags: [JSON], in cell: inout CellContent, _ target: Int, _ dot: Dot) {
         guard case .tags(var set) = cell.store else { return }
         let again = Set(tags.lazy.compactMap { AddWinsSet.Tag($0) })
-        var news: [Affirmation] = []
+        var added: [SilentWrite] = []
         for entry in set.entries where again.contains(entry.tag) {
-            news.append(affirmation(of: entry.dots, in: cell, .tag(entry.tag), target, dot))
+            added.append(silentWrite(of: entry.dots, in: cell, .tag(entry.tag), target, dot))
         }
-        cell.affirm(news)
-        set.affirm(again, dot: dot)
+        cell.addSilentWrites(added)
+        set.renew(again, dot: dot)
         cell.store = .tags(set)
     }
 
@@ -80,8 +80,8 @@ extension Transaction {
         if case .tags(let tags) = cell.store { !tags.isEmpty } else { false }
     }
 
-    /// The writes that a set of a number to its present value repeats: the set before it and the
-    /// increments on that.
+    /// The writes that are repeated when a number is set to its present value: the earlier set and
+    /// the increments to it.
     ///
     /// Of each replica only the newest increment is kept, as in `EpochCounter`, so the list does
     /// not grow with the number of increments.
@@ -97,25 +97,25 @@ extension Transaction {
         return dots + increments
     }
 
-    /// The silent write of a part that holds the writes `standing`.
-    private func affirmation(
-        of standing: [Dot], in before: CellContent, _ part: Affirmation.Part, _ target: Int,
+    /// The silent write that repeats the writes `current` of a part.
+    private func silentWrite(
+        of current: [Dot], in before: CellContent, _ part: SilentWrite.Part, _ target: Int,
         _ dot: Dot
-    ) -> Affirmation {
-        affirmation(
-            standing.flatMap { before.told($0, of: part) },
-            standing.flatMap { before.repeated($0, of: part) },
-            Affirmation.Place(part: part, dot: dot), target)
+    ) -> SilentWrite {
+        silentWrite(
+            current.flatMap { before.undoneAs($0, of: part) },
+            current.flatMap { before.repeated($0, of: part) },
+            SilentWrite.Place(part: part, dot: dot), target)
     }
 
-    /// A silent write and what it repeats. For undo it is the write before if the same user made
-    /// that.
-    private func affirmation(
-        _ told: [Dot], _ repeats: [Dot], _ place: Affirmation.Place, _ target: Int
-    ) -> Affirmation {
+    /// A silent write and what it repeats. Undo treats it as the earlier write if the same user
+    /// made that.
+    private func silentWrite(
+        _ undoneAs: [Dot], _ repeats: [Dot], _ place: SilentWrite.Place, _ target: Int
+    ) -> SilentWrite {
         let isSameUser =
             form.working.cells[target].by?.uid == author.uid
-            || !told.isEmpty && told.allSatisfy(isOwn)
-        return Affirmation(place, told: isSameUser ? told : [place.dot], repeats: repeats)
+            || !undoneAs.isEmpty && undoneAs.allSatisfy(isOwn)
+        return SilentWrite(place, undoneAs: isSameUser ? undoneAs : [place.dot], repeats: repeats)
     }
 }

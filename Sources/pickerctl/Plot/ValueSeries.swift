@@ -1,9 +1,9 @@
-// The course of a control's value over a window of time, made of the form's history.
+// The values of a control over a window of time, from the history of its form.
 
 internal import SyncCore
 
 /// What a control held, as levels that each hold until the next.
-struct ValueCourse {
+struct ValueSeries {
     /// What a level is.
     enum Axis: Equatable {
         /// The value itself.
@@ -38,7 +38,7 @@ struct ValueCourse {
     /// The names that have a row of their own; values beyond them share one.
     static let namesMax = 16
 
-    /// A course from `start` on. `changes` are those since `start`, oldest first; `current` is the
+    /// A series from `start` on. `changes` are those since `start`, oldest first; `current` is the
     /// value that holds now.
     init(_ field: FieldOutline, changes: [Change], current: JSON, start: Timestamp) {
         self.field = field
@@ -51,7 +51,7 @@ struct ValueCourse {
             values.append((start, was))
         }
         for change in changes {
-            // A clock that was set back does not turn the course around.
+            // A clock that was set back does not turn the series around.
             values.append((max(change.at, values.last?.at ?? start), change.value))
         }
         if field.isNumber {
@@ -102,7 +102,7 @@ extension FieldOutline {
     /// Whether its value is one number.
     var isNumber: Bool { kind == .slider || kind == .stepper || kind == .gauge }
 
-    /// Whether its value has a course that can be drawn: a number, or one of a few names.
+    /// Whether its value has a series that can be drawn: a number, or one of a few names.
     var isPlottable: Bool { isNumber || kind == .toggle || (kind == .picker && !isMultiple) }
 }
 
