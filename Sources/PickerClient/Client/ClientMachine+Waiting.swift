@@ -52,7 +52,7 @@ extension ClientMachine {
         for update in presences { send(.request(.presenceUpdate(update), [])) }
     }
 
-    /// Returns to their callers the changes that were made for another replica than the one that answers now.
+    /// Returns to their callers the changes for another replica than the one that answers.
     mutating func returnChanges() {
         func isKept(_ request: Request, _ tickets: [Ticket]) -> Bool {
             guard request.idempotencyKey != nil else { return true }

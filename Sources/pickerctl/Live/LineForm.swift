@@ -127,7 +127,7 @@ struct LineForm {
         if let title = definition.sections[section].title { say("Section: \(title)") }
     }
 
-    /// The titles of a picker's groups of options, by the index of the first option. Never iterated.
+    /// The titles of a picker's groups of options, by the index of the first option.
     private static func groups(of control: Control) -> [Int: String] {
         guard case .picker(let picker) = control.kind else { return [:] }
         let none = LiveModel.choices(of: control).count - picker.options.options.count
