@@ -109,15 +109,18 @@ extension CommandMaker {
             ) {
                 let look = Self.ask(
                     &$0, $1, [Self.look(formName), name == "pick" ? readOne : read])
-                var status = StoryCommand.status(look)
-                guard status == 0, name == "pick" else { return .init(status) }
-                if [.button, .secure, .label].contains(one.kind) { status = -1 }
-                let reading = $0.place(of: formName).map { [forms = $0.forms] in
-                    forms[$0].shown(one.id)
+                let status = StoryCommand.status(look)
+                guard status == 0, let place = $0.place(of: formName) else { return .init(status) }
+                let form = $0.forms[place]
+                guard name == "pick" else {
+                    let isComplete = !form.definition.controls.contains {
+                        form.shown($0.id).isMissing
+                    }
+                    return .init(isComplete ? 0 : 1)
                 }
-                let isOdd =
-                    reading.map { $0.isMissing || $0.isMixed || $0.isInvalid } ?? false
-                return .init(status == -1 ? -1 : isOdd ? 1 : 0)
+                if [.button, .secure, .label].contains(one.kind) { return .init(-1) }
+                let reading = form.shown(one.id)
+                return .init(reading.isMissing || reading.isMixed || reading.isInvalid ? 1 : 0)
             }
         }
     }
