@@ -8,6 +8,7 @@
 /// A time is on one of two clocks: the steady one for durations, the wall clock for moments that a
 /// person named. The wall clock can be set, so the times on it are compared with the clock again at
 /// each event. However many deadlines there are, the engine wants one timer, for the earliest.
+/// They are taken form by form, because those of one form that are due together make one revision.
 /// Confined to the loop.
 struct Deadlines {
     /// What a deadline belongs to: the form, and the name within it.
@@ -38,37 +39,36 @@ struct Deadlines {
     /// when the clock is set, so the clocks are read again after this time.
     static let waitMaxMilliseconds: Int64 = 10_000
 
-    private var times: [Name: Time] = [:]
-    private var steady = DeadlineHeap()
-    private var wall = DeadlineHeap()
+    /// By form, so that a form with many deadlines costs the others nothing. None is empty.
+    private var forms: [FormKey: FormDeadlines] = [:]
+    /// The forms by their earliest deadline on each clock.
+    private var steady = DeadlineHeap<FormKey>()
+    private var wall = DeadlineHeap<FormKey>()
 
     /// Whether nothing waits.
-    var isEmpty: Bool { times.isEmpty }
+    var isEmpty: Bool { forms.isEmpty }
 
     /// The number of deadlines.
-    var count: Int { times.count }
+    var count: Int { forms.values.reduce(0) { $0 + $1.times.count } }
 
     /// The time of a deadline; `nil` if there is none of that name.
-    subscript(name: Name) -> Time? { times[name] }
+    subscript(name: Name) -> Time? { forms[name.form]?.times[name.name] }
 
     /// Sets or moves a deadline.
     mutating func set(_ name: Name, at time: Time) {
-        guard times.updateValue(time, forKey: name) != time else { return }
-        switch time {
-        case .steady(let at): steady.add(name, at: at)
-        case .wall(let at): wall.add(name, at: at)
-        }
-        tidy()
+        forms[name.form, default: FormDeadlines()].set(name.name, at: time)
+        list(name.form)
     }
 
     /// Removes a deadline, if there is one of that name.
     mutating func cancel(_ name: Name) {
-        if times.removeValue(forKey: name) != nil { tidy() }
+        guard forms[name.form]?.cancel(name.name) == true else { return }
+        list(name.form)
     }
 
     /// Removes all deadlines of a form.
     mutating func cancel(form: FormKey) {
-        for name in times.keys where name.form == form { times[name] = nil }
+        guard forms.removeValue(forKey: form) != nil else { return }
         tidy()
     }
 
@@ -78,29 +78,89 @@ struct Deadlines {
             || (wall.first?.at).map { $0 <= now.wall } ?? false
     }
 
-    /// Removes the deadlines that are due and returns them by form and name.
-    mutating func takeDue(at now: Reading) -> [Name] {
-        var due: [Name] = []
-        while isDue(at: now) {
-            for (heap, at) in [(\Self.steady, now.steady), (\Self.wall, now.wall)] {
-                guard let first = self[keyPath: heap].first, first.at <= at else { continue }
+    /// Removes the deadlines of one form that are due, the form that has waited longest on its
+    /// clock, and returns them by name. `nil` if none is due.
+    mutating func takeDue(at now: Reading) -> (form: FormKey, names: [OngoingName])? {
+        var form: FormKey?
+        if let first = steady.first, first.at <= now.steady { form = first.name }
+        if form == nil, let first = wall.first, first.at <= now.wall { form = first.name }
+        guard let form, let names = forms[form]?.takeDue(at: now) else { return nil }
+        list(form)
+        return (form, names)
+    }
+
+    /// Milliseconds until the clocks must be read again; `nil` if nothing waits.
+    func wait(at now: Reading) -> Int64? {
+        var wait: Int64?
+        for (first, now) in [(steady.first?.at, now.steady), (wall.first?.at, now.wall)] {
+            guard let first else { continue }
+            let left = first <= now ? 0 : UInt64(bitPattern: first &- now)
+            wait = min(wait ?? Self.waitMaxMilliseconds, Int64(clamping: left))
+        }
+        return wait
+    }
+
+    /// Lists a form under its earliest times.
+    private mutating func list(_ key: FormKey) {
+        guard let form = forms[key] else { return }
+        if form.times.isEmpty {
+            forms[key] = nil
+        } else {
+            let (nextSteady, nextWall) = (form.steady.first?.at, form.wall.first?.at)
+            if form.listed.steady != nextSteady {
+                forms[key]?.listed.steady = nextSteady
+                if let nextSteady { steady.add(key, at: nextSteady) }
+            }
+            if form.listed.wall != nextWall {
+                forms[key]?.listed.wall = nextWall
+                if let nextWall { wall.add(key, at: nextWall) }
+            }
+        }
+        tidy()
+    }
+
+    private mutating func tidy() {
+        let forms = forms
+        steady.tidy(kept: forms.count) { forms[$0.name]?.listed.steady == $0.at }
+        wall.tidy(kept: forms.count) { forms[$0.name]?.listed.wall == $0.at }
+    }
+}
+
+/// The deadlines of one form.
+private struct FormDeadlines {
+    private(set) var times: [OngoingName: Deadlines.Time] = [:]
+    private(set) var steady = DeadlineHeap<OngoingName>()
+    private(set) var wall = DeadlineHeap<OngoingName>()
+    /// The times under which the form is listed among the others.
+    var listed: (steady: Int64?, wall: Int64?) = (nil, nil)
+
+    mutating func set(_ name: OngoingName, at time: Deadlines.Time) {
+        guard times.updateValue(time, forKey: name) != time else { return }
+        switch time {
+        case .steady(let at): steady.add(name, at: at)
+        case .wall(let at): wall.add(name, at: at)
+        }
+        tidy()
+    }
+
+    /// Returns whether there was one of that name.
+    mutating func cancel(_ name: OngoingName) -> Bool {
+        guard times.removeValue(forKey: name) != nil else { return false }
+        tidy()
+        return true
+    }
+
+    /// Removes those that are due and returns them by name.
+    mutating func takeDue(at now: Deadlines.Reading) -> [OngoingName] {
+        var due: [OngoingName] = []
+        for (heap, at) in [(\Self.steady, now.steady), (\Self.wall, now.wall)] {
+            while let first = self[keyPath: heap].first, first.at <= at {
                 times[first.name] = nil
                 due.append(first.name)
                 tidy()
             }
         }
         return due.sorted()
-    }
-
-    /// Milliseconds until the clocks must be read again; `nil` if nothing waits.
-    func wait(at now: Reading) -> Int64? {
-        var wait: Int64?
-        for (first, now) in [(steady.first, now.steady), (wall.first, now.wall)] {
-            guard let first else { continue }
-            let left = first.at <= now ? 0 : UInt64(bitPattern: first.at &- now)
-            wait = min(wait ?? Self.waitMaxMilliseconds, Int64(clamping: left))
-        }
-        return wait
     }
 
     /// Removes obsolete entries (moved or cancelled deadlines): when they are first in their heap,
@@ -113,10 +173,10 @@ struct Deadlines {
 }
 
 /// A binary heap of names by time, the earliest first. Some entries may be obsolete.
-private struct DeadlineHeap {
+private struct DeadlineHeap<Name> {
     struct Entry {
         var at: Int64
-        var name: Deadlines.Name
+        var name: Name
     }
 
     private var entries: [Entry] = []
@@ -124,7 +184,7 @@ private struct DeadlineHeap {
     /// The earliest entry.
     var first: Entry? { entries.first }
 
-    mutating func add(_ name: Deadlines.Name, at: Int64) {
+    mutating func add(_ name: Name, at: Int64) {
         entries.append(Entry(at: at, name: name))
         rise(from: entries.count - 1)
     }

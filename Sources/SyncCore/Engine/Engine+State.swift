@@ -314,9 +314,12 @@ extension Engine {
             kind, session: connection.session, undoes: undoes, skipped: skipped ?? [])
         note(outcome.dots, form, connection)
         if transaction.lease == .connection {
-            hold(
-                outcome.touched.compactMap { form.working.cells[$0].content.leases?.top.id },
-                of: form, connection)
+            for place in outcome.touched.indices {
+                let target = outcome.touched[place]
+                guard let stack = form.working.cells[target].content.leases else { continue }
+                hold(stack.top, of: form, connection)
+            }
+            tidyHolders(of: form)
         }
         // The named and the changed fields, ascending.
         let answered =

@@ -90,7 +90,8 @@ public final class Engine {
         workspace = Workspace(compile: environment.compile)
         decoder = MessageDecoder(bounds: RequestBounds(configuration.limits))
         try restore(image, newLogs: newLogs)
-        meetDeadlines()
+        // What was due while the daemon was away comes before the first request.
+        if clocks.isDue() { meetDeadlines(atMost: .max) }
         link.mustCommitFirst = waitsForCommits && !link.gathering.events.isEmpty
     }
 

@@ -56,7 +56,7 @@ final class LiveForm {
     /// The author of the newest revision, and how many revisions in a row that author made.
     private(set) var lastAuthor: (uid: UInt32?, revisions: Int) = (nil, 0)
     /// Who holds leases with `while: connection`, by the lease's id.
-    var leaseHolders: [String: LeaseHolder] = [:]
+    var leaseHolders = LeaseHolders()
 
     init(
         key: FormKey, name: String, owner: UInt32, log: String, state: FormState,

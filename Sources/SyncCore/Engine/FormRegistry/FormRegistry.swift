@@ -6,7 +6,7 @@
 ///     insert ──▶ named ──insert of the same name──▶ unnamed ──remove of the newer one──▶ named
 ///     named, unnamed ──remove──▶ (the form is gone)
 struct FormRegistry {
-    /// In order of creation.
+    /// In order of creation, which is that of their keys.
     private(set) var inOrder: [LiveForm] = []
     private var byName = NameTable<LiveForm>()
     /// The key of the next form. The key of a form is never used again.
@@ -23,6 +23,19 @@ struct FormRegistry {
 
     /// The form whose name has these bytes; the newer one of two.
     func look(up name: UnsafeBufferPointer<UInt8>) -> LiveForm? { byName[name] }
+
+    /// The form with that key.
+    func look(up key: FormKey) -> LiveForm? {
+        var range = inOrder.indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if inOrder[middle].key == key { return inOrder[middle] }
+            range =
+                inOrder[middle].key < key
+                ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
 
     /// Inserts a form. An older form of the same name loses the name.
     mutating func insert(_ form: LiveForm) {

@@ -4,6 +4,8 @@ extension Engine {
     /// The kind of the deadlines of leases. A field has one on each clock.
     static var leaseKind: String { "lease" }
     private static var wallSuffix: String { "@" }
+    /// The deadline of a form in which a holder did not come back: all leases are looked at.
+    static var everyLease: OngoingName { OngoingName(kind: leaseKind, id: "") }
 
     // MARK: - Ends
 
@@ -34,11 +36,15 @@ extension Engine {
     /// Ends the leases of fields whose deadlines have passed, as one revision.
     func endLeases(_ names: [String], of form: LiveForm) {
         let definition = form.working.definition
-        let fields = names.compactMap { name in
-            definition.index(
-                of: name.hasSuffix(Self.wallSuffix) ? String(name.dropLast()) : name)
-        }
-        let now = clocks.read()
+        let isEvery = names.contains(Self.everyLease.id)
+        let fields =
+            isEvery
+            ? Array(form.working.cells.indices)
+            : names.compactMap { name in
+                definition.index(
+                    of: name.hasSuffix(Self.wallSuffix) ? String(name.dropLast()) : name)
+            }
+        let (now, began) = (clocks.read(), workBegins())
         var transaction: Transaction?
         for index in fields.sortedDistinct() {
             guard let stack = form.working.cells[index].content.leases else { continue }
@@ -54,7 +60,7 @@ extension Engine {
                 transaction = nil
                 _ = ending.endLeases(of: index, by: owner, isOver)
                 transaction = ending
-            } else {
+            } else if !isEvery {
                 armLeases(index, of: form)
             }
         }
@@ -62,6 +68,8 @@ extension Engine {
         let outcome = transaction.finish(.ended, session: nil, undoes: nil, skipped: [])
         publishOutcome(outcome, of: form, by: transaction.author, nil)
         dropHolders(of: form)
+        let payer = environment.accountUID(transaction.author.uid)
+        if let account = scheduler.accounts[payer] { workEnded(began, account) }
     }
 
     // MARK: - Requests
@@ -233,7 +241,8 @@ extension Engine {
                 "the lease is \(lease.by.user.escapedForDisplay())'s; set a value of your own",
                 form: form.name, field: state.definition.controls[control].id)
         }
-        hold([lease.id], of: form, call.connection)
+        hold(lease, of: form, call.connection)
+        tidyHolders(of: form)
         armLeases(found, of: form)
         answerEdit(call, of: form) { writer in
             SetResult.encode(
@@ -248,28 +257,39 @@ extension Engine {
         }
     }
 
-    /// A connection holds leases of a form from now on.
-    func hold(_ ids: [String], of form: LiveForm, _ connection: Connection) {
+    /// A connection holds a lease from now on.
+    func hold(_ lease: Lease, of form: LiveForm, _ connection: Connection) {
         let holder = connection.makeLeaseHolder(at: clocks.steadyMilliseconds())
-        holder.forms.insert(form.key)
-        for id in ids { form.leaseHolders[id] = holder }
+        holder.hold(form.key) { registry.look(up: $0) != nil }
+        form.leaseHolders[lease.id] = holder
     }
 
-    /// A connection that holds leases has ended. Its user has some time to take them over.
+    /// A connection that may hold leases has ended. Its user has some time to take them over.
     func startReclaimTime(of connection: Connection) {
-        guard let holder = connection.leaseHolder else { return }
-        holder.leave(at: clocks.steadyMilliseconds())
-        for form in forms where holder.forms.contains(form.key) { armLeases(of: form) }
+        if let holder = connection.leaseHolder { clocks.depart(holder) }
+    }
+
+    /// The leases of a holder whose user did not take them over are due. Returns the number of
+    /// their forms.
+    func endLeases(of holder: LeaseHolder) -> Int {
+        for form in holder.forms where registry.look(up: form) != nil {
+            clocks.deadlines.set(
+                Deadlines.Name(form: form, name: Self.everyLease), at: .steady(.min))
+        }
+        return holder.forms.count
+    }
+
+    /// Forgets the holders of leases that have ended, if there are many.
+    func tidyHolders(of form: LiveForm) {
+        if form.leaseHolders.wantsTidying { dropHolders(of: form) }
     }
 
     /// Forgets the holders of leases that have ended.
     private func dropHolders(of form: LiveForm) {
         guard !form.leaseHolders.isEmpty else { return }
-        let ids = Set(
-            form.working.cells.flatMap { $0.content.leases?.leases.map(\.id) ?? [] })
-        form.leaseHolders = form.leaseHolders.filter {
-            ids.contains($0.key) || $0.value.goneAt == nil
-        }
+        form.leaseHolders.tidy(
+            present: Set(
+                form.working.cells.flatMap { $0.content.leases?.leases.map(\.id) ?? [] }))
     }
 
     /// After a start no connection holds a lease, and each user has some time to take theirs over.
