@@ -67,6 +67,24 @@ import Testing
         #expect(configuration.options.indices.map(configuration.isSelected) == [true, true, false])
     }
 
+    @Test("the row of an option has one span for what follows in one style, however long it is")
+    func option() throws {
+        let flags = String(repeating: "\u{1F1E6}", count: 2_000)
+        let configuration = PickerStyleConfiguration(
+            label: ControlLabel("p"), options: [PickerOption(tag: "o", label: "ab" + flags)],
+            selection: .tags([]), environment: environment)
+        let plain = OptionRow(configuration: configuration, index: 0, mark: StyledText("-"))
+        #expect(plain.line.spans.count < 8)
+        let row = OptionRow(
+            configuration: configuration, index: 0, mark: StyledText("-"),
+            positions: [1, 0, 999, 2_000])
+        #expect(row.line.spans.count < 16)
+        let underlined = row.line.spans.filter { $0.style.attributes.contains(.underline) }
+        #expect(underlined.map(\.text) == ["a", "b", "\u{1F1E6}\u{1F1E6}"])
+        let text = row.line.spans.map(\.text).joined()
+        #expect(text.utf8.suffix(flags.utf8.count + 4).elementsEqual("- ab\(flags)".utf8))
+    }
+
     @Test("a group with many options is found by its title")
     func groups() {
         let options = (0..<50_000).map { PickerOption(tag: .string("o\($0)")) }

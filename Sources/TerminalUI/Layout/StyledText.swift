@@ -60,8 +60,13 @@ public struct StyledText: Block, Hashable, Sendable {
     /// The text with more of another style after it.
     public func appending(_ text: String, _ style: CellStyle = .plain) -> StyledText {
         var longer = self
-        longer.spans.append(Span(text, style))
+        longer.append(text, style)
         return longer
+    }
+
+    /// Adds more of another style after it.
+    mutating func append(_ text: String, _ style: CellStyle) {
+        spans.append(Span(text, style))
     }
 
     /// The two one after the other.

@@ -39,7 +39,8 @@ public struct OptionRow: Block {
         configuration.state.isFocused && configuration.current == index
     }
 
-    private var line: StyledText {
+    /// The row as one line.
+    var line: StyledText {
         let roles = configuration.environment.roles
         let isOut = option.isDisabled || configuration.state.isDimmed
         let isPicked = configuration.isSelected(index)
@@ -59,10 +60,7 @@ public struct OptionRow: Block {
             let glyphs = configuration.environment.glyphs
             line = line.appending(glyphs.tint + " ", CellStyle(roles.color(tint)))
         }
-        for (offset, cluster) in option.label.enumerated() {
-            let isMatch = positions.contains(offset)
-            line = line.appending(String(cluster), isMatch ? style.adding(.underline) : style)
-        }
+        line = line + label(style)
         if let subtitle = option.subtitle { line = line.appending("  " + subtitle, roles.dim) }
         if option.isDisabled { line = line.appending("  (unavailable)", roles.dim) }
         if let ghost = configuration.state.ghost,
@@ -73,6 +71,25 @@ public struct OptionRow: Block {
             line = line.appending("  " + configuration.environment.glyphs.ghost, style)
         }
         return line.truncated()
+    }
+
+    /// The label, with the matched clusters underlined. Clusters that follow each other in one
+    /// style are one span: a label may be as long as a frame.
+    private func label(_ style: CellStyle) -> StyledText {
+        var label = StyledText("", style)
+        var rest = option.label[...]
+        var offset = 0
+        for position in Set(positions).sorted() {
+            let plain = rest.prefix(position - offset)
+            let next = rest[plain.endIndex...]
+            guard let matched = next.first else { break }
+            label.append(String(plain), style)
+            label.append(String(matched), style.adding(.underline))
+            rest = next.dropFirst()
+            offset = position + 1
+        }
+        label.append(String(rest), style)
+        return label
     }
 
     public func measure(width: Int) -> Size { line.measure(width: width) }
