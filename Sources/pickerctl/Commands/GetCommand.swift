@@ -228,10 +228,10 @@ struct Selection {
 
     private func printEnvironment(_ console: Console) throws(Failure) {
         for (name, value) in Environment.variables(snapshot.form, items) {
-            try console.line("\(name)=\(ValueText.shellQuoted(value))")
+            try console.value("\(name)=\(ValueText.shellQuoted(value))")
         }
         if showsContext {
-            try console.line("PICKER_CONTEXT=\(ValueText.shellQuoted(snapshot.context))")
+            try console.value("PICKER_CONTEXT=\(ValueText.shellQuoted(snapshot.context))")
         }
     }
 

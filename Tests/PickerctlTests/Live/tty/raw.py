@@ -194,6 +194,7 @@ def picks(form, proxy):
 @with_proxy
 def commands(form, proxy):
     for command in (["get"], ["get", "free"], ["get", "-o", "table"], ["get", "-o", "yaml"],
+                    ["get", "-o", "env"],
                     ["get", "-o", "json"], ["describe"], ["describe", "free"], ["history"],
                     ["history", "free"], ["history", "-o", "json"], ["conflicts"], ["who"],
                     ["form", "show", "t"], ["form", "list"], ["dump"],
