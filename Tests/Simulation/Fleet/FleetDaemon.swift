@@ -61,7 +61,7 @@ final class FleetDaemon {
     private var affirmations = FleetAffirmations()
     /// The user who changed a field last, according to the notifications of this daemon.
     private(set) var changedBy: [FleetField: UInt32] = [:]
-    /// Fields of edits that are not durable yet.
+    /// Fields of edits that may not be durable yet.
     var pendingFields: Set<FleetField> = []
     /// A connection that reads what the daemon shows.
     private(set) var probe: ConnectionID

@@ -92,7 +92,6 @@ package final class FleetWorld {
             daemon.host.pass(milliseconds: 20)
             try read(daemon)
         }
-        if daemon.host.batchUnderWay == nil { daemon.pendingFields = [] }
         try daemon.check()
         for client in clients where client.daemon === daemon { try client.checkAtRest() }
         let entries = daemon.form.context.vector.entries.count
@@ -114,9 +113,10 @@ package final class FleetWorld {
         guard let daemon = client.daemon, oracle.count < Self.editsMax else { return }
         // Of two edits of a field in one batch, the store keeps only the timestamp of the later
         // one.
-        while daemon.host.batchUnderWay != nil,
-            !daemon.pendingFields.isDisjoint(with: edit.fields)
-        {
+        while !daemon.pendingFields.isDisjoint(with: edit.fields) {
+            // Edits may wait for a batch that has not begun.
+            if daemon.host.batchUnderWay == nil { daemon.host.pass(milliseconds: 20) }
+            if daemon.host.batchUnderWay == nil { daemon.pendingFields = [] }
             daemon.host.commit()
             try settle(daemon)
         }
