@@ -181,7 +181,7 @@ extension LiveModel {
         if let card = chosenCard(index) {
             let value = Self.brief(conflict(index)[card].text)
             return WordsLook(
-                "Enter setsAt \(control.title) as \(value) for everybody",
+                "Enter settles \(control.title) as \(value) for everybody",
                 "Enter: \(value) for everybody", kind: .choice)
         }
         guard case .picker(let picker) = control.kind, !picker.isMultiple,

@@ -2,7 +2,7 @@
 
 internal import SyncCore
 
-/// Draws allSeries below one another with one axis of time.
+/// Draws all series below one another with one axis of time.
 struct SVGPlot {
     private static let width = 800.0
     private static let left = 120.0

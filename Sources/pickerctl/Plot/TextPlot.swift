@@ -43,7 +43,7 @@ struct DotCanvas {
     }
 }
 
-/// A series as text: what stands left of each line, and the line. All lines have the same margin.
+/// A series as text: the label at the left of each line, and the line. All lines have the same margin.
 struct PlotPicture: Equatable {
     var rows: [(label: String, dots: String)] = []
     /// The axis of time, and its labels where there is space for some.
@@ -54,7 +54,7 @@ struct PlotPicture: Equatable {
     }
 }
 
-/// Draws allSeries for a terminal or a pipe.
+/// Draws all series for a terminal or a pipe.
 struct TextPlot {
     /// The characters of a line.
     let columns: Int
