@@ -26,15 +26,8 @@ struct FormRegistry {
 
     /// The form with that key.
     func look(up key: FormKey) -> LiveForm? {
-        var range = inOrder.indices
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            if inOrder[middle].key == key { return inOrder[middle] }
-            range =
-                inOrder[middle].key < key
-                ? middle + 1..<range.upperBound : range.lowerBound..<middle
-        }
-        return nil
+        let place = inOrder.partitionIndex { !($0.key < key) }
+        return place < inOrder.count && inOrder[place].key == key ? inOrder[place] : nil
     }
 
     /// Inserts a form. An older form of the same name loses the name.
