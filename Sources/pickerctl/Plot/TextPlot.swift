@@ -43,7 +43,7 @@ struct DotCanvas {
     }
 }
 
-/// A series as text: the label at the left of each line, and the line. All lines have the same margin.
+/// A series as text: a label at the left of each line, and the line. All have the same margin.
 struct PlotPicture: Equatable {
     var rows: [(label: String, dots: String)] = []
     /// The axis of time, and its labels where there is space for some.
