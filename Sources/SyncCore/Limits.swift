@@ -112,7 +112,7 @@ extension Limits {
             "connectionsPerUserMax", "connections", "fairness between users", 1...1_000_000,
             \.connectionsPerUserMax),
         .init(
-            "groupsMax", "groups", "look-ups of names, per connection", 16...65_536, \.groupsMax),
+            "groupsMax", "groups", "name look-ups, per connection", 16...65_536, \.groupsMax),
         .init(
             "subscriptionsPerUserMax", "subscriptions", "work for each change", 1...1_000_000,
             \.subscriptionsPerUserMax),
