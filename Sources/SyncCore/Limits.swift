@@ -65,6 +65,14 @@ public struct Limits: Sendable, Hashable {
     public var draftBytesMax = 4 << 10
     /// Drafts a second from one connection.
     public var draftsPerSecondMax = 30
+    /// Presses of one button that wait for a handler.
+    public var queueMax = 100
+    /// Bytes of the values that the waiting and running presses of a form keep for their handlers.
+    public var queueBytesMax = 16 << 20
+    /// Ended presses of a form whose outcome is kept.
+    public var outcomesMax = 1_000
+    /// Seconds in which a handler takes over its runs again with their tickets.
+    public var reclaimSeconds = 30
     /// Hours that an idempotency key is kept.
     public var keyHours = 24
     /// The most stored idempotency keys of one uid: nearly three edits per second with their own
@@ -170,6 +178,15 @@ extension Limits {
         .init(
             "draftsPerSecondMax", "drafts", "a dragged slider sends drafts", 1...1_000,
             \.draftsPerSecondMax),
+        .init("queueMax", "presses", "size of the store, per button", 1...10_000, \.queueMax),
+        .init(
+            "queueBytesMax", "bytes", "values that waiting presses keep, per form",
+            65_536...(1 << 40), \.queueBytesMax),
+        .init(
+            "outcomesMax", "presses", "size of the store, per form", 1...10_000, \.outcomesMax),
+        .init(
+            "reclaimSeconds", "s", "how long a handler may be away", 1...3_600,
+            \.reclaimSeconds),
         .init("keyHours", "hours", "how late a retry may come", 1...720, \.keyHours),
         .init("keysPerUserMax", "keys", "size of the store", 100...10_000_000, \.keysPerUserMax),
         .init(

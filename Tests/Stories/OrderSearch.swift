@@ -123,8 +123,22 @@ struct OrderSearch {
             model.forms[place].log = log
             model.forms[place].uncertainLog = nil
         }
+        if let (serial, presses) = outcome.presses,
+            let place = model.forms.firstIndex(where: { $0.serial == serial })
+        {
+            for press in presses where press.write == presses.last(of: press.field)?.write {
+                let text = result?["fields"]?[press.field]?["press"]?.stringValue
+                guard let text else { throw StoryDifference("no press of \(press.field)") }
+                model.forms[place].learn(press.write) { $0.press = text }
+            }
+        }
         if let token = outcome.token, let text = result?["context"]?.stringValue {
             try model.check(text, token.writes, token.form, isShown: token.isShown)
         }
     }
+}
+
+extension [StoryForm.Press] {
+    /// The last press of a button: the one that an answer names.
+    fileprivate func last(of field: String) -> StoryForm.Press? { last { $0.field == field } }
 }

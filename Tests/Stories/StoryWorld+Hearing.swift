@@ -33,6 +33,8 @@ extension StoryWorld {
         case "presence.changed": hearPresence(notice, name, connection)
         case "state.changed", "form.changed": try hearChange(notice, name, connection)
         case "goodbye": try hearGoodbye(notice.json, connection)
+        case "button.assigned", "button.cancelled": try hearPress(notice.json, connection)
+        case "button.progress": try hearProgress(notice.json, name)
         default: throw StoryDifference("\(connection) was notified of \(notice.json)")
         }
     }
@@ -243,12 +245,49 @@ extension StoryWorld {
         }
     }
 
+    /// A handler gets a press, or should end one.
+    private func hearPress(_ notice: JSON, _ connection: Int) throws {
+        let normal = StoryWire.normal(notice, isAnonymous: model.isAnonymous)
+        guard let peer = model.peers[connection] else { return }
+        if let place = peer.cancelled.firstIndex(of: normal) {
+            model.peers[connection]?.cancelled.remove(at: place)
+            return
+        }
+        guard let due = peer.assigned.first, due.notice == normal else {
+            throw StoryDifference(
+                """
+                \(connection) was told
+                  \(normal)
+                and not one of
+                  \((peer.assigned.prefix(1).map(\.notice) + peer.cancelled).map(\.description)
+                    .joined(separator: "\n  "))
+                """)
+        }
+        model.peers[connection]?.assigned.removeFirst()
+        let params = notice["params"]
+        guard let place = model.forms.firstIndex(where: { $0.serial == due.form }) else { return }
+        model.forms[place].learn(due.write) {
+            $0.press = params?["press"]?.stringValue
+            $0.ticket = params?["ticket"]?.stringValue
+        }
+    }
+
+    /// Progress need not come, and only the newest is told; but it was sent by a handler.
+    private func hearProgress(_ notice: JSON, _ name: String) throws {
+        let normal = StoryWire.normal(notice, isAnonymous: model.isAnonymous)["params"] ?? .null
+        // The form may have been deleted since.
+        guard let form = model.forms.first(where: { $0.name == name }) else { return }
+        let sent = form.progress.values.flatMap(\.self)
+        guard sent.contains(normal) else { throw StoryDifference("nobody sent \(normal)") }
+    }
+
     /// A notification that is due and did not come.
     private func complaint(of connection: Int) -> String? {
         guard let peer = model.peers[connection] else { return nil }
         let due =
             peer.subscriptions.values.flatMap { $0.due.map(\.notice) }
-            + peer.endings.compactMap(\.next) + peer.listings
+            + peer.endings.compactMap(\.next) + peer.listings + peer.assigned.map(\.notice)
+            + peer.cancelled
         if let first = due.first { return "\(connection) was not notified of \(first)" }
         for (serial, subscription) in peer.subscriptions where subscription.presence {
             let there = model.presence[serial] ?? [:]

@@ -197,6 +197,7 @@ def life(daemon):
     me.call("state.get", form="f", fields=["pick"])
     me.call("state.lease", form="f", field="pick", keep=True)
     me.call("state.lease", kind="conflict", form="f", field="pick", end=True)
+    runs(me, other)
     me.call("state.undo", form="f", scope="mine", idempotencyKey="k3")
     me.call("state.redo", form="f")
     me.call("state.history", form="f", limit=3)
@@ -214,6 +215,29 @@ def life(daemon):
     other.until("form.changed")
     broken(daemon)
     return other
+
+
+def runs(me, other):
+    """A button that answers: assigned, cancelled, finished."""
+    button = {"id": "start", "type": "button", "runs": "one", "waitsFor": "1d"}
+    me.call("form.apply", definition={"form": "r", "fields": [button]})
+    other.call("state.subscribe", form="r")
+    pressed = me.call("state.set", form="r", changes=[{"field": "start", "press": True}])
+    press = pressed["fields"]["start"]["press"]
+    me.call("state.set", kind="busy", form="r", changes=[{"field": "start", "press": True}])
+    me.call("button.handle", form="r", fields=["start"], tickets=[])
+    ticket = me.until("button.assigned")["ticket"]
+    me.call("button.progress", press=press, ticket=ticket, fraction=0.5, text="half")
+    other.until("button.progress")
+    other.call("button.cancel", form="r", field="start", press=press)
+    me.until("button.cancelled")
+    me.call("button.finish", press=press, ticket=ticket, outcome="failed", text="no", status=1)
+    me.call("button.finish", kind="conflict", press=press, ticket=ticket, outcome="done")
+    me.call("button.finish", kind="forbidden", press=press, ticket="1-2-3", outcome="done")
+    me.call("button.outcome", form="r", press=press)
+    me.call("button.outcome", kind="notFound", form="r", press="3f9a.1:999")
+    other.call("state.unsubscribe", form="r")
+    me.call("form.delete", form="r")
 
 
 def refusals(me, other):

@@ -48,6 +48,12 @@ public enum ClientEvent: Sendable {
     case formChanged(FormChanged)
     /// Who has the form open.
     case presence(PresenceChanged)
+    /// A press for this connection, which handles its button.
+    case assigned(ButtonAssigned)
+    /// Somebody wants a run of this connection to end, or it is over.
+    case cancelled(ButtonCancelled)
+    /// How far a run of a subscribed form is.
+    case progress(ButtonProgressed)
     /// The list of forms, at first and after each reconnect, if `watchForms` was called.
     case forms(FormList)
     /// The daemon is about to close the connection.

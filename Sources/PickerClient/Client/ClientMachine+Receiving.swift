@@ -164,6 +164,11 @@ extension ClientMachine {
         case .presenceChanged(let change):
             guard subscription(change.form)?.request.presence == true else { return }
             events.append(.presence(change))
+        case .buttonAssigned(let assigned): events.append(.assigned(assigned))
+        case .buttonCancelled(let cancelled): events.append(.cancelled(cancelled))
+        case .buttonProgress(let progress):
+            guard index(of: progress.form) != nil else { return }
+            events.append(.progress(progress))
         case .goodbye(let goodbye):
             // It is the last notification of a connection.
             guard retryAfter == nil else { return }

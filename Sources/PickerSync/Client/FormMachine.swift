@@ -142,6 +142,7 @@ public final class FormMachine: Sendable {
         case .resumed(let result): feed(result.form)?.resumed()
         case .changed(let change): feed(change.form)?.changed(change)
         case .presence(let change): feed(change.form)?.presenceChanged(change)
+        case .assigned, .cancelled, .progress: break
         case .formChanged(let change):
             switch change.content {
             case .defined(let content):

@@ -149,11 +149,14 @@ extension Request {
     var kind: Admission.Kind {
         switch self {
         case .formApply(let params): params.isDryRun ? .read : .edit
-        case .formSetOptions, .formDelete, .stateSet, .stateLease, .stateUndo, .stateRedo: .edit
+        case .formSetOptions, .formDelete, .stateSet, .stateLease, .stateUndo, .stateRedo,
+            .buttonFinish, .buttonCancel:
+            .edit
         case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,
-            .stateReveal, .serverStatus, .serverBackup:
+            .stateReveal, .buttonOutcome, .serverStatus, .serverBackup:
             .read
-        case .hello, .ping, .stateUnsubscribe, .presenceUpdate: .neither
+        case .hello, .ping, .stateUnsubscribe, .presenceUpdate, .buttonHandle, .buttonProgress:
+            .neither
         }
     }
 }

@@ -11,6 +11,8 @@ final class Cell {
     let at: Int64
     /// The author of that change.
     let by: Author?
+    /// The presses of a button with `runs`; `nil` for other controls and until the first press.
+    let runs: SharedRuns?
     /// What readers see: a cache. It derives from cells that are replaced together with this one,
     /// so it is valid as long as the cell.
     var shown: ShownValue?
@@ -23,8 +25,12 @@ final class Cell {
     static let textBytesMax = 512
 
     /// A cell that `revision` changed; 0 if nobody has changed the control.
-    init(_ content: CellContent, revision: UInt64 = 0, at: Int64 = 0, by: Author? = nil) {
+    init(
+        _ content: CellContent, revision: UInt64 = 0, at: Int64 = 0, by: Author? = nil,
+        runs: SharedRuns? = nil
+    ) {
         self.content = content
+        self.runs = runs
         self.revision = revision
         self.at = at
         self.by = by
@@ -38,7 +44,7 @@ final class Cell {
 
     /// The same field as readers see it, with the content after a silent write.
     func withSilentWrites(_ content: CellContent) -> Cell {
-        let cell = Cell(content, revision: revision, at: at, by: by)
+        let cell = Cell(content, revision: revision, at: at, by: by, runs: runs)
         cell.shown = shown
         cell.text = text
         return cell

@@ -36,13 +36,15 @@ extension Connection {
         /// token says.
         fileprivate var ownDots = OwnDotsByForm()
         fileprivate var backup: Int64?
+        /// Forms with buttons that this connection handles, or did.
+        fileprivate var handled: [LiveForm] = []
         fileprivate var draftRate = RateWindow()
         fileprivate var refusalRate = RateWindow()
 
         fileprivate var isBlank: Bool {
             inbox.isEmpty && awaitedFetch == nil && pendingBytes == 0 && editsPending == 0
                 && pageBytes == 0 && catalogCursor == nil && farewell == nil && ownDots.isEmpty
-                && backup == nil && draftRate.isBlank && refusalRate.isBlank
+                && backup == nil && handled.isEmpty && draftRate.isBlank && refusalRate.isBlank
         }
     }
 
@@ -144,6 +146,19 @@ extension Connection {
     var backup: Int64? {
         get { clientState?.activity?.backup }
         set { if newValue != nil || backup != nil { activity.backup = newValue } }
+    }
+
+    /// Notes that the connection handles buttons of a form.
+    func handles(_ form: LiveForm) {
+        if !activity.handled.contains(where: { $0 === form }) { activity.handled.append(form) }
+    }
+
+    /// The forms with buttons that this connection handles; it handles none any more.
+    func takeHandled() -> [LiveForm] {
+        guard let activity = clientState?.activity, !activity.handled.isEmpty else { return [] }
+        defer { tidy() }
+        defer { activity.handled = [] }
+        return activity.handled
     }
 
     /// Counts a draft; false if there are more than `max` in this second.

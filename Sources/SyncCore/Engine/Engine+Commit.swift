@@ -230,6 +230,7 @@ extension Engine {
             // Creation is revision 1, even if later revisions are in the same batch.
             form.changeLog.restart(next: 2)
             notifyListWatchers(listing.frame, for: listing.readers)
+        case .told(_, let id, let frame): notify(id, frame)
         case .deleted(let form, let listing):
             form.existence = .gone
             registry.remove(form)

@@ -99,6 +99,7 @@ extension Engine {
         }
         connection.subscriptions.forEach { leave($0) }
         connection.subscriptions = .none
+        leaveRuns(connection)
         registry.catalog.unwatch(connection)
         link.forget(connection)
         return calls

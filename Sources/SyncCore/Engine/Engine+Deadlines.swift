@@ -44,6 +44,8 @@ extension Engine {
     private func meet(_ kind: String, _ ids: [String], of form: LiveForm) {
         switch kind {
         case Self.leaseKind: endLeases(ids, of: form)
+        case Self.runsDeadline.kind: serveRuns(of: form)
+        case Self.progressDeadline.kind: tellProgress(of: form)
         default: log(.error, "a deadline of \(form.name) that nothing knows: \(kind) \(ids)")
         }
     }

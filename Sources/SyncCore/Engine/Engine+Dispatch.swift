@@ -136,6 +136,11 @@ extension Engine {
         case .stateRedo(let params): try undoOrRedo(.redo, params, call, request)
         case .stateReveal(let params): try reveal(params, call)
         case .presenceUpdate(let params): try presenceUpdate(params, call)
+        case .buttonHandle(let params): try buttonHandle(params, call)
+        case .buttonProgress(let params): try buttonProgress(params, call)
+        case .buttonFinish(let params): try buttonFinish(params, call)
+        case .buttonCancel(let params): try buttonCancel(params, call)
+        case .buttonOutcome(let params): try buttonOutcome(params, call)
         case .serverStatus: serverStatus(call)
         case .serverBackup(let params): try serverBackup(params, call)
         }
@@ -320,7 +325,9 @@ extension Engine {
         let limits = configuration.limits
         let result = HelloResult(
             server: configuration.serverName, replica: replica.description,
-            features: ["presence", "undo", "history", "reveal", "backup", "messages", "leases"],
+            features: [
+                "presence", "undo", "history", "reveal", "backup", "messages", "leases", "runs",
+            ],
             you: HelloResult.Peer(
                 connection: Int64(clamping: connection.id.number), uid: connection.peer.uid,
                 gid: connection.peer.gid, pid: connection.peer.pid, user: connection.peer.user),

@@ -64,6 +64,7 @@ extension Engine {
         if form.existence == .gone { registry.remove(form) }
         form.working = form.committed.copy()
         armLeases(of: form)
+        if form.runs != nil { rollBackRuns(of: form) }
         // Below `commit`, published edits remain, and so does their undo journal.
         if configuration.durability == .commit {
             form.undo = UndoJournal()
@@ -94,7 +95,10 @@ extension Engine {
         link.rebuilt()
         // The new file contains the state in memory, so no operation on a form can fail because of
         // old rows.
-        for form in forms { form.failureReport = nil }
+        for form in forms {
+            form.failureReport = nil
+            if form.runs != nil { serveRuns(of: form) }
+        }
         log(
             .notice, "the store was rebuilt as \(replica); edits are accepted again",
             [.event(.storeRestored)])

@@ -124,7 +124,8 @@ extension HistoryPage.Entry {
         case .formChanged(let params):
             guard case .defined(let content) = params.content else { return ([], params.message) }
             return (content.changes, params.message)
-        case .presenceChanged, .goodbye: return ([], nil)
+        case .presenceChanged, .buttonAssigned, .buttonCancelled, .buttonProgress, .goodbye:
+            return ([], nil)
         }
     }
 }

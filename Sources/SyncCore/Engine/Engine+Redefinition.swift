@@ -37,6 +37,7 @@ extension Engine {
                 ? .created(form, listing: listing)
                 : .redefined(form, frame: frame, listing: listing),
             of: form, .whole(removed: before.idsGone(in: state), text: text), row)
+        if form.runs != nil { adoptRuns(of: form, before: before, at: stamp.milliseconds) }
         return result
     }
 
@@ -116,7 +117,8 @@ extension Engine {
                 }
                 content.resolve(index, of: change.definition)
                 state.cells[index] = Cell(
-                    content, revision: cell.revision, at: cell.at, by: cell.by)
+                    content, revision: cell.revision, at: cell.at, by: cell.by,
+                    runs: change.definition.controls[index].runs == nil ? nil : cell.runs)
             case .restarts(let source):
                 let cell = old.cells[source]
                 state.cells[index] = Cell(
@@ -155,7 +157,7 @@ extension Engine {
             if let was, was.reads(as: now) { continue }
             let cell = Cell(
                 form.working.cells[index].content, revision: form.working.revision,
-                at: stamp.milliseconds, by: author)
+                at: stamp.milliseconds, by: author, runs: form.working.cells[index].runs)
             // The comparison above has computed this, perhaps from many sources.
             cell.shown = form.working.cells[index].shown
             form.working.cells[index] = cell
@@ -206,6 +208,7 @@ extension FieldState {
     fileprivate func reads(as other: FieldState) -> Bool {
         value == other.value && isSet == other.isSet && isSecretSet == other.isSecretSet
             && isMixed == other.isMixed && isInvalid == other.isInvalid
-            && isMissing == other.isMissing && conflict.count == other.conflict.count
+            && isMissing == other.isMissing && runs == other.runs
+            && conflict.count == other.conflict.count
     }
 }

@@ -55,6 +55,7 @@ extension Engine {
             state.cells[index] = Cell(content, revision: row.revision, at: row.at, by: row.by)
         }
         state.ongoing = Ongoing(ongoing)
+        try restoreRuns(of: form, state)
         form.committed = state.copy()
         return form
     }

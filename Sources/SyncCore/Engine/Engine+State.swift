@@ -150,6 +150,7 @@ extension Engine {
         transaction.lease = try params.lease.map { end throws(WireError) in
             try leaseEnd(end, "lease.until")
         }
+        if !definition.runButtons.isEmpty { transaction.runTerms = runTerms(params.message) }
         workspace.patternMeter.begin(configuration.limits.patternStepsMax)
         defer { workspace.patternMeter.end() }
         var permitted = DistinctIndexes()
@@ -216,6 +217,7 @@ extension Engine {
         defer { workspace.patternMeter.end() }
         try requireEdit(action, form, form.working, control, connection.peer)
         try requireMessage(nil, form.working.definition, control, form)
+        if !form.working.definition.runButtons.isEmpty { transaction.runTerms = runTerms(nil) }
         try apply(action, to: control, known, &transaction)
         workspace.patternMeter.end()
         try transaction.checkEnabled()
@@ -340,12 +342,17 @@ extension Engine {
             } fields: { writer in
                 for place in answered.indices {
                     let index = answered[place]
-                    writer.field(
-                        state.definition.controls[index].id,
-                        members: outcome.text(of: index) ?? state.text(index))
+                    let text = outcome.text(of: index) ?? state.text(index)
+                    let id = state.definition.controls[index].id
+                    if let press = outcome.press(of: index, state.definition) {
+                        writer.field(id, members: text + #","press":"\#(press)""#.utf8)
+                    } else {
+                        writer.field(id, members: text)
+                    }
                 }
             }
         }
+        notePresses(outcome.runs, of: form)
     }
 
     /// Adds the outcome of a transaction to the gathering batch, and sets deadlines of its leases.

@@ -139,6 +139,10 @@ extension Engine {
                 from: &cursor, form: form.name, into: &output, retained: registry.retained)
             subscription.sentPresence(upTo: cursor)
         }
+        if let runs = form.runs, output.byteCount < bytesMax {
+            runs.progress.read(
+                from: &subscription.progressCursor, filter: subscription.filter, into: &output)
+        }
     }
 
     /// One notification that brings a subscriber up to date: the newest value of each changed field

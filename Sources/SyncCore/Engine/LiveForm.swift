@@ -43,6 +43,8 @@ final class LiveForm {
     /// Whether its subscribers will be marked as ready.
     var hasNews = false
     var presence = PresenceBoard()
+    /// Handlers and progress of buttons with `runs`; `nil` until somebody handles or presses one.
+    var runs: FormRuns?
     /// The undo journal, which includes edits that are not durable yet. It must have one owner, or
     /// the next edit would copy it.
     var undo = UndoJournal()
@@ -285,6 +287,11 @@ final class FormState {
                 id: top.id, until: top.end.shown.map { Timestamp(milliseconds: $0) },
                 by: top.by.wire,
                 then: cells[targets[0]].content.valueAfterLease(targets[0], of: definition))
+        }
+        if definition.types[index] == .button, let root = targets.first,
+            definition.controls[root].runs != nil
+        {
+            state.runs = board(root).wire
         }
         for target in targets where cells[target].content.mayHaveSiblings {
             state.conflict += cells[target].content.siblings(

@@ -16,6 +16,8 @@ final class RevisionRecord: Sendable {
         case lease
         /// Leases ended.
         case ended
+        /// A press of a button with `runs` was assigned, or has ended.
+        case run
     }
 
     let kind: Kind

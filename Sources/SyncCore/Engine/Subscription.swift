@@ -29,6 +29,8 @@ final class Subscription {
     private let selection: Selection?
     /// See `presenceCursor`; `.max` means `nil`.
     private var presenceAt: UInt64
+    /// The newest progress of runs that was sent.
+    var progressCursor: UInt64 = 0
 
     /// Some fields of a form.
     private final class Selection {
@@ -116,6 +118,7 @@ final class Subscription {
     /// Whether a write may hold memory that the form's log or presence board has dropped.
     var holdsDropped: Bool {
         if let cursor = presenceCursor, cursor < form.presence.sequence { return true }
+        if hasProgress { return true }
         guard case .live(let next) = position else { return false }
         return next < form.changeLog.first
     }
@@ -129,6 +132,12 @@ final class Subscription {
         case .ended: return false
         default: break
         }
+        if hasProgress { return true }
         return presenceCursor.map { $0 < form.presence.sequence } ?? false
+    }
+
+    /// Whether there is progress of runs that was not sent.
+    private var hasProgress: Bool {
+        form.runs.map { progressCursor < $0.progress.sequence } ?? false
     }
 }

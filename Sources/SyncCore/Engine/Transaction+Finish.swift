@@ -66,8 +66,10 @@ extension Transaction {
             let index = order[place]
             state.cells[index] = Cell(
                 content(index), revision: revision, at: stamp.milliseconds,
-                by: authors.place(of: index).map(authors.value) ?? author)
+                by: authors.place(of: index).map(authors.value) ?? author,
+                runs: state.cells[index].runs)
         }
+        let runs = addRuns()
         state.revision = revision
         state.context = context
         let concurrentAll =
@@ -92,7 +94,7 @@ extension Transaction {
             touched: order.mapped { definition.controls[$0].id })
         return Outcome(
             revision: revision, touched: order, silent: silent, dots: dots, changes: changes,
-            record: record)
+            record: record, runs: runs)
     }
 
     /// The controls with a silent write that were not changed otherwise; ascending.

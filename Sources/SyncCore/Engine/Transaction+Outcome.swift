@@ -14,10 +14,13 @@ extension Transaction {
         let dots: Few<Dot>
         let changes: Few<Change>
         let record: RevisionRecord?
+        /// New runs of buttons, and those that they replaced.
+        let runs: [RunRow]
 
         init(
             revision: UInt64, touched: Few<Int> = Few(), silent: Few<Int> = Few(),
-            dots: Few<Dot> = Few(), changes: Few<Change> = Few(), record: RevisionRecord? = nil
+            dots: Few<Dot> = Few(), changes: Few<Change> = Few(), record: RevisionRecord? = nil,
+            runs: [RunRow] = []
         ) {
             self.revision = revision
             self.touched = touched
@@ -25,6 +28,15 @@ extension Transaction {
             self.dots = dots
             self.changes = changes
             self.record = record
+            self.runs = runs
+        }
+
+        /// The last press of a button with `runs`, or of the one that it binds.
+        func press(of index: Int, _ definition: FormDefinition) -> Dot? {
+            if runs.isEmpty { return nil }
+            guard let root = definition.targets[index].first else { return nil }
+            let id = definition.controls[root].id
+            return runs.last { $0.field == id && !$0.run.state.isFinal }?.run.press
         }
 
         /// The change of one field.

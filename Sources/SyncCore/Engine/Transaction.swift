@@ -24,6 +24,9 @@ struct Transaction {
     /// Controls with an edit that was concurrent with another; one may occur several times.
     private(set) var concurrent = Few<Int>()
     private(set) var dots = Few<Dot>()
+    /// Presses of buttons with `runs`.
+    private(set) var runPresses: [RunPress] = []
+    var runTerms = RunTerms()
     /// The step that an undo has executed last, by control.
     private(set) var undone = IndexTable<UndoStep>()
     /// The author's connection. The author has seen what it wrote before.
@@ -206,6 +209,7 @@ struct Transaction {
         if definition.controls[target].conflictPolicy == .first, !store.isCurrent(for: seen) {
             throw conflict([target], "somebody was first")
         }
+        if case .presses = store { try admitPress(target) }
         guard let dot = context.nextDot(for: author.replica) else {
             throw WireError(
                 .unavailable, "the replica's counter is used up; start with --new-replica")
@@ -224,6 +228,9 @@ struct Transaction {
         case .presses(var counter):
             counter.press(dot: dot)
             cell.store = .presses(counter)
+            if definition.controls[target].runs != nil {
+                runPresses.append(RunPress(control: target, dot: dot))
+            }
         case .sealed(var register):
             guard let bytes = sealed(edit.edit, target, dot, seal) else {
                 throw WireError(

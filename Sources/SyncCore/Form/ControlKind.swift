@@ -211,6 +211,8 @@ public struct ButtonAttributes: Hashable, Sendable {
     public var role: Role?
     /// The question before the press.
     public var confirm: String?
+    /// How presses are handled; `nil` for a button that only counts them.
+    public var runs: RunRules?
 
     /// What pressing means.
     public enum Role: String, Hashable, Sendable, CaseIterable {

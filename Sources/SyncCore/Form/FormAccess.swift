@@ -3,6 +3,8 @@
 /// An action on a form or a control.
 public enum FormAction: String, Hashable, Sendable, CaseIterable {
     case read, write, press, reveal
+    /// Take presses of buttons with `runs`.
+    case handle
     /// Apply, delete, set options, and set locked controls.
     case admin
 
@@ -104,6 +106,7 @@ public struct FormAccess: Hashable, Sendable {
     public var write = AccessRule([.anyone])
     public var press = AccessRule([.anyone])
     public var reveal = AccessRule([.owner])
+    public var handle = AccessRule([.owner])
     public var admin = AccessRule([.owner])
 
     /// Only defaults.
@@ -117,6 +120,7 @@ public struct FormAccess: Hashable, Sendable {
             case .write: write
             case .press: press
             case .reveal: reveal
+            case .handle: handle
             case .admin: admin
             }
         }
@@ -126,6 +130,7 @@ public struct FormAccess: Hashable, Sendable {
             case .write: write = newValue
             case .press: press = newValue
             case .reveal: reveal = newValue
+            case .handle: handle = newValue
             case .admin: admin = newValue
             }
         }
@@ -137,6 +142,7 @@ public struct ControlAccess: Hashable, Sendable {
     public var write: AccessRule?
     public var press: AccessRule?
     public var reveal: AccessRule?
+    public var handle: AccessRule?
 
     /// No rules.
     public init() {}
@@ -147,6 +153,7 @@ public struct ControlAccess: Hashable, Sendable {
         case .write: write
         case .press: press
         case .reveal: reveal
+        case .handle: handle
         case .read, .admin: nil
         }
     }

@@ -34,6 +34,8 @@ public final class FormDefinition: Sendable {
     public let targets: [[Int]]
     /// The required controls, ascending.
     public let required: [Int]
+    /// The buttons with `runs`, ascending.
+    public let runButtons: [Int]
     /// The type of each control, so that reading it does not copy the attributes.
     let types: [ControlType]
 
@@ -66,6 +68,7 @@ public final class FormDefinition: Sendable {
         completionDependents = graph.completionDependents
         types = parts.controls.map(\.type)
         required = parts.controls.indices.filter { parts.controls[$0].isRequired }
+        runButtons = parts.controls.indices.filter { parts.controls[$0].runs != nil }
         definitionBytes = parts.definitionBytes
         snapshotBytesMax = parts.snapshotBytesMax
         indexes = NameTable(parts.controls.enumerated().lazy.map { ($1.id, $0) })

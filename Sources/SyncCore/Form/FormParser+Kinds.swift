@@ -26,7 +26,7 @@ extension FormParser {
     private mutating func button(_ field: Members) -> ButtonAttributes {
         ButtonAttributes(
             role: choice(field, "role", among: ButtonAttributes.Role.allCases),
-            confirm: string(field, "confirm"))
+            confirm: string(field, "confirm"), runs: runs(field))
     }
 
     // MARK: Pickers

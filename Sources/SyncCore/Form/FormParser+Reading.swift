@@ -208,10 +208,11 @@ extension FormParser {
             let members = object(
                 json, at: field.place(of: "access"), expected: "an object of lists of principals")
         else { return access }
-        checkKeys(members, ["write", "press", "reveal"], owner: "a control's access")
+        checkKeys(members, ["write", "press", "reveal", "handle"], owner: "a control's access")
         access.write = accessRule(members, .write)
         access.press = accessRule(members, .press)
         access.reveal = accessRule(members, .reveal)
+        access.handle = accessRule(members, .handle)
         return access
     }
 

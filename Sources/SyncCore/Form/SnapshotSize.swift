@@ -11,6 +11,9 @@ enum SnapshotSize {
     /// A number with 19 digits and 15 decimal places, its sign and its point.
     private static let numberBytes = 40
 
+    /// The same for one run, its text included.
+    private static let runBytes = 160 + 2 * RequestBounds().textBytesMax
+
     /// The most bytes of all fields of a form as JSON text.
     static func bound(_ controls: [Control], limits: FormLimits) -> Int {
         let own = controls.map { valueBytes(of: $0.kind) }
@@ -20,6 +23,10 @@ enum SnapshotSize {
             if controls[index].conflictPolicy == .ask {
                 bytes +=
                     ConflictPolicy.siblingsMax * (value + limits.authorBytesMax + siblingBytes)
+            }
+            let root = controls[index].storageRoots.first ?? index
+            if controls[root].runs != nil {
+                bytes += (RunRules.atOnceMax + 1) * (2 * limits.authorBytesMax + runBytes)
             }
             return sum + bytes
         }

@@ -27,6 +27,8 @@ public enum ErrorKind: String, CaseIterable, Hashable, Sendable {
     case unavailable
     /// Another major version was requested. The connection is closed.
     case unsupportedProtocol
+    /// A button handles one press at a time, and one waits or runs.
+    case busy
 
     /// `error.code` of JSON-RPC.
     public var code: Int {
@@ -44,6 +46,7 @@ public enum ErrorKind: String, CaseIterable, Hashable, Sendable {
         case .disabled: -32006
         case .unavailable: -32007
         case .unsupportedProtocol: -32008
+        case .busy: -32010
         }
     }
 

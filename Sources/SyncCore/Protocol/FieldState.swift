@@ -98,6 +98,10 @@ public struct FieldState: Hashable, Sendable {
     public var isInvalid: Bool
     /// The control is required and empty.
     public var isMissing: Bool
+    /// The runs of a button; `nil` for a control without `runs`.
+    public var runs: ButtonRuns?
+    /// The press of a button with `runs` that an edit made, in its answer.
+    public var press: String?
 
     /// A field's state. Parameters that are left out are absent.
     public init(
@@ -170,6 +174,11 @@ public struct FieldState: Hashable, Sendable {
         if isMixed { writer.member("mixed", true) }
         if isInvalid { writer.member("invalid", true) }
         if isMissing { writer.member("missing", true) }
+        if let runs {
+            writer.key("runs")
+            runs.encode(into: &writer)
+        }
+        writer.member("press", press)
     }
 
     /// Parses the object; ignores unknown members.
@@ -195,6 +204,10 @@ public struct FieldState: Hashable, Sendable {
         isMixed = reader["mixed"]?.boolValue ?? false
         isInvalid = reader["invalid"]?.boolValue ?? false
         isMissing = reader["missing"]?.boolValue ?? false
+        press = reader["press"]?.stringValue
+        if let json = reader["runs"] {
+            runs = try ButtonRuns(decoding: json, path: "\(path).runs")
+        }
     }
 }
 

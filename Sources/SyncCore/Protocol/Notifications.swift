@@ -6,6 +6,9 @@ public enum ServerNotification: Hashable, Sendable {
     case stateChanged(StateChanged)
     case formChanged(FormChanged)
     case presenceChanged(PresenceChanged)
+    case buttonAssigned(ButtonAssigned)
+    case buttonCancelled(ButtonCancelled)
+    case buttonProgress(ButtonProgressed)
     case goodbye(Goodbye)
 
     /// The name in the protocol.
@@ -14,6 +17,9 @@ public enum ServerNotification: Hashable, Sendable {
         case .stateChanged: "state.changed"
         case .formChanged: "form.changed"
         case .presenceChanged: "presence.changed"
+        case .buttonAssigned: "button.assigned"
+        case .buttonCancelled: "button.cancelled"
+        case .buttonProgress: "button.progress"
         case .goodbye: "goodbye"
         }
     }
@@ -24,6 +30,9 @@ public enum ServerNotification: Hashable, Sendable {
         case .stateChanged(let params): params.encode(into: &writer)
         case .formChanged(let params): params.encode(into: &writer)
         case .presenceChanged(let params): params.encode(into: &writer)
+        case .buttonAssigned(let params): params.encode(into: &writer)
+        case .buttonCancelled(let params): params.encode(into: &writer)
+        case .buttonProgress(let params): params.encode(into: &writer)
         case .goodbye(let params): params.encode(into: &writer)
         }
     }
@@ -34,6 +43,9 @@ public enum ServerNotification: Hashable, Sendable {
         case "state.changed": self = .stateChanged(try StateChanged(decoding: params))
         case "form.changed": self = .formChanged(try FormChanged(decoding: params))
         case "presence.changed": self = .presenceChanged(try PresenceChanged(decoding: params))
+        case "button.assigned": self = .buttonAssigned(try ButtonAssigned(decoding: params))
+        case "button.cancelled": self = .buttonCancelled(try ButtonCancelled(decoding: params))
+        case "button.progress": self = .buttonProgress(try ButtonProgressed(decoding: params))
         case "goodbye": self = .goodbye(try Goodbye(decoding: params))
         default: return nil
         }

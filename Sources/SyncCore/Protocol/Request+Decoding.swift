@@ -35,6 +35,11 @@ extension Method {
         case .stateRedo: "state.redo"
         case .stateReveal: "state.reveal"
         case .presenceUpdate: "presence.update"
+        case .buttonHandle: "button.handle"
+        case .buttonProgress: "button.progress"
+        case .buttonFinish: "button.finish"
+        case .buttonCancel: "button.cancel"
+        case .buttonOutcome: "button.outcome"
         case .serverStatus: "server.status"
         case .serverBackup: "server.backup"
         }
@@ -75,6 +80,11 @@ extension Request {
         case .stateRedo: .stateRedo(try StateUndo(&reader, bounds))
         case .stateReveal: .stateReveal(try StateReveal(&reader, bounds))
         case .presenceUpdate: .presenceUpdate(try PresenceUpdate(&reader, bounds))
+        case .buttonHandle: .buttonHandle(try ButtonHandle(&reader, bounds))
+        case .buttonProgress: .buttonProgress(try ButtonProgress(&reader, bounds))
+        case .buttonFinish: .buttonFinish(try ButtonFinish(&reader, bounds))
+        case .buttonCancel: .buttonCancel(try ButtonCancel(&reader, bounds))
+        case .buttonOutcome: .buttonOutcome(try ButtonOutcome(&reader, bounds))
         case .serverStatus: .serverStatus
         case .serverBackup: .serverBackup(try ServerBackup(&reader, bounds))
         }
@@ -297,7 +307,7 @@ extension PresenceUpdate {
 
 extension ParamsReader {
     /// The globs in `fields`; `nil` for all fields.
-    fileprivate mutating func globs(_ bounds: RequestBounds) throws(ParamsFault) -> [String]? {
+    mutating func globs(_ bounds: RequestBounds) throws(ParamsFault) -> [String]? {
         let texts = try optionalNames(
             "fields", countMax: bounds.globsMax, limit: "globsMax", bounds)
         let bytes = (texts ?? []).reduce(0) { $0 + (Glob.isLiteral($1) ? 0 : $1.utf8.count) }

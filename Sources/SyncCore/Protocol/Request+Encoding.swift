@@ -21,6 +21,11 @@ extension Request {
         case .stateUndo(let params), .stateRedo(let params): params.encodeMembers(into: &writer)
         case .stateReveal(let params): params.encodeMembers(into: &writer)
         case .presenceUpdate(let params): params.encodeMembers(into: &writer)
+        case .buttonHandle(let params): params.encodeMembers(into: &writer)
+        case .buttonProgress(let params): params.encodeMembers(into: &writer)
+        case .buttonFinish(let params): params.encodeMembers(into: &writer)
+        case .buttonCancel(let params): params.encodeMembers(into: &writer)
+        case .buttonOutcome(let params): params.encodeMembers(into: &writer)
         case .serverBackup(let params): params.encodeMembers(into: &writer)
         }
         writer.endObject()

@@ -18,6 +18,11 @@ public enum Method: String, CaseIterable, Hashable, Sendable {
     case stateRedo = "state.redo"
     case stateReveal = "state.reveal"
     case presenceUpdate = "presence.update"
+    case buttonHandle = "button.handle"
+    case buttonProgress = "button.progress"
+    case buttonFinish = "button.finish"
+    case buttonCancel = "button.cancel"
+    case buttonOutcome = "button.outcome"
     case serverStatus = "server.status"
     case serverBackup = "server.backup"
 }
@@ -44,6 +49,11 @@ public enum Request: Hashable, Sendable {
     case stateRedo(StateUndo)
     case stateReveal(StateReveal)
     case presenceUpdate(PresenceUpdate)
+    case buttonHandle(ButtonHandle)
+    case buttonProgress(ButtonProgress)
+    case buttonFinish(ButtonFinish)
+    case buttonCancel(ButtonCancel)
+    case buttonOutcome(ButtonOutcome)
     case serverStatus
     case serverBackup(ServerBackup)
 }
@@ -70,6 +80,11 @@ extension Request {
         case .stateRedo: .stateRedo
         case .stateReveal: .stateReveal
         case .presenceUpdate: .presenceUpdate
+        case .buttonHandle: .buttonHandle
+        case .buttonProgress: .buttonProgress
+        case .buttonFinish: .buttonFinish
+        case .buttonCancel: .buttonCancel
+        case .buttonOutcome: .buttonOutcome
         case .serverStatus: .serverStatus
         case .serverBackup: .serverBackup
         }

@@ -23,6 +23,10 @@ public struct RequestBounds: Hashable, Sendable {
     public var greetingBytesMax = 128
     /// Bytes of a request's id, which is repeated in the response.
     public var idBytesMax = 256
+    /// Bytes of the text of a run: a line under its button.
+    public var textBytesMax = 256
+    /// Tickets in one request.
+    public var ticketsMax = 256
     /// Requests in one batch; more is `limit`.
     public var requestBatchMax = 1000
 

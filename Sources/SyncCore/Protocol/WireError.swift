@@ -30,6 +30,8 @@ public struct WireError: Error, Hashable, Sendable {
     public var needs: String?
     /// `data.problems`: each error in a definition.
     public var problems: [WireProblem] = []
+    /// `data.press`: the press that waits or runs, for `busy`.
+    public var press: String?
     /// `data.resend`: the request was valid but not executed, because the connection is about to be
     /// closed. The client should send it again on the next connection.
     public var resend = false
@@ -121,6 +123,8 @@ extension WireError {
             }
             writer.endArray()
         }
+        writer.member("press", press)
+        writer.member("ended", ended)
         if resend { writer.member("resend", true) }
         writer.endObject()
         writer.endObject()
@@ -149,6 +153,7 @@ extension WireError {
         max = data["max"]?.integerValue
         report = data["report"]?.integerValue
         needs = text(data["needs"])
+        press = text(data["press"])
         ended = data["ended"]
         resend = data["resend"]?.boolValue ?? false
         problems = (data["problems"]?.arrayValue ?? []).prefix(Self.itemsMax).compactMap {

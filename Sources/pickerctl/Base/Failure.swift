@@ -65,7 +65,7 @@ extension Failure {
             switch error.kind {
             case .notFound: .noInput
             case .invalidValue, .disabled: .data
-            case .conflict, .limit: .temporary
+            case .conflict, .limit, .busy: .temporary
             case .forbidden: .noPermission
             case .unavailable, .unsupportedProtocol: .unavailable
             case .invalidParams where !error.problems.isEmpty: .data

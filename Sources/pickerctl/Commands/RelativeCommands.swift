@@ -1,6 +1,7 @@
 // Edits that the daemon computes from the current value when it commits.
 
 internal import ArgumentParser
+internal import PickerClient
 internal import SyncCore
 
 /// The arguments of `pickerctl toggle`, `next` and so on: one transaction with the same action on
@@ -13,10 +14,16 @@ struct RelativeRequest: PlainRequest {
     var wraps = false
     /// `--yes` for a button with a question.
     var isAgreed = false
+    /// `--wait` for the outcome of a press.
+    var waits = false
+    /// Seconds after which `--wait` gives up.
+    var timeout: Double?
     let message: String?
     let names: [String]
 
     func run() throws(Failure) {
+        let started = MonotonicClock.now()
+        if timeout != nil, !waits { throw .usage("--timeout needs --wait beside it") }
         let session = Session(settings)
         let (form, names) = try session.place(of: names)
         if names.isEmpty { throw .needsField(form, verb.name) }
@@ -26,6 +33,7 @@ struct RelativeRequest: PlainRequest {
         }
         var changes: [Change] = []
         for field in fields { changes.append(Change(field: field.id, try action(field))) }
+        if waits, let button = fields.first, button.json["runs"] == nil { throw .noRuns(button) }
         if let question = fields.first.flatMap(question) {
             try Console.confirm(question, isAgreed: isAgreed, orElse: .notPressed(names[0].field))
         }
@@ -33,6 +41,14 @@ struct RelativeRequest: PlainRequest {
         let result = try session.set(
             StateSet(form: form, changes: changes, message: try session.message(message)))
         try report?.print(changes, result, session.console)
+        guard waits, let button = fields.first else { return }
+        guard let press = result.fields[button.id]?.press else {
+            throw Failure(.unavailable, "this daemon does not know runs; upgrade it")
+        }
+        var waiter = PressWaiter(
+            session, form, button, press: press,
+            deadline: timeout.map { started.adding(seconds: $0) })
+        try waiter.run()
     }
 
     /// The question of a button before it is pressed.
@@ -105,7 +121,10 @@ extension RelativeRequest {
         self.verb = verb
         switch verb {
         case .next, .previous: wraps = words.flag("--wrap")
-        case .press: isAgreed = words.flag("--yes", "-y")
+        case .press:
+            isAgreed = words.flag("--yes", "-y")
+            waits = words.flag("--wait")
+            timeout = words.seconds("--timeout")
         case .toggle, .reset: break
         }
         message = words.message()
@@ -196,17 +215,27 @@ struct PressCommand: PlainCommand {
             A destructive button, and one with a question, asks first. Without a terminal it needs \
             --yes or PICKERSYNC_YES=1.
 
-            Example: pickerctl press rollback
+            --wait shows the progress of a button with runs. The exit status is 0 if the press is \
+            done, 1 failed, 69 no handler came, 75 it was lost, dropped or refused as busy, 124 it \
+            took too long, 130 cancelled. Interrupting pickerctl does not cancel the press.
+
+            Example: pickerctl press start --wait
             """)
     @OptionGroup var common: CommonOptions
     @OptionGroup var why: MessageOption
     @Argument(completion: .custom { Completion.fields($0, $1, $2, [.button]) })
     var button: String
     @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
+    @Flag(help: "Wait for the outcome of a button with runs.") var wait = false
+    @Option(
+        help: ArgumentHelp("Wait no longer than this; then 124.", valueName: "duration"),
+        transform: Duration.seconds)
+    var timeout: Double?
 
     var request: RelativeRequest {
         RelativeRequest(
-            settings: common.settings, verb: .press, isAgreed: yes, message: why.message,
+            settings: common.settings, verb: .press, isAgreed: yes, waits: wait, timeout: timeout,
+            message: why.message,
             names: [button])
     }
 }

@@ -12,7 +12,8 @@ struct FieldDescription {
     private static let attributes = [
         "min", "max", "step", "wraps", "minuteInterval", "components", "mode", "zone", "maxLength",
         "pattern", "multiline", "required", "optional", "onConflict", "binds", "sources",
-        "enabledWhen", "visibleWhen", "confirm", "role", "format", "thresholds",
+        "enabledWhen", "visibleWhen", "confirm", "role", "runs", "waitsFor", "whenLost",
+        "timeout", "format", "thresholds",
     ]
 
     /// Name and text of each line.

@@ -150,6 +150,8 @@ enum PartLook: Equatable {
     case control(Int, ControlLook)
     /// Buttons side by side.
     case buttons([ControlLook], first: Int)
+    /// The line below a button with `runs`.
+    case run(RunLook)
 
     /// The cache key of a part.
     enum Place: Hashable {
@@ -158,6 +160,7 @@ enum PartLook: Equatable {
         case section(Int)
         case control(Int)
         case buttons(Int)
+        case run(Int)
     }
 
     var place: Place {
@@ -170,6 +173,7 @@ enum PartLook: Equatable {
         case .section(let look): .section(look.number)
         case .control(let index, _): .control(index)
         case .buttons(_, let first): .buttons(first)
+        case .run(let look): .run(look.index)
         }
     }
 }

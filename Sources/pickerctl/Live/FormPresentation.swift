@@ -48,6 +48,8 @@ struct FormPresentation {
     private(set) var others: [Other] = []
     private(set) var link = Link.connecting
     private(set) var user: String?
+    /// How far the runs of buttons are, by press.
+    private(set) var progress: [String: ButtonProgressed] = [:]
     /// By the number of the control.
     private var readings: [Reading] = []
 
@@ -238,9 +240,29 @@ extension FormPresentation {
         replica.resumed(result)
     }
 
+    /// The newest progress of a run.
+    mutating func note(_ change: ButtonProgressed) {
+        let runs = state(change.field)?.runs
+        guard change.form == form,
+            runs?.running.contains(where: { $0.press == change.press }) ?? false
+        else { return }
+        progress[change.press] = change
+    }
+
+    /// Forgets the progress of runs that have ended.
+    private mutating func forgetProgress(_ changes: [FieldChange]) {
+        for (press, change) in progress {
+            guard let runs = changes.last(where: { $0.field == change.field })?.state.runs else {
+                continue
+            }
+            if !runs.running.contains(where: { $0.press == press }) { progress[press] = nil }
+        }
+    }
+
     /// A revision.
     mutating func changed(_ changes: [FieldChange], revision: Revision, context: String?) {
         replica.changed(changes, revision: revision, context: context)
+        if !progress.isEmpty { forgetProgress(changes) }
         read(changed: changes.map(\.field))
     }
 

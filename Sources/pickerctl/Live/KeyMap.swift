@@ -8,6 +8,7 @@ enum KeyAction: String, CaseIterable {
     case up, down, left, right, next, previous, first, last, pageUp, pageDown
     case act, increase, decrease, edit, external, reset, undo, redo, find, help, people, fold
     case leave, escape, suspend, redraw, kept, conflict, palette, history, forms
+    case cancelRun
 }
 
 /// The keys of each action; the user may change them.
@@ -41,6 +42,7 @@ struct KeyMap: Equatable {
         (KeyEvent(.function(1)), .help), (KeyEvent(.character("w")), .people),
         (KeyEvent(.character("c")), .fold), (KeyEvent(.character("q")), .leave),
         (KeyEvent(.escape), .escape), (KeyEvent(.character("K")), .kept),
+        (KeyEvent(.character("X")), .cancelRun),
         (KeyEvent(.character("n")), .conflict), (KeyEvent(.character(":")), .palette),
         (KeyEvent(.character("x"), .alt), .palette), (KeyEvent(.character("H")), .history),
         (KeyEvent(.character("o")), .forms),

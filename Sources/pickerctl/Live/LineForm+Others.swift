@@ -13,6 +13,7 @@ extension LineForm {
         if model.presentation.link != link { sayLink(model.presentation.link, was: link) }
         if model.kept.edits.count > kept { sayKept() }
         if case .client(.changed(let change)) = event { announce(change.changes) }
+        if case .client(.progress(let progress)) = event { announce(progress) }
         if case .client(.formChanged) = event, isPerson { sayFormChanged() }
         if case .client(.presence) = event { announcePeople() }
         if case .answered = event { sayOutcome() }
@@ -34,16 +35,46 @@ extension LineForm {
     }
 
     private mutating func announce(_ changes: [FieldChange]) {
+        for change in changes { announceRuns(change) }
         for change in changes where !model.presentation.isMine(change.state.by) {
             guard let index = model.presentation.index(change.field), isPerson else { continue }
             let who = model.presentation.peer(change.state.by)?.name ?? "somebody"
             if case .button = definition.controls[index].kind {
+                // The assignment and the end of a press are changes of the button too.
+                if change.was == change.state.value { continue }
                 say("* \(who) pressed \(definition.controls[index].title)")
             } else {
                 say("* \(who) set \(state(index))")
             }
             sayConflict(index)
         }
+    }
+
+    /// What became of a press of a button with `runs`.
+    private mutating func announceRuns(_ change: FieldChange) {
+        guard isPerson, change.was == change.state.value, let runs = change.state.runs,
+            let index = model.presentation.index(change.field)
+        else { return }
+        let known = runs.running + (runs.last.map { [$0] } ?? [])
+        for run in known where run.since == change.state.at {
+            let title = definition.controls[index].title
+            let by = run.handler.map { " by \($0.user)" } ?? ""
+            let text = run.text.map { ": \($0)" } ?? ""
+            say("* \(title): \(run.state.words)\(by)\(text)")
+            if run.state.isFinal { toldQuarters[run.press] = nil }
+        }
+    }
+
+    /// Progress in steps of 25 %.
+    private mutating func announce(_ progress: ButtonProgressed) {
+        guard isPerson, let index = model.presentation.index(progress.field),
+            let fraction = progress.fraction.flatMap({ Double($0.description) })
+        else { return }
+        let quarter = Int(fraction * 4)
+        guard quarter > toldQuarters[progress.press, default: 0] else { return }
+        toldQuarters[progress.press] = quarter
+        let text = progress.text.map { ", \($0)" } ?? ""
+        say("* \(definition.controls[index].title): \(quarter * 25) %\(text)")
     }
 
     /// A new definition: if the current question is about a removed control, the next question is

@@ -32,6 +32,8 @@ struct LineForm {
     var isFinished = false
     /// The people whose presence was printed.
     var announced: [LivePeer] = []
+    /// The last quarter of each run that was printed, by press.
+    var toldQuarters: [String: Int] = [:]
     var asksToLeave = false
     /// The values of the conflict that were printed last, by number, and the context of that
     /// moment.
@@ -161,7 +163,9 @@ struct LineForm {
         case .toggle: text += shown.isMixed ? "mixed" : shown.value.boolValue == true ? "on" : "off"
         case .secure:
             text += model.presentation.state(control.id)?.isSecretSet == true ? "set" : "not set"
-        case .button: text += "button"
+        case .button:
+            let run = model.runLook(index).text
+            text += run.isEmpty ? "button" : "button, \(run)"
         default:
             let value = model.presentation.text(index)
             text += shown.isMixed ? "mixed" : value.isEmpty ? "empty" : value

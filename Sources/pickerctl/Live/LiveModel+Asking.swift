@@ -10,6 +10,8 @@ extension LiveModel {
         case reset(field: String)
         /// What happens to edits that were made for another replica.
         case kept(KeptChoice)
+        /// Cancel the run of a button.
+        case cancelRun(field: String, press: String)
     }
 
     /// The question as the status line asks it, the longest wording first.
@@ -29,6 +31,11 @@ extension LiveModel {
                 "\(verb)\(goal) for everybody?\(keys)", "\(verb)\(goal)?\(keys)",
                 kind: .question)
         case .kept(let choice)?: return keptQuestion(choice)
+        case .cancelRun(let field, _)?:
+            let keys = isRoomy ? "" : " Enter / Esc"
+            return WordsLook(
+                "Cancel the run of \(title(of: field))?\(keys)", "Cancel the run?\(keys)",
+                kind: .question)
         }
     }
 
@@ -49,6 +56,7 @@ extension LiveModel {
         case .enter:
             switch question {
             case .reset(let field): send(field, .reset, &commands)
+            case .cancelRun(let field, let press): cancelRun(field, press, &commands)
             case .kept: break
             }
             return true

@@ -138,6 +138,8 @@ extension LiveModel {
             refused(field, error)
             keep(typed, of: field)
             if error.kind == .conflict { reopenCards(field) }
+        case (.cancelRun, .result(let json)): sayCancelled(json)
+        case (.cancelRun, .refused(let error)): say(error.message, isError: true)
         case (.undo, .refused(let error)):
             say(error.kind == .conflict ? "nothing of yours to undo" : error.message)
         case (.redo, .refused(let error)):
@@ -241,6 +243,8 @@ extension LiveModel {
         case .formChanged(let change):
             if change.form == presentation.form { formChanged(change, &commands) }
         case .presence(let change): presentation.presence(change)
+        case .progress(let progress): presentation.note(progress)
+        case .assigned, .cancelled: break
         case .forms(let list):
             if list.forms.contains(where: { $0.form == presentation.form }) { cameBack(&commands) }
         case .answered: break

@@ -115,6 +115,7 @@ extension LiveModel {
         case .kept: askAboutKept()
         case .history: openHistory(&commands)
         case .forms: askForForms(&commands)
+        case .cancelRun: askToCancelRun()
         }
     }
 

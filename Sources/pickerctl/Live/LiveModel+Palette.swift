@@ -8,6 +8,7 @@ extension LiveModel {
         (.act, "Edit or press"), (.reset, "Reset to the default"), (.undo, "Undo"),
         (.redo, "Redo"), (.conflict, "Next conflict"), (.kept, "Edits for another daemon"),
         (.history, "History of the control"), (.forms, "Open another form"),
+        (.cancelRun, "Cancel the run"),
         (.find, "Find a control"), (.fold, "Fold the section"), (.people, "Who is here"),
         (.external, "Edit in $EDITOR"), (.help, "Help"), (.redraw, "Draw the screen again"),
         (.suspend, "Suspend"), (.leave, "Quit"),

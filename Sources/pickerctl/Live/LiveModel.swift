@@ -117,6 +117,7 @@ struct LiveModel {
         case forms
         /// Kept edits of these fields.
         case kept([String])
+        case cancelRun
     }
 
     /// Nanoseconds.
@@ -296,6 +297,7 @@ struct LiveModel {
         if let pressed { deadlines.append(pressed.until) }
         if let slide { deadlines.append(slide.next(after: now)) }
         if let leaseTick { deadlines.append(leaseTick) }
+        if countsSeconds { deadlines.append((now / 1_000_000_000 + 1) * 1_000_000_000) }
         if mode == .form, isOnline, wantedPresence != sentPresence {
             deadlines.append(presenceSentAt &+ Span.presence)
         }

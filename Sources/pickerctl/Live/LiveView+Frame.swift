@@ -164,6 +164,7 @@ extension LiveModel {
         switch question {
         case .reset(let field)?:
             return [("Enter", isCleared(field) ? "clear" : "reset"), ("Esc", "keep it")]
+        case .cancelRun?: return [("Enter", "cancel it"), ("Esc", "let it run")]
         case .kept?: return around.plain([("←→", "choose"), ("Enter", "do it"), ("Esc", "back")])
         case nil: break
         }
@@ -348,7 +349,7 @@ enum HelpPage {
                 (.edit, "type a text or number"), (.external, "text in $EDITOR"),
                 (.reset, "discard a draft, or reset to the default (asks)"),
                 (.undo, "undo my last edit"),
-                (.redo, "do it again"),
+                (.redo, "do it again"), (.cancelRun, "cancel the run of a button (asks)"),
             ]
         ),
         (

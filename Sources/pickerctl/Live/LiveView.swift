@@ -257,6 +257,7 @@ extension LiveModel {
                     append(buttons: row, to: &column, environment, &drawn)
                 } else {
                     append(row[0], to: &column, environment, &drawn)
+                    append(runsBelow: row, to: &column, environment, &drawn)
                 }
             }
             if let footer = section.footer { note(footer) }
@@ -286,12 +287,31 @@ extension LiveModel {
             return AnyBlock(ButtonRow(items).block(in: environment))
         }
         column.append(row)
+        append(runsBelow: buttons, to: &column, environment, &drawn)
         // The question of a button is below the row, so that no button moves.
         guard let activeEdit, case .confirm = activeEdit.kind,
             let index = presentation.index(activeEdit.field),
             let button = buttons.first(where: { $0.index == index })
         else { return }
         append(button, to: &column, environment, &drawn)
+    }
+
+    /// A line for each of these buttons with `runs`. It is there before the first press, so that a
+    /// press moves nothing.
+    private func append(
+        runsBelow row: [VisibleControl], to column: inout DrawnColumn, _ environment: StyleEnvironment,
+        _ drawn: inout DrawnParts
+    ) {
+        let columns = column.columns
+        for index in withRuns(row.map(\.index)) {
+            let look = runLook(index)
+            let canvas = drawn.drawing(of: .run(look), columns: columns) {
+                Padding(
+                    left: ControlFrame.gutter(in: columns),
+                    runLine(look, environment, columns: columns))
+            }
+            column.append(canvas)
+        }
     }
 
     /// Where there are empty lines between controls.
@@ -327,6 +347,7 @@ extension LiveModel {
                     controlView(index, environment).block(in: environment)
                         .measure(width: columns).lines
                 }
+                needed += withRuns(row.map(\.index)).count
                 guard place > 0 else { continue }
                 all += 1
                 if isInput(index), isInput(visible.rows[place - 1][0].index) { inputs += 1 }

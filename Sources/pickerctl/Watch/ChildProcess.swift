@@ -30,8 +30,13 @@ struct ChildProcess {
 
     /// Starts `arguments[0]` with exactly this environment, `input` on its standard input where
     /// there is one: posix_spawn(3).
+    ///
+    /// - Parameters:
+    ///   - output: Its standard output; `nil` for ours.
+    ///   - errors: Its standard error; `nil` for ours.
     static func start(
-        path: String, _ arguments: [String], environment: [String], input: String? = nil
+        path: String, _ arguments: [String], environment: [String], input: String? = nil,
+        output: Int32? = nil, errors: Int32? = nil
     ) throws(Failure) -> ChildProcess {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -42,6 +47,8 @@ struct ChildProcess {
             posix_spawn_file_actions_adddup2(&actions, source, STDIN_FILENO)
         }
         defer { if source >= 0 { close(source) } }
+        if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        if let errors { posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -166,7 +166,9 @@ final class Watcher {
         case .disconnected:
             if !isLost { session.console.note("connection lost; waiting for the daemon") }
             isLost = true
-        case .answered, .presence, .forms, .goodbye, .greeted, .incompatible, .violation: break
+        case .answered, .presence, .assigned, .cancelled, .progress, .forms, .goodbye, .greeted,
+            .incompatible, .violation:
+            break
         }
     }
 

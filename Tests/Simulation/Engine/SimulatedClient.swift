@@ -113,6 +113,9 @@ final class SimulatedClient {
                 for peer in params.peers {
                     watch?.peers[peer.connection] = peer.isGone ? nil : peer.focus ?? ""
                 }
+            case .notification(.buttonAssigned), .notification(.buttonCancelled),
+                .notification(.buttonProgress):
+                throw Violation("client \(number) handles no buttons and was told \(text)")
             case .notification(.goodbye): break
             case .unknownNotification(let method): throw Violation("unknown notification \(method)")
             }

@@ -52,7 +52,8 @@ final class DaemonDriver: StoryDriver {
         process = try Child(
             [
                 "\(executables)/pickersyncd", "--socket", socket, "--state-directory",
-                folder + "/state", "--durability", durability.rawValue,
+                folder + "/state", "--durability", durability.rawValue, "--limit",
+                "reclaimSeconds=3600",
             ], errors: folder + "/log")
         let deadline = monotonic() + 20
         while monotonic() < deadline {

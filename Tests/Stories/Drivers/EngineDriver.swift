@@ -31,6 +31,7 @@ final class EngineDriver: StoryDriver {
         limits.subscriptionsPerUserMax = min(bounds.subscriptionsPerUser, 1000)
         limits.formsPerUserMax = min(bounds.formsPerUser, 1000)
         limits.changeLogBytesMax = changeLogBytesMax
+        limits.reclaimSeconds = 1_000_000
         self.durability = durability
         host = try EngineHost(
             durability: Durability(rawValue: durability.rawValue) ?? .commit, limits: limits,

@@ -21,7 +21,7 @@ struct CommandMaker {
         ("form delete", 10), ("form list", 8), ("form show", 8), ("form check", 6), ("wait", 12),
         ("form preview", 4),
         ("watch", 8), ("run", 6), ("history", 8), ("describe", 8), ("who", 6), ("status", 4),
-        ("backup", 3), ("pick", 6), ("open", 4), ("form new", 3), ("form import", 3),
+        ("backup", 3), ("handle", 3), ("pick", 6), ("open", 4), ("form new", 3), ("form import", 3),
         ("completions", 3), ("doctor", 2), ("help", 2), ("relay", 2),
     ]
 
@@ -339,6 +339,10 @@ struct CommandMaker {
             return StoryCommand(name: name, words: ["completions", "bash"]) { _, _ in .init(0) }
         case "help": return StoryCommand(name: name, words: ["help", "set"]) { _, _ in .init(0) }
         case "relay": return StoryCommand(name: name, words: ["relay"]) { _, _ in .init(0) }
+        case "handle":
+            return StoryCommand(name: name, words: ["handle", "nobody/go", "--", "true"]) {
+                .init(StoryCommand.status(Self.ask(&$0, $1, [Self.look("nobody")])))
+            }
         case "doctor": return StoryCommand(name: name, words: ["doctor"]) { _, _ in .init(0) }
         default: return StoryCommand(name: name, words: ["status"]) { _, _ in .init(0) }
         }

@@ -10,7 +10,7 @@ struct DefinitionMaker {
     private static let tags = ["mint", "lime", "fig", "kiwi", "plum"]
     private static let ids = [
         "flavor", "hue", "days", "lamp", "alarm", "both", "count", "heat", "level", "note", "pin",
-        "when", "day", "go", "sum", "seat",
+        "when", "day", "go", "run", "sum", "seat",
     ]
 
     /// A new form.
@@ -76,7 +76,8 @@ struct DefinitionMaker {
 
     private mutating func access() -> [String: [String]] {
         var result: [String: [String]] = [:]
-        for action in ["read", "write", "press", "reveal", "admin"] where random.chance(35) {
+        for action in ["read", "write", "press", "reveal", "handle", "admin"]
+        where random.chance(35) {
             result[action] = random.pick([
                 ["anyone"], ["owner"], ["user:alice"], ["uid:1001"], ["user:bob", "owner"], [],
             ])
@@ -228,7 +229,10 @@ struct DefinitionMaker {
             ]
             control.policy = random.pick([nil, "ask"])
         case "day": control = StoryControl(id, .date)
-        case "go": control = StoryControl(id, .button)
+        case "go", "run":
+            control = StoryControl(id, .button)
+            control.runs = random.pick([nil, "one", "queue", "queue", "latest"])
+            if control.runs != nil, random.chance(60) { control.waitsFor = "7d" }
         default:
             control = StoryControl(id, .label)
             control.shows = ["flavor", "count", "hue"]

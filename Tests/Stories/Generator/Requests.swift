@@ -17,7 +17,9 @@ struct RequestMaker {
         ("form.setOptions", 24),
         ("state.undo", 40), ("state.redo", 25), ("state.subscribe", 60), ("state.get", 20),
         ("state.unsubscribe", 8), ("state.history", 16), ("state.reveal", 8),
-        ("presence.update", 24), ("form.list", 6), ("form.watch", 10), ("form.get", 10),
+        ("presence.update", 24), ("button.handle", 30), ("button.progress", 12),
+        ("button.finish", 24), ("button.cancel", 10), ("button.outcome", 10), ("form.list", 6),
+        ("form.watch", 10), ("form.get", 10),
         ("hello", 10), ("ping", 4), ("server.status", 5), ("server.backup", 4),
     ]
 
@@ -87,6 +89,7 @@ struct RequestMaker {
         var request = StoryRequest(method)
         if method.hasPrefix("state.") || method == "presence.update" || method == "form.get"
             || method == "form.delete" || method == "form.setOptions"
+            || ["button.handle", "button.cancel", "button.outcome"].contains(method)
         {
             request["form"] = .string(name)
         }
@@ -119,6 +122,8 @@ struct RequestMaker {
             let secret = form?.definition.controls.first { $0.kind == .secure }?.id
             request["field"] = .string(secret ?? field(form))
         case "presence.update": present(&request, form)
+        case "button.handle", "button.cancel", "button.outcome": button(&request, form)
+        case "button.progress", "button.finish": run(&request)
         case "hello": hello(&request)
         case "server.backup": if random.chance(30) { request["backup"] = 99 }
         default: break
@@ -177,6 +182,60 @@ struct RequestMaker {
         guard random.chance(40) else { return }
         let control = id.flatMap { form?.definition.control($0) }
         request["draft"] = control.map { value(of: $0) } ?? 4
+    }
+
+    // MARK: - Runs
+
+    /// Presses that clients know.
+    private func presses(_ form: StoryForm?) -> [(field: String, run: StoryRun)] {
+        let active = (form?.runs ?? [:]).sorted { $0.key < $1.key }.flatMap { field, button in
+            button.active.map { (field, $0) }
+        }
+        return (active + (form?.ended ?? [])).filter { $0.1.press != nil }
+    }
+
+    private mutating func button(_ request: inout StoryRequest, _ form: StoryForm?) {
+        let known = presses(form)
+        guard request.method == "button.handle" else {
+            // The newest are of more interest.
+            let press = known.isEmpty || random.chance(8) ? nil : random.pick(known.suffix(6) + [])
+            request["press"] = .string(press?.run.press ?? "3f9a.1:999999")
+            if request.method == "button.cancel" {
+                request["field"] = .string(press?.field ?? field(form))
+            }
+            return
+        }
+        let buttons = form?.definition.controls.filter { $0.runs != nil }.map(\.id) ?? []
+        switch random.below(10) {
+        case 0..<5: break
+        case 5: request["fields"] = []
+        case 6: request["fields"] = globs(form)
+        default: request["fields"] = [.string(buttons.isEmpty ? field(form) : random.pick(buttons))]
+        }
+        let tickets = known.compactMap(\.run.ticket)
+        if !tickets.isEmpty, random.chance(40) {
+            request["tickets"] = .array(
+                tickets.filter { _ in random.chance(50) }.map { .string($0) })
+        }
+    }
+
+    private mutating func run(_ request: inout StoryRequest) {
+        let known = model.forms.flatMap { presses($0) }.map(\.run).filter { $0.ticket != nil }
+        let running = known.filter { $0.state == "running" }
+        let run =
+            !running.isEmpty && random.chance(80)
+            ? random.pick(running) : known.isEmpty ? nil : random.pick(known)
+        request["press"] = .string(run?.press ?? "3f9a.1:999999")
+        request["ticket"] = .string(random.chance(95) ? run?.ticket ?? "1-2-3" : "1-2-3")
+        if random.chance(50) {
+            request["text"] = .string(random.pick(["copying", "é", "9 files"]))
+        }
+        if request.method == "button.finish" {
+            request["outcome"] = .string(random.pick(["done", "done", "failed"]))
+            if random.chance(40) { request["status"] = .integer(random.below(3)) }
+        } else if random.chance(70) {
+            request["fraction"] = random.pick([0, 1])
+        }
     }
 
     // MARK: - Edits

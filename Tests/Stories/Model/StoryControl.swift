@@ -57,6 +57,9 @@ struct StoryControl: Equatable {
     var was: String?
     /// The fields in the text of a label.
     var shows: [String] = []
+    /// `runs` and `waitsFor` of a button.
+    var runs: String?
+    var waitsFor: String?
 
     init(_ id: String, _ kind: Kind) {
         self.id = id
@@ -164,7 +167,10 @@ struct StoryControl: Equatable {
         case .date: object["mode"] = "date"
         case .label:
             object["text"] = .string("now " + shows.map { "${\($0)}" }.joined(separator: ", "))
-        case .toggle, .secure, .button: break
+        case .button:
+            object["runs"] = runs.map { .string($0) }
+            object["waitsFor"] = waitsFor.map { .string($0) }
+        case .toggle, .secure: break
         }
         object["default"] = initial
         object["onConflict"] = policy.map { .string($0) }

@@ -66,6 +66,8 @@ extension StoryControl {
         binds = json["binds"]?.stringValue
         sources = json["sources"]?.arrayValue?.compactMap(\.stringValue) ?? []
         was = json["was"]?.stringValue
+        runs = json["runs"]?.stringValue
+        waitsFor = json["waitsFor"]?.stringValue
         let text = json["text"]?.stringValue ?? ""
         shows = text.split(separator: "$").compactMap { part in
             part.first == "{"

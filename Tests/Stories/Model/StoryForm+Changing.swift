@@ -126,6 +126,13 @@ extension StoryForm {
             contents = carried
             leases = carriedLeases
         }
+        var kept: [String: StoryRuns] = [:]
+        for control in new.controls where control.runs != nil {
+            if case .carries(let source) = plan.origins[control.id] {
+                kept[control.id] = runs[source]
+            }
+        }
+        runs = kept
         self.applied = applied
         definition = new
         version += 1
@@ -216,6 +223,7 @@ extension StoryForm {
             let order = definition.withDependents(changed)
             let met = definition.withDependents(transaction.met)
             for id in order { touches[id] = (revision, transaction.author) }
+            add(transaction.presses, by: transaction.author, message)
             var changes: [JSON] = []
             var entries: [JSON] = []
             var conflicts: [String: [JSON]] = [:]
@@ -251,6 +259,23 @@ extension StoryForm {
         }
         return .object(
             JSONObject(told.map { ($0, .object((notified[$0] ?? reading($0)).json)) }))
+    }
+
+    /// Adds a revision that changed no value of these fields; the first derive from the others.
+    mutating func noteRevision(_ order: [String], _ author: StoryAuthor) {
+        let changes = order.map { change($0, reading($0), was: shown($0).value) }
+        let roots = order.filter { definition.targets($0) == [$0] }
+        let entries = roots.map { historic($0, shown($0).value, was: shown($0).value) }
+        let notice = StoryWire.notification(
+            "state.changed",
+            [
+                ("form", .string(name)), ("revision", .integer(revision)),
+                ("changes", .array(changes)),
+            ], nil)
+        revisions.append(
+            Revision(
+                number: revision, notice: notice, touched: Set(order),
+                entry: entry("run", author, entries, nil), writes: writes))
     }
 
     private func historic(

@@ -13,6 +13,8 @@ struct StoryForm {
         var isInvalid = false
         var isMissing = false
         var conflict: [JSON] = []
+        /// The runs of a button that has them.
+        var runs: JSON?
         var revision = 0
         var by: StoryAuthor?
         var lease: JSON?
@@ -28,6 +30,7 @@ struct StoryForm {
             if isMixed { object["mixed"] = true }
             if isInvalid { object["invalid"] = true }
             if isMissing { object["missing"] = true }
+            object["runs"] = runs
             return object
         }
 
@@ -35,7 +38,8 @@ struct StoryForm {
         func readsAs(_ other: Self) -> Bool {
             value == other.value && isSet == other.isSet && secret == other.secret
                 && isMixed == other.isMixed && isInvalid == other.isInvalid
-                && isMissing == other.isMissing && conflict.count == other.conflict.count
+                && isMissing == other.isMissing && runs == other.runs
+                && conflict.count == other.conflict.count
         }
     }
 
@@ -75,6 +79,14 @@ struct StoryForm {
     /// The author and the revision of the last change of what a control shows.
     var touches: [String: (revision: Int, by: StoryAuthor)] = [:]
     var revisions: [Revision] = []
+    /// By button.
+    var runs: [String: StoryRuns] = [:]
+    /// The presses that have ended, with their buttons, oldest first.
+    var ended: [(field: String, run: StoryRun)] = []
+    /// The one that has waited longest comes first.
+    var handlers: [StoryHandler] = []
+    /// What handlers said of each run.
+    var progress: [Int: [JSON]] = [:]
     var journal = StoryJournal()
     /// The name of its log of revisions, once an answer contained it.
     var log: String?
@@ -117,6 +129,9 @@ struct StoryForm {
             return reading
         case .button:
             reading.value = values.first?.value ?? .null
+            if let root = targets.first, definition.control(root)?.runs != nil {
+                reading.runs = (runs[root] ?? StoryRuns()).json
+            }
             return reading
         default: break
         }

@@ -58,9 +58,9 @@ extension StoryModel {
             if !isDryRun {
                 redefine(place, new, applied: file, "apply", peer.author, request["message"])
             }
-            return Outcome(
-                answer: .result(
-                    applied(isDryRun ? form : forms[place], plan, isCreated: false)))
+            let result = applied(isDryRun ? form : forms[place], plan, isCreated: false)
+            if !isDryRun { adoptRuns(place, before: form) }
+            return Outcome(answer: .result(result))
         }
         guard forms.count(where: { $0.owner == peer.user.uid }) < bounds.formsPerUser else {
             throw StoryRefusal("limit")
@@ -106,11 +106,14 @@ extension StoryModel {
             let new = form.settingOptions(of: id, to: options)
         else { throw StoryRefusal("invalidValue", form: form.name, field: id) }
         let plan = form.migration(to: new)
-        if new.json != form.definition.json {
+        let isNew = new.json != form.definition.json
+        if isNew {
             redefine(
                 place, new, applied: form.applied, "options", peer.author, request["message"])
         }
-        return Outcome(answer: .result(applied(forms[place], plan, isCreated: false)))
+        let result = applied(forms[place], plan, isCreated: false)
+        if isNew { adoptRuns(place, before: form) }
+        return Outcome(answer: .result(result))
     }
 
     mutating func delete(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
@@ -269,6 +272,7 @@ extension StoryModel {
     /// Removes a connection.
     mutating func disconnect(_ connection: Int) {
         peers[connection] = nil
+        leaveRuns(connection)
         for serial in Array(presence.keys) { presence[serial]?[connection] = nil }
     }
 

@@ -131,9 +131,11 @@ extension StoryModel {
             ("revision", .integer(forms[place].revision)), ("fields", fields),
         ])
         result["skipped"] = skipped.map { .array($0.map { .string($0) }) }
+        if !transaction.presses.isEmpty { serve(place) }
         return Outcome(
             answer: .result(.object(result)),
-            token: Token(form: serial, writes: writes, isShown: false))
+            token: Token(form: serial, writes: writes, isShown: false),
+            presses: (serial, transaction.presses))
     }
 
     // MARK: - Undo

@@ -65,6 +65,10 @@ struct StoryPeer {
     var own: [Int: Set<Int>] = [:]
     /// Whether the number of its connection is not known.
     var isAnonymous = false
+    /// What it must be told of presses: those that it gets, with form and write, and those that
+    /// it should end.
+    var assigned: [(notice: JSON, form: Int, write: Int)] = []
+    var cancelled: [JSON] = []
 
     var author: StoryAuthor {
         if isAnonymous {
@@ -127,7 +131,7 @@ struct StoryModel {
         if action == "write", let writers = id.flatMap(form.definition.control)?.writers {
             rule = writers
         }
-        let usual = action == "reveal" || action == "admin" ? ["owner"] : ["anyone"]
+        let usual = ["reveal", "admin", "handle"].contains(action) ? ["owner"] : ["anyone"]
         return user.isAmong(rule ?? usual, owner: form.owner)
     }
 
@@ -172,6 +176,8 @@ struct StoryModel {
         var token: Token?
         /// The form whose log is in the answer.
         var log: Int?
+        /// The presses that the answer names, and their form.
+        var presses: (form: Int, [StoryForm.Press])?
     }
 
     /// Executes a request of a connection.
@@ -236,6 +242,11 @@ struct StoryModel {
         case "state.undo", "state.redo": return try takeBack(request, peer)
         case "state.reveal": return try reveal(request, peer)
         case "presence.update": return try presenceUpdate(request, peer)
+        case "button.handle": return try handle(request, peer)
+        case "button.progress": return try progress(request)
+        case "button.finish": return try finish(request, peer)
+        case "button.cancel": return try cancelRun(request, peer)
+        case "button.outcome": return try outcome(request, peer)
         case "server.status": return status()
         case "server.backup": return try backup(request, peer)
         default: throw StoryRefusal("methodNotFound")

@@ -28,6 +28,11 @@ enum StoryRules {
         "state.redo": (["form"], ["field", "scope", "idempotencyKey", "message"]),
         "state.reveal": (["form", "field"], []),
         "presence.update": (["form", "focus"], ["draft"]),
+        "button.handle": (["form"], ["fields", "tickets"]),
+        "button.progress": (["press", "ticket"], ["fraction", "text"]),
+        "button.finish": (["press", "ticket", "outcome"], ["text", "status"]),
+        "button.cancel": (["form", "field", "press"], []),
+        "button.outcome": (["form", "press"], []),
         "server.status": ([], []),
         "server.backup": ([], ["backup", "offset"]),
     ]
@@ -54,6 +59,9 @@ enum StoryRules {
         if request.method == "state.lease" {
             let verbs = ["until", "keep", "end", "resume"].filter { names.contains($0) }
             guard verbs.count == 1 else { return invalid }
+        }
+        if request.method == "button.progress", request["fraction"] == nil, request["text"] == nil {
+            return invalid
         }
         if let message = request["message"] {
             guard let text = message.stringValue, isMessage(text) else { return invalid }

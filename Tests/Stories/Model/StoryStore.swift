@@ -235,6 +235,7 @@ extension StoryModel {
     func restarted(from end: StoryModel, losesLogs: Bool) -> StoryModel {
         var result = self
         result.peers = [:]
+        result.forgetHandlers()
         result.presence = [:]
         result.tokens = end.tokens
         result.epochs = end.epochs

@@ -35,6 +35,8 @@ struct StoryTransaction {
     private(set) var contentsBefore: [String: StoryContent] = [:]
     private(set) var leasesBefore: [String: StoryLeases] = [:]
     var steps: [StoryUndo] = []
+    /// Presses of buttons with `runs`.
+    private(set) var presses: [StoryForm.Press] = []
 
     init(_ form: StoryForm, by author: StoryAuthor) {
         self.form = form
@@ -319,6 +321,10 @@ struct StoryTransaction {
             }
             new = .tags(tags)
         case (.press, .presses(let count, let newest)):
+            try form.admitPress(control, after: presses)
+            if control.runs != nil {
+                presses.append(StoryForm.Press(field: control.id, write: write))
+            }
             new = .presses(count + 1, newest: newest.filter { $0 <= epochStart } + [write])
         case (.seal(let secret), .secret): new = .secret(secret, last: write)
         case (_, .secret): new = .secret(nil, last: write)

@@ -6,6 +6,8 @@ import SyncCore
 enum StoryWire {
     /// Members that the model does not predict, or checks separately.
     private static let unforeseen: Set<String> = ["at", "context", "log", "replica"]
+    /// The same, if they are texts: `press` is an action too.
+    private static let unforeseenTexts: Set<String> = ["press", "since", "ticket"]
 
     /// The JSON without these members.
     static func normal(_ json: JSON, isAnonymous: Bool) -> JSON {
@@ -14,6 +16,9 @@ enum StoryWire {
             var result = JSONObject()
             result.reserveCapacity(object.count)
             for member in object.members where !unforeseen.contains(member.name) {
+                if unforeseenTexts.contains(member.name), member.value.stringValue != nil {
+                    continue
+                }
                 if isAnonymous, member.name == "client" || member.name == "tty" { continue }
                 if member.name == "lease", var lease = member.value.objectValue {
                     lease["id"] = nil

@@ -8,7 +8,7 @@ import Testing
 /// frames are those in the page.
 ///
 /// A fenced block is `json request`, `json answer` or `json notification`, with the name of the
-/// client unless it is alice. Values of `at`, `log`, `replica` and `pid` are the engine's; `"…":
+/// client unless it is alice. Values of `at`, `log`, `replica`, `pid` and `ticket` are the engine's; `"…":
 /// "…"` means members that are left out.
 @Suite struct EngineProtocolDocTests {
     struct Block {
@@ -89,7 +89,7 @@ import Testing
             let isOpen = members["…"] != nil
             for (name, value) in members.members where name != "…" {
                 guard let found = object[name] else { return "\(path).\(name) is not there" }
-                if ["at", "log", "replica", "pid"].contains(name) { continue }
+                if ["at", "log", "replica", "pid", "ticket"].contains(name) { continue }
                 if let fault = mismatch(value, found, "\(path).\(name)") { return fault }
             }
             if isOpen { return nil }
@@ -124,7 +124,11 @@ import Testing
         for method in Method.allCases {
             #expect(text.contains("`\(method.rawValue)`"), "\(method.rawValue)")
         }
-        for name in ["state.changed", "form.changed", "presence.changed", "goodbye"] {
+        let notifications = [
+            "state.changed", "form.changed", "presence.changed", "button.assigned",
+            "button.cancelled", "button.progress", "goodbye",
+        ]
+        for name in notifications {
             #expect(text.contains("`\(name)`"), "\(name)")
         }
     }
@@ -139,7 +143,10 @@ import Testing
         #expect(Set(names(json["methods"])) == Set(Method.allCases.map(\.rawValue)))
         #expect(
             names(json["x-notifications"]).sorted()
-                == ["form.changed", "goodbye", "presence.changed", "state.changed"])
+                == [
+                    "button.assigned", "button.cancelled", "button.progress", "form.changed",
+                    "goodbye", "presence.changed", "state.changed",
+                ])
         let errors = try #require(json["components"]?["errors"]?.objectValue)
         #expect(Set(errors.members.map(\.name)) == Set(ErrorKind.allCases.map(\.rawValue)))
         for kind in ErrorKind.allCases {

@@ -14,12 +14,14 @@ struct OpenBatch {
         case created(LiveForm, listing: Listing)
         /// A form is gone: subscribers get the same frame as those who watch the list.
         case deleted(LiveForm, listing: Listing)
+        /// One connection is told what the batch has made durable.
+        case told(LiveForm, ConnectionID, frame: [UInt8])
 
         /// The form of the event.
         var form: LiveForm {
             switch self {
             case .revision(let form, _, _, _), .redefined(let form, _, _), .created(let form, _),
-                .deleted(let form, _):
+                .deleted(let form, _), .told(let form, _, _):
                 form
             }
         }

@@ -15,6 +15,7 @@ from ._bound import AsyncBound
 from ._client import AsyncClient
 from ._edits import Edit
 from ._errors import (
+    Busy,
     ClientClosed,
     Conflict,
     ConnectionFailed,
@@ -53,17 +54,18 @@ from ._results import (
     Snapshot,
     Update,
 )
-from ._sync import Bound, Client, Form, Watch, connect
+from ._runs import AsyncRun
+from ._sync import Bound, Client, Form, Run, Watch, connect
 from ._watch import AsyncWatch
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "JSON", "Applied", "AsyncBound", "AsyncClient", "AsyncForm", "AsyncWatch", "Author",
-    "Bound", "Change", "Client", "ClientClosed", "Committed", "Conflict", "ConnectionFailed",
-    "ConversionFailed", "DaemonError", "Disabled", "Edit", "Field", "Forbidden", "Form",
-    "FormSummary", "HistoryEntry", "InvalidParams", "InvalidValue", "Lease", "LimitReached",
+    "JSON", "Applied", "AsyncBound", "AsyncClient", "AsyncForm", "AsyncRun", "AsyncWatch", "Author",
+    "Bound", "Busy", "Change", "Client", "ClientClosed", "Committed", "Conflict",
+    "ConnectionFailed", "ConversionFailed", "DaemonError", "Disabled", "Edit", "Field", "Forbidden",
+    "Form", "FormSummary", "HistoryEntry", "InvalidParams", "InvalidValue", "Lease", "LimitReached",
     "NotFound", "OtherReplica", "OutcomeUnknown", "PastChange", "PickerSyncError", "Press",
-    "ProtocolViolation", "Sibling", "Since", "Snapshot", "TimedOut", "Unavailable",
+    "ProtocolViolation", "Run", "Sibling", "Since", "Snapshot", "TimedOut", "Unavailable",
     "UnsupportedProtocol", "UntrustedDaemon", "Update", "Watch", "connect",
 ]

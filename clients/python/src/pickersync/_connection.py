@@ -10,7 +10,7 @@ import itertools
 import os
 import socket
 from collections import deque
-from typing import Any, Deque, Iterable, Mapping, NoReturn, Optional
+from typing import Any, Callable, Deque, Iterable, Mapping, NoReturn, Optional
 
 from ._errors import (
     ConnectionFailed, Expired, LimitReached, PickerSyncError, ProtocolViolation, daemon_error,
@@ -96,6 +96,9 @@ class Connection:
         self.store: Optional[str] = None
         #: Whether notifications are kept, from the answer to `state.subscribe` on.
         self.is_subscribed = False
+        #: Gets each notification first; whether it has taken it. Also those that come while a
+        #: request waits.
+        self.listener: Optional[Callable[[Message], bool]] = None
 
     def greeted(self, hello: object) -> None:
         """Takes over what the answer to `hello` says about the daemon."""
@@ -200,7 +203,9 @@ class Connection:
         if "method" in message:
             if message["method"] == "goodbye":
                 raise self._goodbye(message.get("params"))
-            if self.is_subscribed and not self._waiting:
+            if self.listener is not None and self.listener(message):
+                return
+            if self.is_subscribed and (self.listener is not None or not self._waiting):
                 self._notifications.append(message)
             return
         number = message.get("id")

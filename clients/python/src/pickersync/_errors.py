@@ -128,6 +128,10 @@ class LimitReached(DaemonError):
     """A limit of the daemon, of this user or of the size of a request."""
 
 
+class Busy(DaemonError):
+    """The button handles one press at a time, and one waits or runs: `data["press"]`."""
+
+
 class Disabled(DaemonError):
     """The control is disabled or locked."""
 
@@ -148,7 +152,7 @@ _KINDS: dict[str, type[DaemonError]] = {
     "notFound": NotFound, "invalidValue": InvalidValue, "conflict": Conflict,
     "forbidden": Forbidden, "limit": LimitReached, "frameTooLarge": LimitReached,
     "disabled": Disabled, "unavailable": Unavailable, "unsupportedProtocol": UnsupportedProtocol,
-    "invalidParams": InvalidParams,
+    "invalidParams": InvalidParams, "busy": Busy,
 }
 
 

@@ -17,10 +17,12 @@ from ._results import (
     JSON, Applied, Committed, Field, HistoryEntry, Since, Snapshot, Update, follow, member,
     objects,
 )
+from ._runs import AsyncRun, Handling
 from ._values import from_json, to_json
 from ._watch import AsyncWatch, Subscription
 
 T = TypeVar("T")
+OnRun = TypeVar("OnRun", bound=Callable[[AsyncRun], Any])
 
 #: What `wait_for` waits for: values of fields, or a function of all values.
 Condition = Union[Mapping[str, Any], Callable[[Mapping[str, JSON]], bool]]
@@ -36,7 +38,8 @@ class AsyncForm:
         self.since: Optional[Since] = None
         self._core = core
         self._handlers = Handlers()
-        self._running: Optional[AsyncWatch] = None
+        self._running: Union[AsyncWatch, Handling, None] = None
+        self._functions: dict[str, Callable[[AsyncRun], Any]] = {}
 
     async def _ask(self, method: str, read: Callable[[Any], T], **params: Any) -> T:
         return await self._core.call(Request.make(method, read, {"form": self.name, **params}))
@@ -279,6 +282,19 @@ class AsyncForm:
         """A decorator: `run` calls the function with each `Press` of these buttons, none missed."""
         return self._handlers.on_press(buttons)
 
+    def handles(self, *buttons: str) -> Callable[[OnRun], OnRun]:
+        """A decorator: `run` takes presses of these buttons with `runs` and calls the function with
+        each `AsyncRun`, one at a time. A text that it returns is the text of the outcome; what it
+        raises is that of a failure.
+
+        A function cannot be stopped from outside. If the daemon is gone for more than 30 seconds,
+        another handler may begin where the button says `whenLost: again`."""
+        def add(function: OnRun) -> OnRun:
+            for button in buttons:
+                self._functions[button] = function
+            return function
+        return add
+
     async def run(
         self, *, since: Optional[Since] = None, keep: Optional[Callable[[Since], Any]] = None
     ) -> None:
@@ -289,8 +305,12 @@ class AsyncForm:
         was stored, a new process resumes with `since`: the changes and presses of the meantime are
         handled, those of an update that was interrupted once more. Of presses that the daemon had
         to fold together meanwhile the last one alone is known."""
+        if self._functions:
+            if self._handlers.are_any:
+                raise ValueError("handles is for a form object without on_change and on_press")
+            return await self._handle()
         if not self._handlers.are_any:
-            raise ValueError("nothing to run: no on_change and no on_press")
+            raise ValueError("nothing to run: no on_change, on_press or handles")
         async with self.watch(since=since, initial=since is None) as watch:
             self._running = watch
             is_first = since is None
@@ -306,6 +326,13 @@ class AsyncForm:
                         await _finished(keep(update.since))
             finally:
                 self._running = None
+
+    async def _handle(self) -> None:
+        handling = self._running = Handling(self._core, self.name, self._functions)
+        try:
+            await handling.run()
+        finally:
+            self._running = None
 
     def stop(self) -> None:
         """Ends `run`, after the handler that is at work. Any thread and any handler may call it."""

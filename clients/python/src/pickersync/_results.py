@@ -113,6 +113,10 @@ class Field:
     is_mixed: bool = False
     is_invalid: bool = False
     is_missing: bool = False
+    #: Of a button with `runs`: `waiting`, `running` and `last`, as in the protocol.
+    runs: Optional[Mapping[str, Any]] = None
+    #: In the answer to a press of such a button: the name of the press.
+    press: Optional[str] = None
 
     @classmethod
     def read(cls, json: Mapping[str, Any]) -> Field:
@@ -127,7 +131,8 @@ class Field:
             lease=None if lease is None else Lease.read(lease),
             has_secret=None if secret is None else member(secret, "set", bool),
             is_mixed=bool(json.get("mixed")), is_invalid=bool(json.get("invalid")),
-            is_missing=bool(json.get("missing")))
+            is_missing=bool(json.get("missing")), runs=optional(json, "runs", dict),
+            press=optional(json, "press", str))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from typing import (
-    Any, Callable, Generic, Optional, Type, TypeVar, overload,
+    Any, Callable, Generic, Mapping, Optional, Type, TypeVar, overload,
 )
 
 from ._blocking import BlockingIO, Closing, Face, blocking, finish
@@ -14,6 +14,7 @@ from ._form import AsyncForm
 from ._frames import FRAME_BYTES_MAX
 from ._handlers import OnChange, OnPress
 from ._results import JSON, Since, Update
+from ._runs import Assigned, AsyncRun
 from ._watch import AsyncItems, AsyncWatch
 
 T = TypeVar("T")
@@ -125,6 +126,31 @@ class Bound(Face[AsyncBound[T]], Generic[T]):
         return Items(values)
 
 
+class Run(Face[AsyncRun]):
+    """A press that a function of `handles` works on. What the function returns, if it is a text,
+    is the text of the outcome `done`; what it raises is the text of `failed`."""
+
+    @property
+    def assigned(self) -> Assigned:
+        """The press: its button, who pressed, when."""
+        return self._logic.assigned
+
+    @property
+    def values(self) -> Mapping[str, JSON]:
+        """The values of the form when the button was pressed, without secrets."""
+        return self._logic.values
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether somebody wants the run to end, or it has ended. `progress` finds out."""
+        return self._logic.is_cancelled
+
+    progress = blocking(AsyncRun.progress)
+
+
+OnRun = TypeVar("OnRun", bound=Callable[[Run], Any])
+
+
 class Form(Face[AsyncForm]):
     """A form of a client's daemon. Nothing is asked before a method is called."""
 
@@ -200,6 +226,18 @@ class Form(Face[AsyncForm]):
     def on_press(self, *buttons: str) -> Callable[[OnPress], OnPress]:
         """A decorator: `run` calls the function with each `Press` of these buttons, none missed."""
         return self._logic.on_press(*buttons)
+
+    def handles(self, *buttons: str) -> Callable[[OnRun], OnRun]:
+        """A decorator: `run` takes presses of these buttons with `runs` and calls the function with
+        each `Run`, one at a time. A text that it returns is the text of the outcome; what it raises
+        is that of a failure.
+
+        A function cannot be stopped from outside. If the daemon is gone for more than 30 seconds,
+        another handler may begin where the button says `whenLost: again`."""
+        def add(function: OnRun) -> OnRun:
+            self._logic.handles(*buttons)(lambda run: function(Run(run)))
+            return function
+        return add
 
     def stop(self) -> None:
         """Ends `run`, after the handler that is at work. Any thread and any handler may call it."""

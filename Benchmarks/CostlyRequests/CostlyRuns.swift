@@ -1,0 +1,40 @@
+internal import SyncCore
+
+// Buttons with `runs`: as many as a snapshot has room for, each with as many presses as may wait.
+
+private let buttons = 100
+
+private let buttonForm = apply(
+    texts(buttons) { #"{"id":"b\#($0)","type":"button","runs":"queue","waitsFor":"1d"}"# })
+
+/// One press of each button.
+private let pressAll = set(texts(buttons) { #"{"field":"b\#($0)","press":true}"# })
+
+/// Ten thousand presses wait.
+private let fullQueues = [buttonForm] + Array(repeating: pressAll, count: 100)
+
+let runCases: [CostlyRequest] = [
+    CostlyRequest(
+        .stateSet, "press-full-queues",
+        setup: [buttonForm] + Array(repeating: pressAll, count: 99), request: { pressAll }),
+    CostlyRequest(
+        .buttonHandle, "full-queues", setup: fullQueues,
+        request: {
+            let globs = texts(256) { #""*b\#($0)*""# }.joined(separator: ",")
+            let tickets = texts(256) { #""1-\#($0)-0""# }.joined(separator: ",")
+            return call(
+                .buttonHandle, #"{"form":"f","fields":[\#(globs)],"tickets":[\#(tickets)]}"#)
+        }),
+    CostlyRequest(.buttonProgress, "of-another", setup: fullQueues) {
+        call(.buttonProgress, #"{"press":"3f9a.1:1","ticket":"1-2-3","fraction":0.5}"#)
+    },
+    CostlyRequest(.buttonFinish, "of-another", setup: fullQueues) {
+        call(.buttonFinish, #"{"press":"3f9a.1:1","ticket":"1-2-3","outcome":"done"}"#)
+    },
+    CostlyRequest(.buttonCancel, "no-press", setup: fullQueues) {
+        call(.buttonCancel, #"{"form":"f","field":"b1","press":"3f9a.1:999999"}"#)
+    },
+    CostlyRequest(.buttonOutcome, "no-press", setup: fullQueues) {
+        call(.buttonOutcome, #"{"form":"f","press":"3f9a.1:999999"}"#)
+    },
+]

@@ -1,0 +1,217 @@
+// The methods of `button`: see `Engine+Runs`.
+
+extension Engine {
+    // MARK: - Handlers
+
+    /// A connection takes presses of buttons, and holds runs again whose tickets it has.
+    func buttonHandle(_ params: ButtonHandle, _ call: PendingCall) throws(WireError) {
+        let connection = call.connection
+        let form = try editableForm(params.form, connection)
+        let state = form.working
+        try require(.read, form, state, nil, connection.peer)
+        let globs = params.fields.map { GlobSet($0) }
+        scheduler.spend(Self.units(matching: globs, fields: state.cells.count), connection.account)
+        try requireMatches(globs, form, state)
+        let buttons = try handled(params.fields, globs, form, connection)
+        let runs = runs(of: form)
+        var held: [RunRow] = []
+        let active = state.busyButtons
+        scheduler.spend(active.reduce(0) { $0 + $1.board.active.count } >> 4, connection.account)
+        for text in params.tickets {
+            guard let ticket = RunTicket(text) else { continue }
+            for button in active {
+                guard let run = button.board.running.first(where: { $0.ticket == ticket }) else {
+                    continue
+                }
+                runs.desk.hold(run.press, connection.id)
+                held.append(RunRow(field: button.id, run: run))
+            }
+        }
+        if buttons.isEmpty {
+            runs.desk.rest(connection.id)
+        } else {
+            runs.desk.handle(connection.id, globs)
+        }
+        connection.handles(form)
+        let result = HandleResult(
+            form: form.name, fields: buttons.map { state.definition.controls[$0].id },
+            tickets: held.compactMap { $0.run.ticket?.text })
+        answer(call) { result.encode(into: &$0) }
+        for row in held {
+            if let author = runs.desk.cancellers[row.run.press] {
+                notify(connection.id, cancellation(of: row, form, by: author))
+            }
+        }
+        serveRuns(of: form)
+    }
+
+    /// The buttons that a request names and the peer may handle.
+    private func handled(
+        _ names: [String]?, _ globs: GlobSet?, _ form: LiveForm, _ connection: Connection
+    ) throws(WireError) -> [Int] {
+        let state = form.working
+        for name in names ?? [] where Glob.isLiteral(name) {
+            guard let index = state.definition.index(of: name) else { continue }
+            guard state.definition.controls[index].runs != nil else {
+                throw WireError(
+                    .invalidParams,
+                    "\(name) has no runs, so nobody handles it; add runs to it in the form",
+                    form: form.name, field: name, path: "fields")
+            }
+            try require(.handle, form, state, index, connection.peer)
+        }
+        let buttons = state.definition.runButtons.filter {
+            globs?.matches(state.definition.controls[$0].id) ?? true
+        }
+        guard let first = buttons.first else {
+            if names?.isEmpty ?? false { return [] }
+            throw WireError(
+                .invalidParams, "no such button of form \(form.name) has runs; add runs to one",
+                form: form.name, path: "fields")
+        }
+        let permitted = buttons.filter { mayHandle(connection, $0, form) }
+        if permitted.isEmpty { try require(.handle, form, state, first, connection.peer) }
+        return permitted
+    }
+
+    // MARK: - Progress and outcome
+
+    /// The run that a ticket holds.
+    private func run(
+        _ text: String, _ press: String
+    ) throws(WireError) -> (form: LiveForm, row: RunRow) {
+        let ticket = RunTicket(text)
+        let form = ticket.flatMap { ticket in forms.first { $0.key == ticket.form } }
+        guard let form, form.isEditable, let dot = Dot(press), let row = form.working.run(dot),
+            row.run.ticket == ticket
+        else {
+            throw WireError(
+                .forbidden,
+                "another handler holds this press, or nobody does: only the ticket of "
+                    + "button.assigned proves it", path: "ticket")
+        }
+        if row.run.state.isFinal { throw ended(row, form) }
+        return (form, row)
+    }
+
+    private func ended(_ row: RunRow, _ form: LiveForm) -> WireError {
+        var error = WireError(
+            .conflict,
+            "press \(row.run.press) of \(row.field) has ended: it is \(row.run.state.rawValue)",
+            form: form.name, field: row.field)
+        var writer = JSONWriter()
+        row.run.wire.encode(into: &writer)
+        error.ended = .object(JSONObject([("run", (try? JSON(parsing: writer.take())) ?? .null)]))
+        return error
+    }
+
+    func buttonProgress(_ params: ButtonProgress, _ call: PendingCall) throws(WireError) {
+        let (form, row) = try run(params.ticket, params.press)
+        let progress = ButtonProgressed(
+            form: form.name, field: row.field, press: params.press, fraction: params.fraction,
+            text: params.text)
+        scheduler.spend(form.subscriptionCount >> 4, call.connection.account)
+        runs(of: form).progress.note(
+            row.run.press, field: form.names.number(of: row.field),
+            Answer.frame(.buttonProgress(progress)))
+        tellProgress(of: form)
+        answer(call) { EmptyResult().encode(into: &$0) }
+    }
+
+    /// Tells the subscribers of a form the progress of its runs, at most ten times a second.
+    func tellProgress(of form: LiveForm) {
+        guard let runs = form.runs else { return }
+        if runs.progress.tell(at: clocks.steadyMilliseconds()) { scheduler.noteNews(of: form) }
+        setDeadline(Self.progressDeadline, of: form, at: runs.progress.deadline)
+    }
+
+    func buttonFinish(_ params: ButtonFinish, _ call: PendingCall) throws(WireError) {
+        let (form, row) = try run(params.ticket, params.press)
+        try requireWritable(form)
+        guard let index = form.working.definition.index(of: row.field) else {
+            throw noField(row.field, form, form.working)
+        }
+        let runs = runs(of: form)
+        let stamp = clocks.newStamp()
+        let isCancelled = runs.desk.cancellers[row.run.press] != nil
+        let state: RunState =
+            params.outcome == .done ? .done : isCancelled ? .cancelled : .failed
+        var board = form.working.board(index)
+        guard
+            let run = board.end(
+                row.run.press, as: state, at: stamp.milliseconds, in: form.working.revision + 1,
+                text: params.text, status: params.status)
+        else { throw ended(row, form) }
+        scheduler.spend(2 + form.subscriptionCount >> 4, call.connection.account)
+        let author = call.connection.author(replica: replica)
+        let outcome = revise(form, index, board, run, by: author, stamp)
+        noteEnd(outcome, of: form)
+        answer(call, with: outcome, of: form)
+        serveRuns(of: form)
+    }
+
+    func buttonCancel(_ params: ButtonCancel, _ call: PendingCall) throws(WireError) {
+        let connection = call.connection
+        let form = try editableForm(params.form, connection)
+        try require(.read, form, form.working, nil, connection.peer)
+        try requireWritable(form)
+        guard let index = form.working.definition.index(of: params.field) else {
+            throw noField(params.field, form, form.working)
+        }
+        try require(.press, form, form.working, index, connection.peer)
+        guard let dot = Dot(params.press), let row = form.working.run(dot),
+            row.field.isSameBytes(as: params.field)
+        else { throw noPress(params.press, form, field: params.field) }
+        let author = connection.author(replica: replica)
+        scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
+        switch row.run.state {
+        case .waiting:
+            let stamp = clocks.newStamp()
+            var board = form.working.board(index)
+            guard
+                let run = board.end(
+                    dot, as: .cancelled, at: stamp.milliseconds, in: form.working.revision + 1)
+            else {
+                throw ended(row, form)
+            }
+            let outcome = revise(form, index, board, run, by: author, stamp)
+            noteEnd(outcome, of: form)
+            answer(call, with: outcome, of: form)
+            serveRuns(of: form)
+        case .running:
+            let runs = runs(of: form)
+            runs.desk.askToCancel(dot, author)
+            answer(call, with: row, of: form)
+            if let holder = runs.desk.holder(of: dot) {
+                tell(holder, cancellation(of: row, form, by: author), of: form)
+            }
+        default: throw ended(row, form)
+        }
+    }
+
+    func buttonOutcome(_ params: ButtonOutcome, _ call: PendingCall) throws(WireError) {
+        let form = try readableForm(params.form, call.connection)
+        guard let dot = Dot(params.press), let row = form.committed.run(dot) else {
+            throw noPress(params.press, form)
+        }
+        let result = RunResult(
+            form: form.name, field: row.field,
+            revision: Revision(clamping: form.committed.revision), run: row.run.wire)
+        answer(call) { result.encode(into: &$0) }
+    }
+
+    private func noPress(_ press: String, _ form: LiveForm, field: String? = nil) -> WireError {
+        WireError(
+            .notFound,
+            "no press \(press.escapedForDisplay()) in form \(form.name); only presses of buttons "
+                + "with runs are known, the newest \(configuration.limits.outcomesMax)",
+            form: form.name, field: field, path: "press")
+    }
+
+    private func answer(_ call: PendingCall, with row: RunRow, of form: LiveForm) {
+        let result = RunResult(
+            form: form.name, field: row.field,
+            revision: Revision(clamping: form.working.revision), run: row.run.wire)
+        answerEdit(call, of: form) { result.encode(into: &$0) }
+    }
+}

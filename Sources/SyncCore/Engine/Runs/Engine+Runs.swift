@@ -1,0 +1,280 @@
+// Presses of buttons with `runs`: assignment, progress and outcome. See `RunBoard` and `RunDesk`.
+//
+// Invariants: each transition is a revision. A handler learns of a press only when it is committed
+// as running, so a press whose handler may have begun is never `waiting` after a crash.
+
+extension Engine {
+    /// When something is due in the runs of a form, and when its progress is told again.
+    static let runsDeadline = OngoingName(kind: "runs", id: "")
+    static let progressDeadline = OngoingName(kind: "progress", id: "")
+
+    /// What the form has for its runs.
+    func runs(of form: LiveForm) -> FormRuns {
+        if let runs = form.runs { return runs }
+        let runs = FormRuns(reclaimMilliseconds: reclaimMilliseconds)
+        form.runs = runs
+        return runs
+    }
+
+    private var reclaimMilliseconds: Int64 { Int64(configuration.limits.reclaimSeconds) * 1_000 }
+
+    // MARK: - Presses
+
+    /// What counts for presses of one request.
+    func runTerms(_ message: String?) -> Transaction.RunTerms {
+        Transaction.RunTerms(
+            queueMax: configuration.limits.queueMax,
+            queueBytesMax: configuration.limits.queueBytesMax, message: message)
+    }
+
+    /// A transaction has pressed buttons with `runs`.
+    func notePresses(_ rows: [RunRow], of form: LiveForm) {
+        if rows.isEmpty { return }
+        for row in rows {
+            if row.run.state.isFinal {
+                noteEnd(row, of: form)
+            } else {
+                note(row.encoded, as: RunRow.name(row.run.press), of: form)
+            }
+        }
+        serveRuns(of: form)
+    }
+
+    /// Writes the outcome of a press, and forgets the oldest one beyond the limit.
+    func noteEnd(_ row: RunRow, of form: LiveForm) {
+        let runs = runs(of: form)
+        runs.release(row.run.press)
+        note(row.encoded, as: RunRow.name(row.run.press), of: form)
+        if let old = runs.noteEnd(of: row.run.press, atMost: configuration.limits.outcomesMax) {
+            note(nil, as: RunRow.name(old), of: form)
+        }
+    }
+
+    // MARK: - What happens next
+
+    /// Does everything that is due: assigns presses, and ends those that waited or ran too long.
+    func serveRuns(of form: LiveForm) {
+        guard meetsDeadlines, form.isEditable, form.failureReport == nil else { return }
+        let runs = runs(of: form)
+        runs.forgetReleased { form.committed.runningPresses }
+        let time = clocks.steadyMilliseconds()
+        while let step = runs.desk.next(
+            form.working.busyButtons, at: time,
+            mayHandle: { id, index in connections[id].map { mayHandle($0, index, form) } ?? false })
+        {
+            perform(step, form, runs, at: time)
+        }
+        setDeadline(Self.runsDeadline, of: form, at: runs.desk.deadline)
+    }
+
+    func setDeadline(_ name: OngoingName, of form: LiveForm, at time: Int64?) {
+        let name = Deadlines.Name(form: form.key, name: name)
+        if let time {
+            clocks.deadlines.set(name, at: .steady(time))
+        } else {
+            clocks.deadlines.cancel(name)
+        }
+    }
+
+    func mayHandle(_ connection: Connection, _ index: Int, _ form: LiveForm) -> Bool {
+        func may(_ action: FormAction, _ control: Int?) -> Bool {
+            form.working.definition.permits(
+                action, control: control, peer: connection.peer, owner: form.owner,
+                daemonUID: configuration.daemonUID)
+        }
+        return may(.handle, index) && may(.read, nil)
+    }
+
+    private func perform(
+        _ step: RunDesk.Step, _ form: LiveForm, _ runs: FormRuns, at time: Int64
+    ) {
+        let stamp = clocks.newStamp()
+        switch step {
+        case .assign(let press, let index, let id):
+            guard let connection = connections[id] else { return runs.desk.rest(id) }
+            let author = connection.author(replica: replica)
+            let ticket = RunTicket(
+                form: form.key, first: environment.random(), second: environment.random())
+            var board = form.working.board(index)
+            guard
+                let run = board.assign(
+                    press, to: author, ticket, at: stamp.milliseconds, steady: time)
+            else { return }
+            runs.desk.hold(press, id)
+            let row = revise(form, index, board, run, by: author, stamp)
+            note(row.encoded, as: RunRow.name(press), of: form)
+            tell(id, assignment(of: row, ticket, form), of: form)
+        case .runAgain(let press, let index):
+            var board = form.working.board(index)
+            guard let run = board.runAgain(press, at: stamp.milliseconds) else { return }
+            runs.release(press, waitsAgain: true)
+            let row = revise(form, index, board, run, by: daemon(for: run), stamp)
+            note(row.encoded, as: RunRow.name(press), of: form)
+        case .end(let press, let index, let state):
+            let holder = runs.desk.holder(of: press)
+            var board = form.working.board(index)
+            guard
+                let run = board.end(
+                    press, as: state, at: stamp.milliseconds, in: form.working.revision + 1)
+            else { return }
+            let row = revise(form, index, board, run, by: daemon(for: run), stamp)
+            noteEnd(row, of: form)
+            if let holder { tell(holder, cancellation(of: row, form, state: state), of: form) }
+        }
+    }
+
+    /// The author of what the daemon does with a press by itself.
+    private func daemon(for run: Run) -> Author {
+        Author(
+            user: run.by.user, uid: run.by.uid, client: "pickersyncd", connection: 0,
+            replica: replica
+        ).withText()
+    }
+
+    /// Makes a revision with the new runs of a button.
+    func revise(
+        _ form: LiveForm, _ index: Int, _ board: RunBoard, _ run: Run, by author: Author,
+        _ stamp: HybridTimestamp
+    ) -> RunRow {
+        let state = form.working
+        let definition = state.definition
+        // Other buttons may show it.
+        let order =
+            ([index]
+            + definition.dependents[index].filter {
+                definition.types[$0] == .button
+            }).sortedDistinct()
+        state.revision += 1
+        for place in order {
+            let old = state.cells[place]
+            let cell = Cell(
+                old.content, revision: state.revision, at: stamp.milliseconds, by: author,
+                runs: place == index ? SharedRuns(board) : old.runs)
+            cell.shown = old.shown
+            state.cells[place] = cell
+        }
+        let ids = order.map { definition.controls[$0].id }
+        let record = RevisionRecord(
+            kind: .run, at: stamp.milliseconds, by: author,
+            derived: ids.filter { $0 != definition.controls[index].id }, touched: Few(ids))
+        let changes = order.map {
+            Transaction.Outcome.Change(text: state.text($0), was: state.shown($0).value)
+        }
+        publishOutcome(
+            Transaction.Outcome(
+                revision: state.revision, touched: Few(order), changes: Few(changes),
+                record: record), of: form, by: author, nil)
+        return RunRow(field: definition.controls[index].id, run: run)
+    }
+
+    // MARK: - Handlers
+
+    /// Sends a notification to one connection, behind the commit of what it is about.
+    func tell(_ id: ConnectionID, _ frame: [UInt8], of form: LiveForm) {
+        guard configuration.durability == .commit,
+            form.working.revision != form.committed.revision
+        else { return notify(id, frame) }
+        // Without changes the batch would not be written.
+        link.gathering.withChanges(form) { _ in }
+        link.gathering.events.append(.told(form, id, frame: frame))
+    }
+
+    /// Sends a notification to one connection, if it is still there.
+    func notify(_ id: ConnectionID, _ frame: [UInt8]) {
+        guard let connection = connections[id], connection.progress != .ending else { return }
+        connection.answers.append(frame)
+        scheduler.markReady(connection)
+    }
+
+    private func assignment(of row: RunRow, _ ticket: RunTicket, _ form: LiveForm) -> [UInt8] {
+        let run = row.run
+        let assigned = ButtonAssigned(
+            form: form.name, field: row.field, press: run.press.description, ticket: ticket.text,
+            by: run.by.wire, at: Timestamp(milliseconds: run.at), message: run.message,
+            isAgain: run.isAgain, values: .null)
+        return Answer.frame("button.assigned") { writer in
+            assigned.encode(into: &writer) { $0.raw(run.values) }
+        }
+    }
+
+    func cancellation(
+        of row: RunRow, _ form: LiveForm, by author: Author? = nil, state: RunState? = nil
+    ) -> [UInt8] {
+        Answer.frame(
+            .buttonCancelled(
+                ButtonCancelled(
+                    form: form.name, field: row.field, press: row.run.press.description,
+                    by: author?.wire, state: state)))
+    }
+
+    /// A connection has ended: its runs wait for their tickets.
+    func leaveRuns(_ connection: Connection) {
+        let time = clocks.steadyMilliseconds()
+        for form in connection.takeHandled() {
+            form.runs?.desk.leave(connection.id, at: time)
+            serveRuns(of: form)
+        }
+    }
+
+    // MARK: - Definitions and failures
+
+    /// A new definition is in force: presses of buttons that are gone, or have no `runs` any more,
+    /// are cancelled in its revision. The others may have new names.
+    func adoptRuns(of form: LiveForm, before: FormState, at milliseconds: Int64) {
+        guard form.runs != nil else { return }
+        let state = form.working
+        var kept: Set<Dot> = []
+        for button in state.busyButtons {
+            for run in button.board.active {
+                kept.insert(run.press)
+                note(
+                    RunRow(field: button.id, run: run).encoded, as: RunRow.name(run.press),
+                    of: form)
+            }
+        }
+        for button in before.busyButtons {
+            var board = button.board
+            for run in button.board.active where !kept.contains(run.press) {
+                let holder = form.runs?.desk.holder(of: run.press)
+                guard
+                    let ended = board.end(
+                        run.press, as: .cancelled, at: milliseconds, in: state.revision)
+                else { continue }
+                let row = RunRow(field: button.id, run: ended)
+                noteEnd(row, of: form)
+                if let holder {
+                    tell(holder, cancellation(of: row, form, state: .cancelled), of: form)
+                }
+            }
+        }
+        serveRuns(of: form)
+    }
+
+    /// The form is as it was committed: runs are held by those who held them then.
+    func rollBackRuns(of form: LiveForm) {
+        form.runs?.rolledBack(running: form.working.runningPresses) { connections[$0] != nil }
+    }
+
+    /// The runs of a form as the store has them.
+    func restoreRuns(of form: LiveForm, _ state: FormState) throws(EngineStartError) {
+        var byField: [String: [Run]] = [:]
+        for (id, bytes) in state.ongoing.rows(ofKind: RunRow.kind) {
+            do {
+                let row = try RunRow(decoding: bytes)
+                byField[row.field, default: []].append(row.run)
+            } catch {
+                throw EngineStartError("press \(id) of form \(form.name) cannot be read: \(error)")
+            }
+        }
+        if byField.isEmpty { return }
+        form.runs = FormRuns(
+            reclaimMilliseconds: reclaimMilliseconds,
+            restored: byField.sorted { $0.key < $1.key }.flatMap(\.value))
+        for index in state.definition.runButtons {
+            guard let runs = byField[state.definition.controls[index].id] else { continue }
+            state.cells[index] = state.cells[index].with(RunBoard(runs))
+        }
+        // The first event looks at what is due.
+        setDeadline(Self.runsDeadline, of: form, at: clocks.steadyMilliseconds())
+    }
+}

@@ -1,0 +1,81 @@
+/// How far the runs of one form are, for its subscribers. It is never stored.
+///
+///     (none) ──progress──▶ fresh ──told, ten times a second──▶ told ──the run ends──▶ (none)
+///                            ▲                                  │
+///                            └────────────progress──────────────┘
+///
+/// Only the newest progress of a run is kept. What is told gets the next number of the form's
+/// sequence; a subscriber is a cursor into it, and gets each run that has changed since once, so a
+/// slow subscriber costs no more than a fast one. Time is a parameter, in milliseconds. Confined to
+/// the loop.
+struct ProgressBoard {
+    /// Milliseconds between two notifications of one run.
+    static let periodMilliseconds: Int64 = 100
+
+    private struct Entry {
+        let press: Dot
+        /// The number of the button's id.
+        let field: Int
+        var chunk: FrameChunk
+        /// `nil` until it is told.
+        var sequence: UInt64?
+    }
+
+    private var entries: [Entry] = []
+    /// The number of the newest progress that is told.
+    private(set) var sequence: UInt64 = 0
+    private var toldAt: Int64?
+    private var hasFresh = false
+
+    /// When fresh progress will be told; `nil` if there is none.
+    var deadline: Int64? {
+        hasFresh ? (toldAt ?? .min) &+ (toldAt == nil ? 0 : Self.periodMilliseconds) : nil
+    }
+
+    /// Notes the progress of a run as a notification.
+    mutating func note(_ press: Dot, field: Int, _ frame: [UInt8]) {
+        hasFresh = true
+        if let place = entries.firstIndex(where: { $0.press == press }) {
+            entries[place].chunk = FrameChunk(frame)
+            entries[place].sequence = nil
+        } else {
+            entries.append(Entry(press: press, field: field, chunk: FrameChunk(frame)))
+        }
+    }
+
+    /// Tells what is fresh, if the last time is long enough ago; returns whether it did.
+    mutating func tell(at now: Int64) -> Bool {
+        guard let deadline, deadline <= now else { return false }
+        toldAt = now
+        hasFresh = false
+        for place in entries.indices where entries[place].sequence == nil {
+            sequence += 1
+            entries[place].sequence = sequence
+        }
+        return true
+    }
+
+    /// A run has ended.
+    mutating func remove(_ press: Dot) {
+        entries.removeAll { $0.press == press }
+        hasFresh = entries.contains { $0.sequence == nil }
+    }
+
+    /// Keeps only these runs.
+    mutating func removeAll(but running: Set<Dot>) {
+        entries.removeAll { !running.contains($0.press) }
+        hasFresh = entries.contains { $0.sequence == nil }
+    }
+
+    /// Adds what a subscriber has not been told to a write; moves its cursor.
+    func read(from cursor: inout UInt64, filter: FieldNumbers?, into output: inout Output) {
+        guard cursor < sequence else { return }
+        for entry in entries {
+            guard let told = entry.sequence, told > cursor,
+                filter?.contains(entry.field) ?? true
+            else { continue }
+            output.append(entry.chunk, 0..<entry.chunk.count)
+        }
+        cursor = sequence
+    }
+}

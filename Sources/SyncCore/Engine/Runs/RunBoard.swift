@@ -1,0 +1,145 @@
+/// The presses of one button with `runs` (FORM.md, Buttons that answer).
+///
+///     press ──▶ waiting ──assign──▶ running ──finish──▶ done, failed, cancelled
+///                │  ▲                 │ │
+///                │  └──lost, again────┘ ├──timeout──▶ timedOut
+///                │                      └──lost──▶ lost
+///                ├──a later press, `latest`──▶ dropped
+///                ├──no handler in time──▶ unhandled
+///                └──cancel──▶ cancelled
+///
+/// Each transition is one revision of the form, but for `dropped`, which is part of the revision of
+/// the later press. A state without an arrow out of it is final: a press has one outcome. The
+/// machine reads no clock; it does not know handlers. What it keeps of a press that ended is only
+/// the last one.
+struct RunBoard: Sendable {
+    /// The presses that wait, in the order in which they will be assigned.
+    private(set) var waiting: [Run] = []
+    /// The presses that handlers hold, in the order of their assignment.
+    private(set) var running: [Run] = []
+    /// The press that ended last.
+    private(set) var last: Run?
+
+    /// Why a press is refused.
+    enum Refusal: Error {
+        /// Another press waits or runs.
+        case busy(Dot)
+        /// Too many presses wait.
+        case full
+    }
+
+    /// A button that nobody has pressed.
+    init() {}
+
+    /// A button with what the store has of it.
+    init(_ runs: [Run]) {
+        waiting = runs.filter { $0.state == .waiting }.sorted { Self.isEarlier($0, $1) }
+        running = runs.filter { $0.state == .running }.sorted { $0.beganAt < $1.beganAt }
+        last = runs.filter(\.state.isFinal).max(by: Run.endedEarlier)
+    }
+
+    /// The order of presses.
+    static func isEarlier(_ left: Run, _ right: Run) -> Bool {
+        left.pressedAt != right.pressedAt
+            ? left.pressedAt < right.pressedAt : left.press < right.press
+    }
+
+    /// Whether a press waits or runs.
+    var isActive: Bool { !waiting.isEmpty || !running.isEmpty }
+
+    /// The presses that wait or run.
+    var active: [Run] { running + waiting }
+
+    /// Bytes of the values that its presses keep.
+    var valueBytes: Int { active.reduce(0) { $0 + $1.values.count } }
+
+    /// A press that waits or runs.
+    subscript(press: Dot) -> Run? { active.first { $0.press == press } }
+
+    /// Whether another press is accepted now.
+    func admit(_ rules: RunRules, queueMax: Int) throws(Refusal) {
+        switch rules.mode {
+        case .one: if let other = active.first { throw .busy(other.press) }
+        case .queue: if waiting.count >= queueMax { throw .full }
+        case .latest: break
+        }
+    }
+
+    /// Adds a press. Returns the presses that it replaces, with their outcome.
+    mutating func add(_ run: Run, _ rules: RunRules) -> [Run] {
+        var dropped: [Run] = []
+        if rules.mode == .latest {
+            for other in waiting {
+                if let run = end(other.press, as: .dropped, at: run.at, in: run.revision) {
+                    dropped.append(run)
+                }
+            }
+        }
+        waiting.append(run)
+        return dropped
+    }
+
+    /// A handler gets a press that waits; `nil` if it does not wait.
+    ///
+    /// - Parameters:
+    ///   - at: The time in milliseconds since 1970-01-01T00:00Z.
+    ///   - steady: The time on the steady clock.
+    mutating func assign(
+        _ press: Dot, to handler: Author, _ ticket: RunTicket, at: Int64, steady: Int64
+    ) -> Run? {
+        guard let place = waiting.firstIndex(where: { $0.press == press }) else { return nil }
+        var run = waiting.remove(at: place)
+        run.state = .running
+        run.since = at
+        run.beganAt = steady
+        run.handler = handler
+        run.ticket = ticket
+        running.append(run)
+        return run
+    }
+
+    /// A press that runs waits again; `nil` if it does not run.
+    mutating func runAgain(_ press: Dot, at: Int64) -> Run? {
+        guard let place = running.firstIndex(where: { $0.press == press }) else { return nil }
+        var run = running.remove(at: place)
+        run.state = .waiting
+        run.since = at
+        run.handler = nil
+        run.ticket = nil
+        run.isAgain = true
+        let next = waiting.firstIndex { Self.isEarlier(run, $0) } ?? waiting.endIndex
+        waiting.insert(run, at: next)
+        return run
+    }
+
+    /// A press ends in a revision; `nil` if it has ended before.
+    mutating func end(
+        _ press: Dot, as state: RunState, at: Int64, in revision: UInt64, text: String? = nil,
+        status: Int64? = nil
+    ) -> Run? {
+        guard var run = self[press] else { return nil }
+        waiting.removeAll { $0.press == press }
+        running.removeAll { $0.press == press }
+        run.state = state
+        run.since = at
+        run.revision = revision
+        run.values = []
+        run.text = text
+        run.status = status
+        last = run
+        return run
+    }
+
+    /// The runs as readers see them.
+    var wire: ButtonRuns {
+        ButtonRuns(
+            waiting: Int64(waiting.count), running: running.map(\.wire), last: last?.wire)
+    }
+}
+
+/// The runs of a button as a cell keeps them: shared by both states of a form.
+final class SharedRuns: Sendable {
+    let board: RunBoard
+
+    init(_ board: RunBoard) { self.board = board }
+}

@@ -1,0 +1,159 @@
+// The notifications of buttons with `runs` (PROTOCOL.md, Runs).
+
+/// Params of `button.assigned`: a handler gets a press.
+public struct ButtonAssigned: Hashable, Sendable {
+    public var form: String
+    public var field: String
+    public var press: String
+    /// Proves who holds the run.
+    public var ticket: String
+    /// Who pressed.
+    public var by: WireAuthor
+    /// When.
+    public var at: Timestamp
+    public var message: String?
+    /// An earlier handler of this press was lost.
+    public var isAgain: Bool
+    /// The values of the form's fields when the button was pressed, without secrets.
+    public var values: JSON
+
+    /// A press for a handler.
+    public init(
+        form: String, field: String, press: String, ticket: String, by: WireAuthor, at: Timestamp,
+        message: String? = nil, isAgain: Bool = false, values: JSON
+    ) {
+        self.form = form
+        self.field = field
+        self.press = press
+        self.ticket = ticket
+        self.by = by
+        self.at = at
+        self.message = message
+        self.isAgain = isAgain
+        self.values = values
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        encode(into: &writer) { $0.value(values) }
+    }
+
+    func encode(into writer: inout JSONWriter, values: (inout JSONWriter) -> Void) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.member("field", field)
+        writer.member("press", press)
+        writer.member("ticket", ticket)
+        writer.key("by")
+        by.encode(into: &writer)
+        writer.member("at", at)
+        writer.member("message", message)
+        if isAgain { writer.member("again", true) }
+        writer.key("values")
+        values(&writer)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "params")
+        guard let at = try reader.moment("at") else {
+            throw reader.mistyped("at", "a moment of RFC 3339 in UTC")
+        }
+        self.init(
+            form: try reader.string("form"), field: try reader.string("field"),
+            press: try reader.string("press"), ticket: try reader.string("ticket"),
+            by: try WireAuthor(decoding: try reader.value("by")), at: at,
+            message: reader["message"]?.stringValue, isAgain: reader["again"]?.boolValue ?? false,
+            values: try reader.value("values"))
+    }
+}
+
+/// Params of `button.cancelled`: somebody wants a run to end, or it is over.
+public struct ButtonCancelled: Hashable, Sendable {
+    public var form: String
+    public var field: String
+    public var press: String
+    /// Who asked; `nil` if the daemon has ended the run.
+    public var by: WireAuthor?
+    /// How the run ended; `nil` while the handler decides.
+    public var state: RunState?
+
+    /// A run whose handler should stop.
+    public init(
+        form: String, field: String, press: String, by: WireAuthor? = nil, state: RunState? = nil
+    ) {
+        self.form = form
+        self.field = field
+        self.press = press
+        self.by = by
+        self.state = state
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.member("field", field)
+        writer.member("press", press)
+        if let by {
+            writer.key("by")
+            by.encode(into: &writer)
+        }
+        writer.member("state", state?.rawValue)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "params")
+        var by: WireAuthor?
+        if let json = reader["by"] { by = try WireAuthor(decoding: json) }
+        self.init(
+            form: try reader.string("form"), field: try reader.string("field"),
+            press: try reader.string("press"), by: by,
+            state: reader["state"]?.stringValue.flatMap(RunState.init(rawValue:)))
+    }
+}
+
+/// Params of the notification `button.progress`: how far a run is.
+public struct ButtonProgressed: Hashable, Sendable {
+    public var form: String
+    public var field: String
+    public var press: String
+    /// From 0 to 1; `nil` if the handler does not know.
+    public var fraction: DecimalNumber?
+    public var text: String?
+
+    /// The progress of a run.
+    public init(
+        form: String, field: String, press: String, fraction: DecimalNumber? = nil,
+        text: String? = nil
+    ) {
+        self.form = form
+        self.field = field
+        self.press = press
+        self.fraction = fraction
+        self.text = text
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.member("field", field)
+        writer.member("press", press)
+        writer.member("fraction", fraction.map(JSON.number))
+        writer.member("text", text)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "params")
+        self.init(
+            form: try reader.string("form"), field: try reader.string("field"),
+            press: try reader.string("press"), fraction: reader["fraction"]?.numberValue,
+            text: reader["text"]?.stringValue)
+    }
+}

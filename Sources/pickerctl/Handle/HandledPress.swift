@@ -1,0 +1,186 @@
+// The command of one press: its output, and when it must end.
+
+internal import Glibc
+internal import PickerClient
+internal import SyncCore
+
+/// A press with its running command.
+final class HandledPress {
+    let assigned: ButtonAssigned
+    /// The daemon has ended the run; its outcome is of no interest any more.
+    var isAbandoned = false
+    /// The last text of its output, and the last line of standard error.
+    private(set) var text: String?
+    private(set) var lastError: String?
+
+    private let process: ChildProcess
+    private var output: LineReader
+    private var errors: LineReader
+    private var progress: ProgressLine?
+    private var reportedAt: UInt64?
+    private var terminateDue: UInt64?
+    private var killDue: UInt64?
+
+    /// Seconds between two reports of progress.
+    private static let reportSeconds = 0.1
+
+    init(
+        _ assigned: ButtonAssigned, _ path: String, _ command: [String], _ environment: [String]
+    ) throws(Failure) {
+        self.assigned = assigned
+        var output = try LineReader(copiesTo: STDOUT_FILENO)
+        var errors = try LineReader(copiesTo: STDERR_FILENO)
+        do throws(Failure) {
+            process = try ChildProcess.start(
+                path: path, command, environment: environment, input: "", output: output.writer,
+                errors: errors.writer)
+        } catch {
+            output.close()
+            errors.close()
+            throw error
+        }
+        output.closeWriter()
+        errors.closeWriter()
+        (self.output, self.errors) = (output, errors)
+    }
+
+    deinit {
+        output.close()
+        errors.close()
+    }
+
+    /// The descriptors of its output that are still open.
+    var descriptors: [Int32] { [output.reader, errors.reader].filter { $0 >= 0 } }
+
+    /// When something is due (monotonic nanoseconds).
+    var deadline: UInt64? {
+        let report = progress == nil ? nil : reportedAt?.adding(seconds: Self.reportSeconds)
+        return [terminateDue, killDue, report].compactMap(\.self).min()
+    }
+
+    /// Reads output.
+    func read(_ descriptor: Int32) {
+        if descriptor == output.reader {
+            for line in output.take() { note(line) }
+        } else {
+            for line in errors.take() {
+                note(line)
+                lastError = ProgressLine.clean(line[...]) ?? lastError
+            }
+        }
+    }
+
+    private func note(_ line: String) {
+        let line = ProgressLine(line)
+        guard line.fraction != nil || line.text != nil else { return }
+        text = line.text ?? text
+        progress = ProgressLine(
+            fraction: line.fraction ?? progress?.fraction, text: line.text ?? progress?.text)
+    }
+
+    /// The newest progress, at most ten times a second.
+    func takeProgress(at now: UInt64) -> ProgressLine? {
+        if let reportedAt, now < reportedAt.adding(seconds: Self.reportSeconds) { return nil }
+        guard let line = progress else { return nil }
+        progress = nil
+        reportedAt = now
+        return line
+    }
+
+    // MARK: The end
+
+    /// How the command ended, if it has. What it left in its pipes is read first.
+    func ending() -> ChildProcess.Ending? {
+        guard let ending = process.ending() else { return nil }
+        for descriptor in descriptors { read(descriptor) }
+        // What it started and left behind ends with it.
+        process.signal(SIGKILL)
+        return ending
+    }
+
+    /// The daemon is gone: the command ends unless it comes back.
+    func endLater(seconds: Double) {
+        terminateDue = min(
+            terminateDue ?? .max, MonotonicClock.now().adding(seconds: seconds))
+    }
+
+    /// The daemon is back, and the run with it.
+    func staysAlive() { if killDue == nil { terminateDue = nil } }
+
+    /// The command ends now.
+    func endNow(graceSeconds: Double) {
+        if killDue != nil { return }
+        process.signal(SIGTERM)
+        terminateDue = nil
+        killDue = MonotonicClock.now().adding(seconds: graceSeconds)
+    }
+
+    /// Sends the signals that are due.
+    func endIfDue(at now: UInt64) {
+        if let due = terminateDue, now >= due { endNow(graceSeconds: ButtonHandler.graceSeconds) }
+        if let due = killDue, now >= due {
+            process.signal(SIGKILL)
+            killDue = .max
+        }
+    }
+
+    /// Ends the command at once.
+    func kill() { process.end(graceSeconds: 0) }
+}
+
+/// A pipe whose lines are read, and passed on to another descriptor.
+private struct LineReader {
+    private(set) var reader: Int32
+    private(set) var writer: Int32
+    private let copy: Int32
+    private var rest: [UInt8] = []
+
+    /// The most bytes of a line that are kept.
+    private static let lineBytesMax = 4096
+
+    init(copiesTo copy: Int32) throws(Failure) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw Failure(.unavailable, describe(errno: errno)) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        (reader, writer) = (ends[0], ends[1])
+        self.copy = copy
+    }
+
+    mutating func closeWriter() {
+        if writer >= 0 { Glibc.close(writer) }
+        writer = -1
+    }
+
+    mutating func close() {
+        closeWriter()
+        if reader >= 0 { Glibc.close(reader) }
+        reader = -1
+    }
+
+    /// The lines that have arrived; the last one without its end, when the pipe is at its end.
+    mutating func take() -> [String] {
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while reader >= 0 {
+            let count = Glibc.read(reader, &buffer, buffer.count)
+            if count > 0 {
+                _ = write(copy, buffer, count)
+                rest += buffer[..<count]
+                continue
+            }
+            if count < 0, errno == EINTR { continue }
+            if count == 0 {
+                close()
+                if !rest.isEmpty { rest.append(UInt8(ascii: "\n")) }
+            }
+            break
+        }
+        var lines: [String] = []
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            lines.append(String(decoding: rest[..<end].prefix(Self.lineBytesMax), as: UTF8.self))
+            rest.removeFirst(end + 1)
+        }
+        if rest.count > Self.lineBytesMax { rest.removeFirst(rest.count - Self.lineBytesMax) }
+        return lines
+    }
+}

@@ -1,0 +1,152 @@
+// Buttons with `runs`: the line below each, and the question before a run is cancelled.
+
+internal import SyncCore
+internal import TerminalUI
+
+/// The inputs of the line below a button with `runs`.
+struct RunLook: Equatable {
+    /// What the line begins with.
+    enum Mark: Equatable {
+        case none
+        case waits
+        /// The number of the spinner's picture.
+        case spins(Int)
+        /// Thousandths.
+        case runs(Int)
+        case done
+        case failed
+    }
+
+    var index: Int
+    var mark = Mark.none
+    var text = ""
+}
+
+extension LiveModel {
+    /// The buttons of a row that have runs.
+    func withRuns(_ row: [Int]) -> [Int] {
+        row.filter { presentation.definition.controls[$0].runsOfRoot(in: presentation.definition) }
+    }
+
+    /// The runs of a button, as the daemon told them.
+    private func runs(_ index: Int) -> ButtonRuns? {
+        presentation.state(presentation.definition.controls[index].id)?.runs
+    }
+
+    /// Whether the line of some button counts seconds.
+    var countsSeconds: Bool {
+        presentation.definition.controls.indices.contains { runs($0)?.running.isEmpty == false }
+    }
+
+    /// The line below a button.
+    func runLook(_ index: Int) -> RunLook {
+        var look = RunLook(index: index)
+        guard let runs = runs(index) else { return look }
+        var words: [String] = []
+        if let run = runs.running.first {
+            let seconds = max(
+                0, Int((around.clock().milliseconds - run.since.milliseconds) / 1_000))
+            let progress = presentation.progress[run.press]
+            look.mark = .spins(seconds)
+            if let fraction = progress?.fraction, let double = Double(fraction.description) {
+                look.mark = .runs(Int((double * 1_000).rounded()))
+                words.append("\(Int((double * 100).rounded())) %")
+            }
+            if let text = progress?.text { words.append(text) }
+            words.append(Self.clock(seconds))
+            words.append(run.handler.map { "by \($0.user)" } ?? "")
+            if runs.running.count > 1 { words.append("and \(runs.running.count - 1) more") }
+        } else if runs.waiting > 0 {
+            look.mark = .waits
+            words.append("waits for a handler")
+        } else if let last = runs.last {
+            look.mark = last.state == .done ? .done : .failed
+            words += [last.state.words, last.handler.map { "by \($0.user)" } ?? ""]
+            words += [around.localTime(last.since), last.text ?? ""]
+        }
+        if !runs.running.isEmpty, runs.waiting > 0 { words.append("\(runs.waiting) wait") }
+        look.text = words.filter { !$0.isEmpty }.joined(separator: "  ")
+        return look
+    }
+
+    /// Minutes and seconds: `0:12`.
+    static func clock(_ seconds: Int) -> String {
+        let rest = seconds % 60
+        return "\(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
+    }
+
+    /// The line below a button as a block.
+    func runLine(_ look: RunLook, _ environment: StyleEnvironment, columns: Int) -> StyledText {
+        let (glyphs, roles) = (environment.glyphs, environment.roles)
+        let mark: (String, CellStyle)
+        switch look.mark {
+        case .none: mark = (" ", roles.dim)
+        case .waits: mark = (glyphs.more, roles.dim)
+        case .spins(let step):
+            let pictures = glyphs.isASCII ? Array("|/-\\") : Array("◐◓◑◒")
+            mark = (String(pictures[step % pictures.count]), roles.accent)
+        case .runs(let thousandths):
+            let width = max(4, min(20, columns / 4))
+            let full = width * thousandths / 1_000
+            mark = (
+                String(repeating: glyphs.trackFilled, count: full)
+                    + String(repeating: glyphs.trackEmpty, count: width - full), roles.accent
+            )
+        case .done: mark = (glyphs.check, roles.success)
+        case .failed: mark = (glyphs.cross, roles.error)
+        }
+        return StyledText(mark.0, mark.1).appending("  " + look.text, roles.dim).truncated()
+    }
+
+    // MARK: - Cancelling
+
+    /// Asks before the run of the focused button is cancelled.
+    mutating func askToCancelRun() {
+        guard let index = focusedIndex, let runs = runs(index) else {
+            return say("there is no run here")
+        }
+        guard let press = runs.running.first?.press else {
+            return say(runs.waiting > 0 ? "the press waits for a handler" : "nothing runs")
+        }
+        question = .cancelRun(field: presentation.definition.controls[index].id, press: press)
+    }
+
+    mutating func cancelRun(_ field: String, _ press: String, _ commands: inout [LiveCommand]) {
+        request(
+            .buttonCancel(ButtonCancel(form: presentation.form, field: field, press: press)),
+            .cancelRun, &commands)
+    }
+
+    /// The daemon's answer to a cancellation.
+    mutating func sayCancelled(_ json: JSON) {
+        guard let result = try? RunResult(decoding: json) else { return }
+        say(
+            result.run.state == .running
+                ? "the handler was asked to stop" : "\(title(of: result.field)) is cancelled")
+    }
+}
+
+extension Control {
+    /// Whether it is a button with `runs`, or one that binds such a button.
+    func runsOfRoot(in definition: FormDefinition) -> Bool {
+        if case .binds(let root) = storage { return definition.controls[root].runs != nil }
+        return runs != nil
+    }
+}
+
+extension RunState {
+    /// The state in words.
+    var words: String {
+        switch self {
+        case .waiting: "waits"
+        case .running: "runs"
+        case .done: "done"
+        case .failed: "failed"
+        case .cancelled: "cancelled"
+        case .dropped: "replaced by a later press"
+        case .unhandled: "nobody handled it"
+        case .timedOut: "took too long"
+        case .lost: "lost: its handler is gone"
+        }
+    }
+}
