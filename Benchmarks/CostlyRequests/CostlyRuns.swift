@@ -1,6 +1,6 @@
 internal import SyncCore
 
-// Buttons with `runs`: as many as a snapshot has room for, each with as many presses as may wait.
+// Buttons with `runs`: as many as a snapshot holds, each with as many presses as may wait.
 
 private let buttons = 100
 

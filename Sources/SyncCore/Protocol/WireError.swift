@@ -124,7 +124,6 @@ extension WireError {
             writer.endArray()
         }
         writer.member("press", press)
-        writer.member("ended", ended)
         if resend { writer.member("resend", true) }
         writer.endObject()
         writer.endObject()

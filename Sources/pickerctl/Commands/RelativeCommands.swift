@@ -33,6 +33,7 @@ struct RelativeRequest: PlainRequest {
         }
         var changes: [Change] = []
         for field in fields { changes.append(Change(field: field.id, try action(field))) }
+        if waits { try session.require("runs") }
         if waits, let button = fields.first, button.json["runs"] == nil { throw .noRuns(button) }
         if let question = fields.first.flatMap(question) {
             try Console.confirm(question, isAgreed: isAgreed, orElse: .notPressed(names[0].field))
@@ -42,9 +43,7 @@ struct RelativeRequest: PlainRequest {
             StateSet(form: form, changes: changes, message: try session.message(message)))
         try report?.print(changes, result, session.console)
         guard waits, let button = fields.first else { return }
-        guard let press = result.fields[button.id]?.press else {
-            throw Failure(.unavailable, "this daemon does not know runs; upgrade it")
-        }
+        guard let press = result.fields[button.id]?.press else { throw .noRuns(button) }
         var waiter = PressWaiter(
             session, form, button, press: press,
             deadline: timeout.map { started.adding(seconds: $0) })

@@ -52,7 +52,9 @@ final class ButtonHandler {
     /// Handles presses until a signal; returns the exit status.
     func run() throws(Failure) -> Int32 {
         defer { job?.kill() }
+        try session.require("runs")
         session.client.subscribe(StateSubscribe(form: outline.id, fields: buttons))
+        askForPresses()
         while true {
             if let ending, job == nil, finishing == nil { return 128 + ending }
             let deadline = [job?.deadline, finishDue].compactMap(\.self).min()
@@ -81,10 +83,8 @@ final class ButtonHandler {
 
     private func handle(_ event: ClientEvent) throws(Failure) {
         switch event {
-        case .greeted(let greeting):
-            guard greeting.features.contains("runs") else {
-                throw Failure(.unavailable, "this daemon does not know runs; upgrade it")
-            }
+        case .greeted:
+            try session.require("runs")
             if isLost { session.console.note("connected again") }
             isLost = false
             askForPresses()

@@ -232,7 +232,7 @@ struct DefinitionMaker {
         case "go", "run":
             control = StoryControl(id, .button)
             control.runs = random.pick([nil, "one", "queue", "queue", "latest"])
-            if control.runs != nil, random.chance(60) { control.waitsFor = "7d" }
+            if control.runs != nil, random.chance(60) { control.waitsFor = "1d" }
         default:
             control = StoryControl(id, .label)
             control.shows = ["flavor", "count", "hue"]

@@ -374,7 +374,9 @@ extension StoryModel {
             serve(place)
             return outcome
         case "running":
-            forms[place].runs[field]?.change(run.write) { $0.canceller = peer.author }
+            forms[place].runs[field]?.change(run.write) {
+                $0.canceller = $0.canceller ?? peer.author
+            }
             if let holder = run.holder { cancel(holder, field, form, by: peer.author) }
             return result(of: run, field, form)
         default: throw StoryRefusal("conflict", form: form.name, field: field)

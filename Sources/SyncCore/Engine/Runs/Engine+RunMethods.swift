@@ -38,7 +38,7 @@ extension Engine {
             tickets: held.compactMap { $0.run.ticket?.text })
         answer(call) { result.encode(into: &$0) }
         for row in held {
-            if let author = runs.desk.cancellers[row.run.press] {
+            if let author = runs.desk.canceller(of: row.run.press) {
                 notify(connection.id, cancellation(of: row, form, by: author))
             }
         }
@@ -101,7 +101,11 @@ extension Engine {
             form: form.name, field: row.field)
         var writer = JSONWriter()
         row.run.wire.encode(into: &writer)
-        error.ended = .object(JSONObject([("run", (try? JSON(parsing: writer.take())) ?? .null)]))
+        var ended = JSONObject([("what", "run"), ("how", .string(row.run.state.rawValue))])
+        ended["by"] = row.run.handler.map { .string($0.user) }
+        ended["at"] = .string(Timestamp(milliseconds: row.run.since).description)
+        ended["run"] = try? JSON(parsing: writer.take())
+        error.ended = .object(ended)
         return error
     }
 
@@ -133,7 +137,7 @@ extension Engine {
         }
         let runs = runs(of: form)
         let stamp = clocks.newStamp()
-        let isCancelled = runs.desk.cancellers[row.run.press] != nil
+        let isCancelled = runs.desk.canceller(of: row.run.press) != nil
         let state: RunState =
             params.outcome == .done ? .done : isCancelled ? .cancelled : .failed
         var board = form.working.board(index)
@@ -180,7 +184,8 @@ extension Engine {
             serveRuns(of: form)
         case .running:
             let runs = runs(of: form)
-            runs.desk.askToCancel(dot, author)
+            runs.desk.askToCancel(
+                dot, RunDesk.Cancellation(author: author, revision: form.working.revision))
             answer(call, with: row, of: form)
             if let holder = runs.desk.holder(of: dot) {
                 tell(holder, cancellation(of: row, form, by: author), of: form)

@@ -43,7 +43,7 @@ extension Engine {
     /// Writes the outcome of a press, and forgets the oldest one beyond the limit.
     func noteEnd(_ row: RunRow, of form: LiveForm) {
         let runs = runs(of: form)
-        runs.release(row.run.press)
+        runs.release(row.run.press, in: row.run.revision)
         note(row.encoded, as: RunRow.name(row.run.press), of: form)
         if let old = runs.noteEnd(of: row.run.press, atMost: configuration.limits.outcomesMax) {
             note(nil, as: RunRow.name(old), of: form)
@@ -56,7 +56,7 @@ extension Engine {
     func serveRuns(of form: LiveForm) {
         guard meetsDeadlines, form.isEditable, form.failureReport == nil else { return }
         let runs = runs(of: form)
-        runs.forgetReleased { form.committed.runningPresses }
+        runs.committed(form.committed.revision)
         let time = clocks.steadyMilliseconds()
         while let step = runs.desk.next(
             form.working.busyButtons, at: time,
@@ -107,7 +107,7 @@ extension Engine {
         case .runAgain(let press, let index):
             var board = form.working.board(index)
             guard let run = board.runAgain(press, at: stamp.milliseconds) else { return }
-            runs.release(press, waitsAgain: true)
+            runs.release(press, in: form.working.revision + 1, waitsAgain: true)
             let row = revise(form, index, board, run, by: daemon(for: run), stamp)
             note(row.encoded, as: RunRow.name(press), of: form)
         case .end(let press, let index, let state):
@@ -252,7 +252,7 @@ extension Engine {
 
     /// The form is as it was committed: runs are held by those who held them then.
     func rollBackRuns(of form: LiveForm) {
-        form.runs?.rolledBack(running: form.working.runningPresses) { connections[$0] != nil }
+        form.runs?.rolledBack(to: form.working) { connections[$0] != nil }
     }
 
     /// The runs of a form as the store has them.

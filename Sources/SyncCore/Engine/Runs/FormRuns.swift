@@ -5,8 +5,8 @@ final class FormRuns {
     var progress = ProgressBoard()
     /// The presses that have ended, oldest first. Some may be gone after a failed batch.
     private(set) var ended: [Dot] = []
-    /// Who held runs whose end is not committed yet.
-    private var released: [Dot: ConnectionID] = [:]
+    /// What was known of runs whose end may not be committed yet, with the revision of the end.
+    private var released: [(press: Dot, revision: UInt64, hold: RunDesk.Hold)] = []
 
     /// - Parameter restored: What the store has of the form's runs.
     init(reclaimMilliseconds: Int64, restored: [Run] = []) {
@@ -14,10 +14,9 @@ final class FormRuns {
         ended = restored.filter(\.state.isFinal).sorted(by: Run.endedEarlier).map(\.press)
     }
 
-    /// A run has ended or waits again.
-    func release(_ press: Dot, waitsAgain: Bool = false) {
-        released[press] = desk.holder(of: press)
-        desk.release(press, waitsAgain: waitsAgain)
+    /// A run has ended or waits again, in that revision.
+    func release(_ press: Dot, in revision: UInt64, waitsAgain: Bool = false) {
+        released.append((press, revision, desk.release(press, waitsAgain: waitsAgain)))
         progress.remove(press)
     }
 
@@ -27,24 +26,23 @@ final class FormRuns {
         return ended.count > max ? ended.removeFirst() : nil
     }
 
-    /// Forgets who held runs that do not run after a failed batch either.
-    ///
-    /// - Parameter running: The runs in the committed state.
-    func forgetReleased(but running: () -> Set<Dot>) {
-        if released.isEmpty { return }
-        let running = running()
-        released = released.filter { running.contains($0.key) }
-    }
+    /// The revisions up to this one are committed.
+    func committed(_ revision: UInt64) { released.removeAll { $0.revision <= revision } }
 
-    /// A batch has failed: these runs are under way again, held by those who held them.
-    func rolledBack(running: Set<Dot>, isConnected: (ConnectionID) -> Bool) {
-        for (press, id) in released where running.contains(press) && isConnected(id) {
-            desk.hold(press, id)
-        }
-        released = [:]
-        desk.forgetAll(but: running)
+    /// A batch has failed: the runs are those of the committed state, held by those who held them.
+    func rolledBack(to state: FormState, isConnected: (ConnectionID) -> Bool) {
+        committed(state.revision)
+        let running = state.runningPresses
+        let waiting = Set(
+            state.definition.runButtons.lazy.flatMap { state.board($0).waiting.map(\.press) })
+        // The first end of a press was that of the run in the committed state.
+        let holds = Dictionary(released.map { ($0.press, $0.hold) }) { first, _ in first }
+        desk.rolledBack(
+            holds, running: running, waiting: waiting, revision: state.revision,
+            isConnected: isConnected)
+        released = []
         progress.removeAll(but: running)
-        ended.removeAll(where: running.contains)
+        ended.removeAll { running.contains($0) || waiting.contains($0) }
     }
 }
 

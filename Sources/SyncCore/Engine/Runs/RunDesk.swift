@@ -35,6 +35,20 @@ struct RunDesk {
         case end(Dot, of: Int, as: RunState)
     }
 
+    /// Who was the first to ask that a run be cancelled.
+    struct Cancellation {
+        let author: Author
+        /// The last revision before it: the request is answered when that is committed.
+        let revision: UInt64
+    }
+
+    /// What the desk knows of a run.
+    struct Hold {
+        let holder: ConnectionID?
+        let lostAt: Int64?
+        let cancellation: Cancellation?
+    }
+
     /// How long a press waits for a handler.
     private enum Wait {
         /// A handler of its button is connected.
@@ -50,8 +64,7 @@ struct RunDesk {
     /// Runs without a handler, and when they are lost.
     private var away: [Dot: Int64] = [:]
     private var waits: [Dot: Wait] = [:]
-    /// Who asked to cancel a run.
-    private(set) var cancellers: [Dot: Author] = [:]
+    private var cancellations: [Dot: Cancellation] = [:]
     /// The earliest time at which something is due; `nil` if nothing is.
     private(set) var deadline: Int64?
 
@@ -108,24 +121,52 @@ struct RunDesk {
     }
 
     /// Somebody asked to cancel a run.
-    mutating func askToCancel(_ press: Dot, _ author: Author) { cancellers[press] = author }
-
-    /// A run has ended or waits again. Its handler is free, behind the others.
-    mutating func release(_ press: Dot, waitsAgain: Bool = false) {
-        away[press] = nil
-        cancellers[press] = nil
-        waits[press] = waitsAgain ? .attended : nil
-        guard let id = holders.removeValue(forKey: press),
-            let place = handlers.firstIndex(where: { $0.id == id })
-        else { return }
-        handlers.append(handlers.remove(at: place))
+    mutating func askToCancel(_ press: Dot, _ cancellation: Cancellation) {
+        if cancellations[press] == nil { cancellations[press] = cancellation }
     }
 
-    /// After a failed batch, only what is still so counts.
-    mutating func forgetAll(but running: Set<Dot>) {
+    /// Who asked to cancel a run.
+    func canceller(of press: Dot) -> Author? { cancellations[press]?.author }
+
+    /// A run has ended or waits again. Its handler is free, behind the others.
+    ///
+    /// - Returns: What a failed batch brings back.
+    @discardableResult
+    mutating func release(_ press: Dot, waitsAgain: Bool = false) -> Hold {
+        waits[press] = waitsAgain ? .attended : nil
+        let hold = Hold(
+            holder: holders.removeValue(forKey: press), lostAt: away.removeValue(forKey: press),
+            cancellation: cancellations.removeValue(forKey: press))
+        if let place = handlers.firstIndex(where: { $0.id == hold.holder }) {
+            handlers.append(handlers.remove(at: place))
+        }
+        return hold
+    }
+
+    /// A batch has failed.
+    ///
+    /// - Parameters:
+    ///   - released: The runs of which the batch was to have the end.
+    ///   - running: The presses that run in the committed state.
+    ///   - waiting: Those that wait in it.
+    ///   - revision: The committed revision.
+    mutating func rolledBack(
+        _ released: [Dot: Hold], running: Set<Dot>, waiting: Set<Dot>, revision: UInt64,
+        isConnected: (ConnectionID) -> Bool
+    ) {
+        // Their handlers never heard of them.
+        for press in holders.keys where waiting.contains(press) { waits[press] = .attended }
+        for (press, hold) in released {
+            holders[press] = hold.holder.flatMap { isConnected($0) ? $0 : nil }
+            away[press] = hold.lostAt
+            cancellations[press] = hold.cancellation
+        }
+        waits = waits.filter { waiting.contains($0.key) }
         holders = holders.filter { running.contains($0.key) }
         away = away.filter { running.contains($0.key) }
-        cancellers = cancellers.filter { running.contains($0.key) }
+        cancellations = cancellations.filter {
+            running.contains($0.key) && $0.value.revision <= revision
+        }
     }
 
     // MARK: - What happens next

@@ -162,6 +162,72 @@ import Testing
             """#)
     }
 
+    @Test("a failed batch takes back the end of a run: its handler holds it, cancelled as before")
+    func failedEnd() throws {
+        try play(
+            #""runs":"queue""#,
+            #"""
+            ops> button.handle {"form":"deploy"}
+            ops< {"result":"*"}
+            alice> state.set {"form":"deploy","changes":[{"field":"start","press":true}]}
+            alice< {"result":{"fields":{"start":{"press":"$press"}}}}
+            ops< {"method":"button.assigned","params":{"ticket":"$ticket"}}
+            alice> button.cancel {"form":"deploy","field":"start","press":"$press"}
+            alice< {"result":{"state":"running"}}
+            ops< {"method":"button.cancelled","params":{"press":"$press"}}
+            hold
+            ops> button.finish {"press":"$press","ticket":"$ticket","outcome":"failed"}
+            fail
+            ops< {"error":{"data":{"kind":"unavailable"}}}
+            release
+            pass 60000
+            alice> button.outcome {"form":"deploy","press":"$press"}
+            alice< {"result":{"state":"running"}}
+            ops> button.finish {"press":"$press","ticket":"$ticket","outcome":"failed"}
+            ops< {"result":{"state":"cancelled"}}
+            """#)
+    }
+
+    @Test("a failed batch takes back an assignment: the press waits, and is assigned again")
+    func failedAssignment() throws {
+        try play(
+            #""runs":"queue","waitsFor":"10s""#,
+            #"""
+            alice> state.set {"form":"deploy","changes":[{"field":"start","press":true}]}
+            alice< {"result":{"fields":{"start":{"press":"$press"}}}}
+            hold
+            ops> button.handle {"form":"deploy"}
+            ops< {"result":{"fields":["start"]}}
+            fail
+            release
+            ops< {"method":"button.assigned","params":{"press":"$press","ticket":"$ticket"}}
+            ops> button.finish {"press":"$press","ticket":"$ticket","outcome":"done"}
+            ops< {"result":{"state":"done"}}
+            """#)
+    }
+
+    @Test("a failed batch takes back that somebody asked to cancel a run")
+    func failedCancel() throws {
+        try play(
+            #""runs":"queue""#,
+            #"""
+            ops> button.handle {"form":"deploy"}
+            ops< {"result":"*"}
+            alice> state.set {"form":"deploy","changes":[{"field":"start","press":true}]}
+            alice< {"result":{"fields":{"start":{"press":"$press"}}}}
+            ops< {"method":"button.assigned","params":{"ticket":"$ticket"}}
+            hold
+            root> state.set {"form":"deploy","changes":[{"field":"version","value":"2"}]}
+            alice> button.cancel {"form":"deploy","field":"start","press":"$press"}
+            fail
+            root< {"error":{"data":{"kind":"unavailable"}}}
+            alice< {"error":{"data":{"kind":"unavailable"}}}
+            release
+            ops> button.finish {"press":"$press","ticket":"$ticket","outcome":"failed"}
+            ops< {"result":{"state":"failed"}}
+            """#)
+    }
+
     @Test("timeout: the daemon ends the run and tells the handler")
     func timeout() throws {
         try play(

@@ -2,7 +2,7 @@ import EngineTestKit
 import SyncCore
 import Testing
 
-// The sixth example of docs/RELIABILITY.md, Presses: handlers and daemons that are killed.
+// Handlers and daemons that are killed (docs/PROTOCOL.md, Runs).
 
 /// A program that handles a button: it works on one press at a time and keeps its tickets.
 private final class HandlerProgram {
