@@ -299,8 +299,8 @@ extension LiveModel {
     /// A line for each of these buttons with `runs`. It is there before the first press, so that a
     /// press moves nothing.
     private func append(
-        runsBelow row: [VisibleControl], to column: inout DrawnColumn, _ environment: StyleEnvironment,
-        _ drawn: inout DrawnParts
+        runsBelow row: [VisibleControl], to column: inout DrawnColumn,
+        _ environment: StyleEnvironment, _ drawn: inout DrawnParts
     ) {
         let columns = column.columns
         for index in withRuns(row.map(\.index)) {
