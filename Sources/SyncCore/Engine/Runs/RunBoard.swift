@@ -51,7 +51,9 @@ struct RunBoard: Sendable {
     var active: [Run] { running + waiting }
 
     /// Bytes of the values that its presses keep.
-    var valueBytes: Int { active.reduce(0) { $0 + $1.values.count } }
+    var valueBytes: Int {
+        running.reduce(0) { $0 + $1.values.count } + waiting.reduce(0) { $0 + $1.values.count }
+    }
 
     /// A press that waits or runs.
     subscript(press: Dot) -> Run? { active.first { $0.press == press } }

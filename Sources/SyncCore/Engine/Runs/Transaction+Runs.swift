@@ -33,6 +33,8 @@ extension Transaction {
                     "\(runTerms.queueMax) presses of \(id) wait already (queueMax); try later")
             }
         }
+        // All presses of a transaction keep the same values.
+        guard runPresses.isEmpty else { return }
         let kept = form.working.busyButtons.reduce(0) { $0 + $1.board.valueBytes }
         if kept >= runTerms.queueBytesMax {
             throw .limit(
