@@ -36,6 +36,7 @@ struct FormPresentation {
         var isVisible: Bool
         var isEnabled: Bool
         var lease: FieldLease?
+        var runs: ButtonRuns?
         /// The controls whose stored values it depends on.
         var sources: Set<Int>
     }
@@ -79,13 +80,14 @@ extension FormPresentation {
             sources.insert(source)
             return stored(source)
         }
+        let state = state(definition.controls[index].id)
         var reading = Reading(
             shown: definition.shown(index, values: value),
             text: percent(value(index), index)
                 ?? definition.displayText(of: index, values: value),
             isVisible: definition.isVisible(index, values: value),
             isEnabled: definition.isEnabled(index, values: value),
-            lease: state(definition.controls[index].id)?.lease, sources: [])
+            lease: state?.lease, runs: state?.runs, sources: [])
         reading.sources = sources
         return reading
     }
@@ -131,6 +133,9 @@ extension FormPresentation {
 
     /// The lease of a control's value.
     func lease(_ index: Int) -> FieldLease? { readings[index].lease }
+
+    /// The runs of a button.
+    func runs(_ index: Int) -> ButtonRuns? { readings[index].runs }
 
     /// When values end by themselves.
     var leaseEnds: [Timestamp] { readings.compactMap { $0.lease?.until } }

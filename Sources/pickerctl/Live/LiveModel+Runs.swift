@@ -29,9 +29,7 @@ extension LiveModel {
     }
 
     /// The runs of a button, as the daemon told them.
-    private func runs(_ index: Int) -> ButtonRuns? {
-        presentation.state(presentation.definition.controls[index].id)?.runs
-    }
+    private func runs(_ index: Int) -> ButtonRuns? { presentation.runs(index) }
 
     /// Whether the line of some button counts seconds.
     var countsSeconds: Bool {
