@@ -5,7 +5,7 @@ import Testing
 
 @testable import pickerctl
 
-@Suite("handle and press --wait")
+@Suite("handle and press --wait", .timeLimit(.minutes(5)))
 struct HandleTests {
     let bench: Bench
 

@@ -15,9 +15,9 @@ struct RequestMaker {
     static let weights: [(method: String, weight: Int)] = [
         ("state.set", 300), ("state.lease", 50), ("form.apply", 60), ("form.delete", 16),
         ("form.setOptions", 24),
-        ("state.undo", 40), ("state.redo", 40), ("state.subscribe", 60), ("state.get", 20),
+        ("state.undo", 40), ("state.redo", 70), ("state.subscribe", 60), ("state.get", 20),
         ("state.unsubscribe", 8), ("state.history", 16), ("state.reveal", 8),
-        ("presence.update", 24), ("button.handle", 30), ("button.progress", 12),
+        ("presence.update", 24), ("button.handle", 30), ("button.progress", 40),
         ("button.finish", 24), ("button.cancel", 24), ("button.outcome", 24), ("form.list", 6),
         ("form.watch", 10), ("form.get", 10),
         ("hello", 10), ("ping", 4), ("server.status", 5), ("server.backup", 4),

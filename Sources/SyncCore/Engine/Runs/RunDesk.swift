@@ -53,8 +53,8 @@ struct RunDesk {
     private enum Wait {
         /// A handler of its button is connected.
         case attended
-        /// None is, until this time.
-        case until(Int64)
+        /// None is, since then. However short the button's own time is, it waits this long.
+        case alone(since: Int64, atLeast: Int64)
     }
 
     let reclaimMilliseconds: Int64
@@ -231,15 +231,17 @@ struct RunDesk {
                     waits[run.press] = .attended
                     continue
                 }
-                let until: Int64
+                let since: Int64
+                let least: Int64
                 switch waits[run.press] {
-                case .until(let time): until = time
+                case .alone(let time, let atLeast): (since, least) = (time, atLeast)
                 // The handler may come back.
-                case .attended:
-                    until = now + max(button.rules.waitsForMilliseconds, reclaimMilliseconds)
-                case nil: until = now + button.rules.waitsForMilliseconds
+                case .attended: (since, least) = (now, reclaimMilliseconds)
+                case nil: (since, least) = (now, 0)
                 }
-                waits[run.press] = .until(until)
+                waits[run.press] = .alone(since: since, atLeast: least)
+                // By the definition in force, as a timeout is.
+                let until = since + max(button.rules.waitsForMilliseconds, least)
                 if isDue(until, at: now) {
                     return .end(run.press, of: button.index, as: .unhandled)
                 }

@@ -137,6 +137,17 @@ private func ticket(_ number: UInt64) -> RunTicket {
         #expect(next(at: 10_005, may: false) == .end(Dot(replica, 2), of: 4, as: .unhandled))
     }
 
+    @Test("a form that changes how long presses wait changes it for those that wait already")
+    mutating func waitsForChanges() {
+        rules.waitsForMilliseconds = 10_000
+        press(1, at: 0)
+        #expect(next(at: 0) == nil && desk.deadline == 10_000)
+        rules.waitsForMilliseconds = 60_000
+        #expect(next(at: 10_000) == nil && desk.deadline == 60_000)
+        rules.waitsForMilliseconds = 0
+        #expect(next(at: 10_001) == .end(Dot(replica, 1), of: 4, as: .unhandled))
+    }
+
     @Test("a press that a handler could have taken waits for it to come back")
     mutating func handlerLeaves() {
         desk.handle(first, nil)
