@@ -22,6 +22,8 @@ final class Subscription {
     var position: Position
     /// Its index in its audience.
     var index: UInt32 = 0
+    /// The newest progress of runs that was sent.
+    var progressCursor: UInt32 = 0
     /// The slot of the answer to `state.subscribe`. Notifications come after it (PROTOCOL.md, What
     /// you can rely on).
     let answer: AnswerQueue.Slot
@@ -29,8 +31,6 @@ final class Subscription {
     private let selection: Selection?
     /// See `presenceCursor`; `.max` means `nil`.
     private var presenceAt: UInt64
-    /// The newest progress of runs that was sent.
-    var progressCursor: UInt64 = 0
 
     /// Some fields of a form.
     private final class Selection {

@@ -56,6 +56,19 @@ struct RequestTests {
         .stateUndo(StateUndo(form: "a")),
         .stateRedo(StateUndo(form: "a", field: "b", scope: .anyone, idempotencyKey: "k")),
         .stateReveal(StateReveal(form: "a", field: "b")),
+        .buttonHandle(ButtonHandle(form: "a")),
+        .buttonHandle(ButtonHandle(form: "a", fields: [], tickets: ["1-2-3", "1-f-0"])),
+        .buttonProgress(
+            ButtonProgress(
+                press: "3f9a.1:7", ticket: "1-2-3", fraction: DecimalNumber("0.42")!,
+                text: "copying é")),
+        .buttonProgress(ButtonProgress(press: "3f9a.1:7", ticket: "1-2-3", text: "9 files")),
+        .buttonFinish(ButtonFinish(press: "3f9a.1:7", ticket: "1-2-3", outcome: .done)),
+        .buttonFinish(
+            ButtonFinish(
+                press: "3f9a.1:7", ticket: "1-2-3", outcome: .failed, text: "no disk", status: -1)),
+        .buttonCancel(ButtonCancel(form: "a", field: "b", press: "3f9a.1:7")),
+        .buttonOutcome(ButtonOutcome(form: "a", press: "3f9a.1:7")),
         .presenceUpdate(PresenceUpdate(form: "a", focus: nil)),
         .presenceUpdate(
             PresenceUpdate(form: "a", focus: "b", draft: .number(DecimalNumber("0.5")!))),
@@ -92,6 +105,23 @@ struct RequestTests {
             "params"
         ),
         ("state.lease", #"{"form":"a","field":"b","until":"soon"}"#, .invalidParams, "until"),
+        ("button.handle", "{}", .invalidParams, "form"),
+        ("button.handle", #"{"form":"a","fields":"b"}"#, .invalidParams, "fields"),
+        ("button.progress", #"{"press":"p","ticket":"t"}"#, .invalidParams, "params"),
+        (
+            "button.progress", #"{"press":"p","ticket":"t","fraction":1.01}"#, .invalidParams,
+            "fraction"
+        ),
+        (
+            "button.progress", #"{"press":"p","ticket":"t","text":"\u001b"}"#, .invalidParams,
+            "text"
+        ),
+        ("button.finish", #"{"press":"p","ticket":"t"}"#, .invalidParams, "outcome"),
+        (
+            "button.finish", #"{"press":"p","ticket":"t","outcome":"lost"}"#, .invalidParams,
+            "outcome"
+        ),
+        ("button.cancel", #"{"form":"a","field":"b"}"#, .invalidParams, "press"),
         ("hello", "{}", .invalidParams, "protocol"),
         ("hello", #"{"protocol":1}"#, .invalidParams, "client"),
         ("hello", #"{"protocol":"1","client":"x"}"#, .invalidParams, "protocol"),
