@@ -1,8 +1,9 @@
 internal import SyncCore
 
-// Buttons with `runs`: as many as a snapshot holds, each with as many presses as may wait.
+// Buttons with `runs`, each with as many presses as may wait: so many that the values that their
+// presses keep are just below `queueBytesMax`.
 
-private let buttons = 100
+private let buttons = 85
 
 private let buttonForm = apply(
     texts(buttons) { #"{"id":"b\#($0)","type":"button","runs":"queue","waitsFor":"1d"}"# })
@@ -10,7 +11,7 @@ private let buttonForm = apply(
 /// One press of each button.
 private let pressAll = set(texts(buttons) { #"{"field":"b\#($0)","press":true}"# })
 
-/// Ten thousand presses wait.
+/// 8,500 presses wait.
 private let fullQueues = [buttonForm] + Array(repeating: pressAll, count: 100)
 
 let runCases: [CostlyRequest] = [

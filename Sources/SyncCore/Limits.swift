@@ -180,7 +180,7 @@ extension Limits {
             \.draftsPerSecondMax),
         .init("queueMax", "presses", "size of the store, per button", 1...10_000, \.queueMax),
         .init(
-            "queueBytesMax", "bytes", "values of waiting presses, per form",
+            "queueBytesMax", "bytes", "values of presses, per form",
             65_536...(1 << 40), \.queueBytesMax),
         .init(
             "outcomesMax", "presses", "size of the store, per form", 1...10_000, \.outcomesMax),

@@ -103,6 +103,7 @@ extension Engine {
     func leave(_ subscription: Subscription) {
         let form = subscription.form
         form.remove(subscription)
+        form.runs?.forget(subscription)
         subscription.connection.addPageBytes(-subscription.pageBytes)
         subscription.position = .ended
         subscription.connection.account.subscriptions -= 1
@@ -140,8 +141,7 @@ extension Engine {
             subscription.sentPresence(upTo: cursor)
         }
         if let runs = form.runs, output.byteCount < bytesMax {
-            runs.progress.read(
-                from: &subscription.progressCursor, filter: subscription.filter, into: &output)
+            runs.readProgress(for: subscription, into: &output)
         }
     }
 

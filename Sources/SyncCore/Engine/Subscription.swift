@@ -22,8 +22,6 @@ final class Subscription {
     var position: Position
     /// Its index in its audience.
     var index: UInt32 = 0
-    /// The newest progress of runs that was sent.
-    var progressCursor: UInt32 = 0
     /// The slot of the answer to `state.subscribe`. Notifications come after it (PROTOCOL.md, What
     /// you can rely on).
     let answer: AnswerQueue.Slot
@@ -137,7 +135,5 @@ final class Subscription {
     }
 
     /// Whether there is progress of runs that was not sent.
-    private var hasProgress: Bool {
-        form.runs.map { progressCursor < $0.progress.sequence } ?? false
-    }
+    private var hasProgress: Bool { form.runs?.hasProgress(for: self) ?? false }
 }

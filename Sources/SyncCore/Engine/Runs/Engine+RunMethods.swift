@@ -16,7 +16,7 @@ extension Engine {
         let runs = runs(of: form)
         var held: [RunRow] = []
         let active = state.busyButtons
-        scheduler.spend(active.reduce(0) { $0 + $1.board.active.count } >> 4, connection.account)
+        scheduler.spend(active.reduce(0) { $0 + $1.board.running.count } >> 4, connection.account)
         for text in params.tickets {
             guard let ticket = RunTicket(text) else { continue }
             for button in active {

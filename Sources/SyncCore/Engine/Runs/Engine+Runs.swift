@@ -247,7 +247,30 @@ extension Engine {
                 }
             }
         }
+        moveOutcomes(of: form, before: before)
         serveRuns(of: form)
+    }
+
+    /// The outcomes of a button follow it to its new name. Without the button they are past.
+    private func moveOutcomes(of form: LiveForm, before: FormState) {
+        let state = form.working
+        var names: [String: String?] = [:]
+        for index in before.definition.runButtons {
+            guard let runs = before.cells[index].runs else { continue }
+            let place = state.definition.runButtons.first { state.cells[$0].runs === runs }
+            let id = before.definition.controls[index].id
+            let name = place.map { state.definition.controls[$0].id }
+            if name != id { names.updateValue(name, forKey: id) }
+        }
+        if names.isEmpty { return }
+        for (press, bytes) in state.ongoing.rows(ofKind: RunRow.kind) {
+            guard var row = try? RunRow(decoding: bytes), row.run.state.isFinal, !row.isPast,
+                let name = names[row.field]
+            else { continue }
+            row.field = name ?? row.field
+            row.isPast = name == nil
+            note(row.encoded, as: OngoingName(kind: RunRow.kind, id: press), of: form)
+        }
     }
 
     /// The form is as it was committed: runs are held by those who held them then.
@@ -258,18 +281,18 @@ extension Engine {
     /// The runs of a form as the store has them.
     func restoreRuns(of form: LiveForm, _ state: FormState) throws(EngineStartError) {
         var byField: [String: [Run]] = [:]
+        var all: [Run] = []
         for (id, bytes) in state.ongoing.rows(ofKind: RunRow.kind) {
             do {
                 let row = try RunRow(decoding: bytes)
-                byField[row.field, default: []].append(row.run)
+                all.append(row.run)
+                if !row.isPast { byField[row.field, default: []].append(row.run) }
             } catch {
                 throw EngineStartError("press \(id) of form \(form.name) cannot be read: \(error)")
             }
         }
-        if byField.isEmpty { return }
-        form.runs = FormRuns(
-            reclaimMilliseconds: reclaimMilliseconds,
-            restored: byField.sorted { $0.key < $1.key }.flatMap(\.value))
+        if all.isEmpty { return }
+        form.runs = FormRuns(reclaimMilliseconds: reclaimMilliseconds, restored: all)
         for index in state.definition.runButtons {
             guard let runs = byField[state.definition.controls[index].id] else { continue }
             state.cells[index] = state.cells[index].with(RunBoard(runs))

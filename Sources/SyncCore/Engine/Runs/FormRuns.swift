@@ -2,7 +2,10 @@
 /// handles or presses has none. Confined to the loop.
 final class FormRuns {
     var desk: RunDesk
-    var progress = ProgressBoard()
+    var progress = ProgressBoard() { didSet { if progress.isEmpty { sent = [:] } } }
+    /// The newest progress that was sent to each subscriber, while there is any. Not part of
+    /// `Subscription`, because most forms have no progress.
+    private var sent: [ObjectIdentifier: UInt64] = [:]
     /// The presses that have ended, oldest first. Some may be gone after a failed batch.
     private(set) var ended: [Dot] = []
     /// What was known of runs whose end may not be committed yet, with the revision of the end.
@@ -19,6 +22,27 @@ final class FormRuns {
         released.append((press, revision, desk.release(press, waitsAgain: waitsAgain)))
         progress.remove(press)
     }
+
+    // MARK: - Progress
+
+    /// Whether there is progress that was not sent to a subscriber.
+    func hasProgress(for subscription: Subscription) -> Bool {
+        !progress.isEmpty && sent[ObjectIdentifier(subscription)] ?? 0 < progress.sequence
+    }
+
+    /// Adds the progress that was not sent to a subscriber to a write.
+    func readProgress(for subscription: Subscription, into output: inout Output) {
+        if progress.isEmpty { return }
+        let id = ObjectIdentifier(subscription)
+        var cursor = sent[id] ?? 0
+        progress.read(from: &cursor, filter: subscription.filter, into: &output)
+        sent[id] = cursor
+    }
+
+    /// A subscriber is gone.
+    func forget(_ subscription: Subscription) { sent[ObjectIdentifier(subscription)] = nil }
+
+    // MARK: - Outcomes
 
     /// Notes the end of a press; returns the one whose outcome is forgotten for it.
     func noteEnd(of press: Dot, atMost max: Int) -> Dot? {

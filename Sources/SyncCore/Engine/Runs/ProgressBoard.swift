@@ -18,12 +18,12 @@ struct ProgressBoard {
         let field: Int
         var chunk: FrameChunk
         /// `nil` until it is told.
-        var sequence: UInt32?
+        var sequence: UInt64?
     }
 
     private var entries: [Entry] = []
-    /// The number of the newest progress that is told: at ten a second, 32 bits last for 13 years.
-    private(set) var sequence: UInt32 = 0
+    /// The number of the newest progress that is told.
+    private(set) var sequence: UInt64 = 0
     private var toldAt: Int64?
     private var hasFresh = false
 
@@ -31,6 +31,9 @@ struct ProgressBoard {
     var deadline: Int64? {
         hasFresh ? (toldAt ?? .min) &+ (toldAt == nil ? 0 : Self.periodMilliseconds) : nil
     }
+
+    /// Whether there is no progress of any run.
+    var isEmpty: Bool { entries.isEmpty }
 
     /// Notes the progress of a run as a notification.
     mutating func note(_ press: Dot, field: Int, _ frame: [UInt8]) {
@@ -68,7 +71,7 @@ struct ProgressBoard {
     }
 
     /// Adds what a subscriber has not been told to a write; moves its cursor.
-    func read(from cursor: inout UInt32, filter: FieldNumbers?, into output: inout Output) {
+    func read(from cursor: inout UInt64, filter: FieldNumbers?, into output: inout Output) {
         guard cursor < sequence else { return }
         for entry in entries {
             guard let told = entry.sequence, told > cursor,

@@ -72,6 +72,8 @@ struct RunRow: CausalityCodable {
 
     var field: String
     var run: Run
+    /// It has ended, and its button is gone: another one of that id does not show it.
+    var isPast = false
 
     /// The name of the row of a press.
     static func name(_ press: Dot) -> OngoingName { OngoingName(kind: kind, id: press.description) }
@@ -102,6 +104,7 @@ struct RunRow: CausalityCodable {
         writer.flag(run.isAgain)
         writer.optional(run.text) { $0.string($1) }
         writer.optional(run.status) { $0.signed($1) }
+        writer.flag(isPast)
     }
 
     init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
@@ -137,6 +140,7 @@ struct RunRow: CausalityCodable {
         run.status = try reader.optional { reader throws(CausalityDecodeError) in
             try reader.signed()
         }
+        isPast = try reader.flag()
     }
 }
 

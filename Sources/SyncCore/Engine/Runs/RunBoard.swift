@@ -19,6 +19,8 @@ struct RunBoard: Sendable {
     private(set) var running: [Run] = []
     /// The press that ended last.
     private(set) var last: Run?
+    /// Bytes of the values that the presses that wait or run keep.
+    private(set) var valueBytes = 0
 
     /// Why a press is refused.
     enum Refusal: Error {
@@ -36,6 +38,7 @@ struct RunBoard: Sendable {
         waiting = runs.filter { $0.state == .waiting }.sorted { Self.isEarlier($0, $1) }
         running = runs.filter { $0.state == .running }.sorted { $0.beganAt < $1.beganAt }
         last = runs.filter(\.state.isFinal).max(by: Run.endedEarlier)
+        valueBytes = active.reduce(0) { $0 + $1.values.count }
     }
 
     /// The order of presses.
@@ -50,18 +53,18 @@ struct RunBoard: Sendable {
     /// The presses that wait or run.
     var active: [Run] { running + waiting }
 
-    /// Bytes of the values that its presses keep.
-    var valueBytes: Int {
-        running.reduce(0) { $0 + $1.values.count } + waiting.reduce(0) { $0 + $1.values.count }
-    }
+    /// The press that waits or runs, and was added last.
+    var newest: Run? { waiting.last ?? running.last }
 
     /// A press that waits or runs.
-    subscript(press: Dot) -> Run? { active.first { $0.press == press } }
+    subscript(press: Dot) -> Run? {
+        running.first { $0.press == press } ?? waiting.first { $0.press == press }
+    }
 
     /// Whether another press is accepted now.
     func admit(_ rules: RunRules, queueMax: Int) throws(Refusal) {
         switch rules.mode {
-        case .one: if let other = active.first { throw .busy(other.press) }
+        case .one: if let other = running.first ?? waiting.first { throw .busy(other.press) }
         case .queue: if waiting.count >= queueMax { throw .full }
         case .latest: break
         }
@@ -78,6 +81,7 @@ struct RunBoard: Sendable {
             }
         }
         waiting.append(run)
+        valueBytes += run.values.count
         return dropped
     }
 
@@ -122,6 +126,7 @@ struct RunBoard: Sendable {
         guard var run = self[press] else { return nil }
         waiting.removeAll { $0.press == press }
         running.removeAll { $0.press == press }
+        valueBytes -= run.values.count
         run.state = state
         run.since = at
         run.revision = revision

@@ -60,7 +60,7 @@ extension Transaction {
         let state = form.working
         let text = state.valuesText
         // Presses between which nothing has changed share one copy.
-        let kept = state.busyButtons.lazy.compactMap { $0.board.active.last?.values }
+        let kept = state.busyButtons.lazy.compactMap { $0.board.newest?.values }
         let values = kept.first { $0 == text } ?? text
         var rows: [RunRow] = []
         for press in runPresses {

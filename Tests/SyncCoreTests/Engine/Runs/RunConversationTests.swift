@@ -267,6 +267,36 @@ import Testing
             """#)
     }
 
+    @Test("outcomes follow a button to its new name, and are not those of another button")
+    func outcomesOfRenamedButtons() throws {
+        try play(
+            #""runs":"queue""#,
+            #"""
+            alice> state.set {"form":"deploy","changes":[{"field":"start","press":true}]}
+            alice< {"result":{"fields":{"start":{"press":"$press"}}}}
+            root> form.apply {"definition":{"form":"deploy","fields":[{"id":"launch","was":"start","type":"button","runs":"queue"}]}}
+            root< {"result":{"created":false}}
+            crash
+            connect root
+            root> button.outcome {"form":"deploy","press":"$press"}
+            root< {"result":{"field":"launch","state":"unhandled"}}
+            root> state.get {"form":"deploy"}
+            root< {"result":{"fields":{"launch":{"runs":{"waiting":0,"last":{"press":"$press"}}}}}}
+            root> form.apply {"definition":{"form":"deploy","fields":[{"id":"other","type":"toggle"}]}}
+            root< {"result":{"removed":["launch"]}}
+            root> form.apply {"definition":{"form":"deploy","fields":[{"id":"launch","type":"button","runs":"queue"}]}}
+            root< {"result":{"added":["launch"]}}
+            root> state.get {"form":"deploy"}
+            root< {"result":{"fields":{"launch":{"runs":{"waiting":0,"!last":0}}}}}
+            crash
+            connect root
+            root> state.get {"form":"deploy"}
+            root< {"result":{"fields":{"launch":{"runs":{"waiting":0,"!last":0}}}}}
+            root> button.outcome {"form":"deploy","press":"$press"}
+            root< {"result":{"field":"launch","state":"unhandled"}}
+            """#)
+    }
+
     @Test("progress is told to a subscriber that comes later, and ten times a second")
     func progress() throws {
         try play(

@@ -202,7 +202,7 @@ private func ticket(_ number: UInt64) -> RunTicket {
 }
 
 @Suite struct ProgressBoardTests {
-    private func told(_ board: ProgressBoard, _ cursor: inout UInt32) -> [String] {
+    private func told(_ board: ProgressBoard, _ cursor: inout UInt64) -> [String] {
         var output = Output()
         board.read(from: &cursor, filter: nil, into: &output)
         return output.segments.map { segment in
@@ -215,7 +215,7 @@ private func ticket(_ number: UInt64) -> RunTicket {
     @Test("ten a second, the newest of each run, and to a late subscriber too")
     func coalesced() {
         var board = ProgressBoard()
-        var cursor: UInt32 = 0
+        var cursor: UInt64 = 0
         board.note(Dot(replica, 1), field: 0, Array("1".utf8))
         #expect(board.tell(at: 1_000) && told(board, &cursor) == ["1"])
         for step in 2...9 { board.note(Dot(replica, 1), field: 0, Array("\(step)".utf8)) }
@@ -224,7 +224,7 @@ private func ticket(_ number: UInt64) -> RunTicket {
         #expect(told(board, &cursor) == [])
         #expect(board.tell(at: 1_100) && told(board, &cursor) == ["9", "x"])
         #expect(board.deadline == nil)
-        var late: UInt32 = 0
+        var late: UInt64 = 0
         board.remove(Dot(replica, 1))
         #expect(told(board, &late) == ["x"])
         #expect(told(board, &cursor) == [])
