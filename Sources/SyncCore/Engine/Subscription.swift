@@ -74,8 +74,8 @@ final class Subscription {
     /// Whether its filter has to be matched against new names. Nothing is sent until then.
     var isFilterStale: Bool { selection?.isStale ?? false }
 
-    /// Whether it gets no presence, and its filter can be used.
-    var wantsChangesOnly: Bool { presenceAt == .max && !isFilterStale }
+    /// Whether it gets no presence, there is no progress for it, and its filter can be used.
+    var wantsChangesOnly: Bool { presenceAt == .max && !isFilterStale && !hasProgress }
 
     /// Notes that the form may have new names. Returns whether they have to be matched.
     func noteNames(_ names: FieldNames) -> Bool {
