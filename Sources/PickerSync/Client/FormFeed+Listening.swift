@@ -12,6 +12,8 @@ struct FieldListener: Sendable {
         case change(@Sendable (FieldState?, FieldState) -> Void)
         /// One call for each press; presses in a gap are skipped.
         case press(@Sendable () -> Void)
+        /// Works on each press that the daemon gives to this program.
+        case run(@Sendable (AssignedPress) async throws -> Void)
         /// Whether the control has anybody's focus.
         case editing(@Sendable (Bool) -> Void)
     }
@@ -83,6 +85,7 @@ extension FormFeed {
             state.opening = []
         }
         for open in opening { open(nil) }
+        handlePresses()
         if isFirst {
             tellInitial(listeners)
             return
@@ -109,6 +112,7 @@ extension FormFeed {
             defer { (state.isOnline, state.isAway) = (true, false) }
             return state.isOnline
         }
+        handlePresses()
         if !wasOnline { tell(.reconnected) }
     }
 
@@ -119,6 +123,7 @@ extension FormFeed {
             state.replica.disconnected()
             return state.isOnline && state.isOpen
         }
+        runner.disconnected()
         if wasOnline { tell(.disconnected) }
     }
 
@@ -176,7 +181,7 @@ extension FormFeed {
                     let after = Presses(field: change.state)?.count ?? before
                     guard isContinuous, after > before else { continue }
                     tellPresses(after.subtractingReportingOverflow(before), action, listener)
-                case .editing: break
+                case .run, .editing: break
                 }
             }
         }
@@ -233,6 +238,7 @@ extension FormFeed {
             state.listeners = []
             return state.opening
         }
+        runner.cancelAll()
         for open in opening { open(error ?? .notOpen) }
         tell(.ended(error))
     }
@@ -246,6 +252,7 @@ extension FormFeed {
                 state.readers[id].flatMap { $0.owner == attachment ? $0.queue : nil }
             }
         }
+        handlePresses()
         for reader in readers { reader.send(.ended(nil)) }
     }
 }

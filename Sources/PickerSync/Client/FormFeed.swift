@@ -16,6 +16,7 @@ internal import Synchronization
 final class FormFeed: Sendable {
     let name: String
     let machine: FormMachine
+    let runner: PressRunner
 
     struct State {
         var replica = FormReplica()
@@ -36,6 +37,8 @@ final class FormFeed: Sendable {
         /// Why the form is not followed any more; `nil` while it is.
         var end: FormError?
         var hasPresence = false
+        /// Whether this program has asked the daemon for presses.
+        var handlesPresses = false
         /// Numbers of the attachments that are not closed.
         var attachments: Set<UInt64> = []
         var opening: [@Sendable (FormError?) -> Void] = []
@@ -51,6 +54,7 @@ final class FormFeed: Sendable {
     init(name: String, machine: FormMachine) {
         self.name = name
         self.machine = machine
+        runner = PressRunner(form: name, machine: machine)
     }
 
     // MARK: Reading

@@ -172,6 +172,7 @@ extension FormAttachment {
         guard isOpen else { return }
         done(nil)
         feed.tellInitial(listeners)
+        feed.handlePresses()
     }
 
     /// Binds properties to this form, unless one of them cannot show its value.

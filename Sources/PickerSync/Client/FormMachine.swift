@@ -142,7 +142,9 @@ public final class FormMachine: Sendable {
         case .resumed(let result): feed(result.form)?.resumed()
         case .changed(let change): feed(change.form)?.changed(change)
         case .presence(let change): feed(change.form)?.presenceChanged(change)
-        case .assigned, .cancelled, .progress: break
+        case .assigned(let press): assigned(press)
+        case .cancelled(let press): feed(press.form)?.runner.cancel(press.press)
+        case .progress: break
         case .formChanged(let change):
             switch change.content {
             case .defined(let content):

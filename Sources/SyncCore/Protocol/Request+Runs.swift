@@ -89,6 +89,17 @@ public struct ButtonOutcome: Hashable, Sendable {
     }
 }
 
+extension ButtonProgress {
+    /// A text of any program as `text` accepts it: one line without control characters, and without
+    /// space around it. `nil` if nothing is left.
+    public static func line(_ text: some StringProtocol) -> String? {
+        var text = text.drop { $0.isWhitespace }
+        while text.last?.isWhitespace ?? false { text.removeLast() }
+        if text.isEmpty { return nil }
+        return String(text).escapedForDisplay().cut(toBytes: RequestBounds().textBytesMax)
+    }
+}
+
 // MARK: - Decoding
 
 extension ButtonHandle {

@@ -65,7 +65,7 @@ final class HandledPress {
         } else {
             for line in errors.take() {
                 note(line)
-                lastError = ProgressLine.clean(line[...]) ?? lastError
+                lastError = ButtonProgress.line(line) ?? lastError
             }
         }
     }

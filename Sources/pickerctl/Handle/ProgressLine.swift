@@ -19,7 +19,7 @@ struct ProgressLine: Equatable {
         let rest = line.dropFirst(number.count)
         if let percent = Int64(number), percent <= 100, rest.first == "%" {
             fraction = DecimalNumber(significand: Int128(percent), exponent: -2)
-            text = Self.clean(rest.dropFirst())
+            text = ButtonProgress.line(rest.dropFirst())
             return
         }
         let all = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }
@@ -29,17 +29,9 @@ struct ProgressLine: Equatable {
         {
             let thousandths = Int128(done) * 1_000 / Int128(total)
             fraction = DecimalNumber(significand: thousandths, exponent: -3)
-            text = Self.clean(after)
+            text = ButtonProgress.line(after)
             return
         }
-        text = Self.clean(line)
-    }
-
-    /// A text as the protocol accepts it; `nil` if nothing is left.
-    static func clean(_ text: Substring) -> String? {
-        var text = text.drop { $0.isWhitespace }
-        while text.last?.isWhitespace ?? false { text.removeLast() }
-        if text.isEmpty { return nil }
-        return String(text).escapedForDisplay().cut(toBytes: RequestBounds().textBytesMax)
+        text = ButtonProgress.line(line)
     }
 }
