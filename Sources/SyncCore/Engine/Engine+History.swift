@@ -106,7 +106,8 @@ extension HistoryPage.Entry {
             changes: changes.map { change in
                 HistoryPage.Change(
                     field: change.field, value: change.state.value, was: change.was,
-                    isConcurrent: record.concurrent.contains { $0.isSameBytes(as: change.field) })
+                    isConcurrent: record.concurrent.contains { $0.isSameBytes(as: change.field) },
+                    run: record.run)
             }, message: told.message)
     }
 

@@ -215,13 +215,20 @@ public struct HistoryPage: Hashable, Sendable {
         public var was: JSON?
         /// The value lost against a concurrent one.
         public var isConcurrent: Bool
+        /// The run of the button that was assigned, has ended or waits again, in an entry of the
+        /// kind `run`.
+        public var run: ButtonRun?
 
         /// A change from `was` to `value`.
-        public init(field: String, value: JSON?, was: JSON?, isConcurrent: Bool = false) {
+        public init(
+            field: String, value: JSON?, was: JSON?, isConcurrent: Bool = false,
+            run: ButtonRun? = nil
+        ) {
             self.field = field
             self.value = value
             self.was = was
             self.isConcurrent = isConcurrent
+            self.run = run
         }
     }
 
@@ -271,6 +278,10 @@ extension HistoryPage.Entry {
             writer.member("value", change.value)
             writer.member("was", change.was)
             if change.isConcurrent { writer.member("concurrent", true) }
+            if let run = change.run {
+                writer.key("run")
+                run.encode(into: &writer)
+            }
             writer.endObject()
         }
         writer.endArray()
@@ -288,9 +299,13 @@ extension HistoryPage.Entry {
             kind: try reader.string("kind"),
             changes: try reader.each("changes") { json, path throws(DecodeError) in
                 let change = try WireReader(json, path)
+                var run: ButtonRun?
+                if let json = change["run"] {
+                    run = try ButtonRun(decoding: json, path: "\(path).run")
+                }
                 return HistoryPage.Change(
                     field: try change.string("field"), value: change["value"], was: change["was"],
-                    isConcurrent: change["concurrent"]?.boolValue ?? false)
+                    isConcurrent: change["concurrent"]?.boolValue ?? false, run: run)
             }, message: reader["message"]?.stringValue)
     }
 }

@@ -184,13 +184,13 @@ struct HistoryRequest: PlainRequest {
         try console.safeLine("\(entry.revision)  \(at)  \(by)  \(Self.text(entry))\(why)")
     }
 
-    /// The changes of an entry: the values of a set, the number of fields of an apply, because an
-    /// apply of a new form touches all fields.
+    /// The changes of an entry: the values of a set, the state of a run, the number of fields of an
+    /// apply, because an apply of a new form touches all fields.
     static func text(_ entry: HistoryPage.Entry) -> String {
         if entry.changes.isEmpty { return entry.kind }
         let changes = Table.joined(entry.changes.map(text), by: ", ")
         switch entry.kind {
-        case "set": return changes
+        case "set", "run": return changes
         case "apply" where entry.changes.count > 1:
             return "apply: \(entry.changes.count) fields"
         default: return "\(entry.kind) \(changes)"
@@ -198,6 +198,7 @@ struct HistoryRequest: PlainRequest {
     }
 
     static func text(_ change: HistoryPage.Change) -> String {
+        if let run = change.run { return "\(change.field) \(run.sentence)" }
         var text = change.field
         if let value = change.value { text += "=\(ValueText.bare(value))" }
         if let was = change.was { text += " (was \(ValueText.short(was)))" }

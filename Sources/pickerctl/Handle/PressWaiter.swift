@@ -108,7 +108,7 @@ extension ButtonRun {
         case .dropped: "was replaced by a later press"
         case .unhandled: "was not handled; start pickerctl handle"
         case .timedOut: "took too long\(by)"
-        case .lost: "was lost: its handler\(by) is gone"
+        case .lost: "was lost: its handler\(handler.map { " \($0.user)" } ?? "") is gone"
         }
     }
 }

@@ -128,11 +128,15 @@ extension LiveModel {
         let roles = environment.roles
         let peer = presentation.peer(entry.by)
         let arrow = environment.glyphs.isASCII ? "->" : "→"
-        var text = ""
-        if let was = change.was { text += "\(Self.brief(valueText(was, of: index))) \(arrow) " }
-        text += change.value.map { Self.brief(valueText($0, of: index)) } ?? Template.dash
+        var text = change.run?.sentence ?? ""
+        if change.run == nil {
+            if let was = change.was {
+                text += "\(Self.brief(valueText(was, of: index))) \(arrow) "
+            }
+            text += change.value.map { Self.brief(valueText($0, of: index)) } ?? Template.dash
+        }
         if change.isConcurrent { text += " (concurrent, not kept)" }
-        if entry.kind != "set" { text += "  \(entry.kind)" }
+        if entry.kind != "set", change.run == nil { text += "  \(entry.kind)" }
         return StyledText(entry.at.map { around.localTime($0) } ?? "", roles.dim)
             .appending("  ", roles.dim)
             .appending(

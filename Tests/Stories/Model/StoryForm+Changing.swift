@@ -262,10 +262,14 @@ extension StoryForm {
     }
 
     /// Adds a revision that changed no value of these fields; the first derive from the others.
-    mutating func noteRevision(_ order: [String], _ author: StoryAuthor) {
+    mutating func noteRevision(
+        _ order: [String], _ run: StoryRun, _ author: StoryAuthor
+    ) {
         let changes = order.map { change($0, reading($0), was: shown($0).value) }
         let roots = order.filter { definition.targets($0) == [$0] }
-        let entries = roots.map { historic($0, shown($0).value, was: shown($0).value) }
+        let entries = roots.map {
+            historic($0, shown($0).value, was: shown($0).value, run: run)
+        }
         let notice = StoryWire.notification(
             "state.changed",
             [
@@ -279,11 +283,12 @@ extension StoryForm {
     }
 
     private func historic(
-        _ id: String, _ value: JSON, was: JSON?, isConcurrent: Bool = false
+        _ id: String, _ value: JSON, was: JSON?, isConcurrent: Bool = false, run: StoryRun? = nil
     ) -> JSON {
         var object = JSONObject([("field", .string(id)), ("value", value)])
         if definition.control(id)?.kind != .secure { object["was"] = was }
         if isConcurrent { object["concurrent"] = true }
+        object["run"] = run.map { .object($0.json) }
         return .object(object)
     }
 }

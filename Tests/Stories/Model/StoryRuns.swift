@@ -117,13 +117,13 @@ extension StoryForm {
     }
 
     /// Makes a revision because the runs of a button have changed.
-    mutating func reviseRuns(_ id: String, by author: StoryAuthor) {
+    mutating func reviseRuns(_ id: String, _ run: StoryRun, by author: StoryAuthor) {
         revision += 1
         let order = definition.controls.map(\.id).filter { other in
             definition.control(other)?.kind == .button && definition.targets(other) == [id]
         }
         for one in order { touches[one] = (revision, author) }
-        noteRevision(order, author)
+        noteRevision(order, run, author)
     }
 
     /// The place of a press: its button and what is known of it.
@@ -179,7 +179,7 @@ extension StoryModel {
         running.holder = connection
         forms[place].runs[field]?.waiting.removeFirst()
         forms[place].runs[field]?.running.append(running)
-        forms[place].reviseRuns(field, by: peer.author)
+        forms[place].reviseRuns(field, running, by: peer.author)
         publish(place)
         let notice = StoryWire.notification(
             "button.assigned",
@@ -222,7 +222,7 @@ extension StoryModel {
         guard let run = forms[place].runs[field]?.end(write, as: state) else { return }
         forms[place].ended.append((field, run))
         free(holder, place)
-        forms[place].reviseRuns(field, by: author)
+        forms[place].reviseRuns(field, run, by: author)
         publish(place)
     }
 
