@@ -7,7 +7,7 @@ public enum AllRows {
     static let compiled: [any Row] = [
         CrashRow(), PowerCutRow(), SimulationRow(), StoriesRow(), FullDiskRow(), SyncFailureRow(),
         RetryRow(),
-        MetadataRow(),
+        MetadataRow(), PressRow(),
         RestartRow(), DayRow(), ClockRow(), WatchRow(),
     ]
 
