@@ -53,6 +53,22 @@ struct HandleTests {
         #expect(press.err.contains(": no disk"), "\(press.err)")
     }
 
+    @Test("a press that is cancelled ends the command, and the handler says who did it")
+    func cancelled() throws {
+        let script = "echo $PICKERSYNC_PRESS; sleep 600"
+        let handler = try bench.launch(["handle", "start", "--", "/bin/sh", "-c", script])
+        let press = try bench.launch(["press", "start", "--wait"])
+        let lines = handler.read(until: "\n").split(separator: "\n")
+        _ = try WireClient(bench.socket).call(
+            "button.cancel",
+            ["form": "deploy", "field": "start", "press": String(try #require(lines.first))])
+        let outcome = press.outcome()
+        #expect(outcome.status == 130, "\(outcome.err)")
+        handler.signal(SIGTERM)
+        let err = handler.outcome().err
+        #expect(err.contains(" was cancelled by \(NSUserName())\n"), "\(err)")
+    }
+
     @Test("each other outcome has its exit status")
     func statuses() throws {
         #expect(try bench.run("press", "now", "--wait").status == 69)

@@ -98,6 +98,7 @@ final class ButtonHandler {
         case .assigned(let assigned): try start(assigned)
         case .cancelled(let cancelled):
             guard let job, job.assigned.press == cancelled.press else { return }
+            session.console.note("press \(cancelled.press) \(Self.words(cancelled))")
             if cancelled.state != nil { job.isAbandoned = true }
             job.endNow(graceSeconds: Self.graceSeconds)
         case .formChanged(let change) where change.form == outline.id:
@@ -108,6 +109,12 @@ final class ButtonHandler {
         case .subscriptionRefused(_, let error): throw Failure(error)
         default: break
         }
+    }
+
+    /// Why a run is to end, after the name of the press.
+    private static func words(_ cancelled: ButtonCancelled) -> String {
+        if cancelled.state == .timedOut { return "takes too long" }
+        return cancelled.by.map { "was cancelled by \($0.user)" } ?? "has ended"
     }
 
     private func askForPresses() {

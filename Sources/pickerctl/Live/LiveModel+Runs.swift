@@ -62,7 +62,7 @@ extension LiveModel {
             words += [last.state.words, last.handler.map { "by \($0.user)" } ?? ""]
             words += [around.localTime(last.since), last.text ?? ""]
         }
-        if !runs.running.isEmpty, runs.waiting > 0 { words.append("\(runs.waiting) wait") }
+        if !runs.running.isEmpty, runs.waiting > 0 { words.append("\(runs.waiting) waiting") }
         look.text = words.filter { !$0.isEmpty }.joined(separator: "  ")
         return look
     }

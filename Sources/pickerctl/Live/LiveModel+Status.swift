@@ -87,8 +87,8 @@ extension LiveModel {
             return control.isReadOnly ? joined(["read-only", words]) : words
         case .secure: return "a secret, which is never shown"
         case .button(let button):
-            return button.question(titled: control.title) == nil
-                ? "runs at once for everybody" : "asks before it runs"
+            if button.question(titled: control.title) != nil { return "asks before it runs" }
+            return button.runs == nil ? "runs at once for everybody" : "a handler works on it"
         case .label: return nil
         }
     }

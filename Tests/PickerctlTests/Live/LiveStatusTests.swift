@@ -20,6 +20,7 @@ private let form = """
           - {id: token, type: secure, label: Token}
           - {id: start, type: button, label: Start}
           - {id: stop, type: button, label: Stop, role: destructive}
+          - {id: deploy, type: button, label: Deploy, runs: queue}
     """
 
 @Suite("what the status line and the pages say")
@@ -40,7 +41,7 @@ struct LiveStatusTests {
             ("on", "on or off"), ("load", "read-only · 0 to 1"), ("region", "one of 6 options"),
             ("city", "one of 3 options"), ("flavor", "one of 2 options"),
             ("token", "a secret, which is never shown"), ("start", "runs at once for everybody"),
-            ("stop", "asks before it runs"),
+            ("stop", "asks before it runs"), ("deploy", "a handler works on it"),
         ])
     func described(field: String, words: String) throws {
         var bench = try LiveBench(form, columns: 100, lines: 40)
