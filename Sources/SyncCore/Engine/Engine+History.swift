@@ -107,7 +107,7 @@ extension HistoryPage.Entry {
                 HistoryPage.Change(
                     field: change.field, value: change.state.value, was: change.was,
                     isConcurrent: record.concurrent.contains { $0.isSameBytes(as: change.field) },
-                    run: record.run)
+                    run: record.runs.first)
             }, message: told.message)
     }
 

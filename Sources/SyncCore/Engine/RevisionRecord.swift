@@ -40,8 +40,9 @@ final class RevisionRecord: Sendable {
     /// The edit that an undo or redo goes back to, if it was one. Once others have undone it, the
     /// store does not return it for the journal, but its author's redo remains ended.
     let redoEnd: UndoJournal.RedoEnd?
-    /// The run that was assigned, has ended or waits again.
-    let run: ButtonRun?
+    /// The run that was assigned, has ended or waits again; at most one. A list, because an optional
+    /// would cost each edit its size.
+    let runs: [ButtonRun]
 
     /// Everything that a revision touched, for subscribers with a filter.
     let touched: Few<String>
@@ -52,7 +53,7 @@ final class RevisionRecord: Sendable {
         kind: Kind, at: Int64, by: Author, session: String? = nil, derived: [String] = [],
         concurrent: [String] = [], undo: Few<UndoStep> = Few(), undoes: UInt64? = nil,
         isPartialUndo: Bool = false, skipped: [String] = [],
-        redoEnd: UndoJournal.RedoEnd? = nil, run: ButtonRun? = nil,
+        redoEnd: UndoJournal.RedoEnd? = nil, runs: [ButtonRun] = [],
         touched: Few<String> = Few(), touchesAll: Bool = false
     ) {
         self.kind = kind
@@ -66,7 +67,7 @@ final class RevisionRecord: Sendable {
         self.isPartialUndo = isPartialUndo
         self.skipped = skipped
         self.redoEnd = redoEnd
-        self.run = run
+        self.runs = runs
         self.touched = touched
         self.touchesAll = touchesAll
     }
@@ -79,7 +80,7 @@ extension RevisionRecord {
     var bytesEstimate: Int {
         var bytes = 160 + by.user.utf8.count + (session?.utf8.count ?? 0)
         if let redoEnd { bytes += 50 + (redoEnd.owner.session?.utf8.count ?? 0) }
-        if let run { bytes += 200 + (run.text?.utf8.count ?? 0) }
+        for run in runs { bytes += 200 + (run.text?.utf8.count ?? 0) }
         for place in touched.indices { bytes += touched[place].utf8.count + 3 }
         for place in undo.indices { bytes += undo[place].bytesEstimate }
         return bytes
@@ -111,7 +112,7 @@ extension RevisionRecord {
             writer.key("redoEnd")
             redoEnd.encode(into: &writer)
         }
-        if let run {
+        for run in runs {
             writer.key("run")
             run.encode(into: &writer)
         }
@@ -134,7 +135,8 @@ extension RevisionRecord {
             undoes: json["takesBack"]?.integerValue.flatMap(UInt64.init(exactly:)),
             skipped: strings("skipped"),
             redoEnd: json["redoEnd"].flatMap(UndoJournal.RedoEnd.init(json:)),
-            run: json["run"].flatMap { try? ButtonRun(decoding: $0, path: "run") },
+            runs: [json["run"].flatMap { try? ButtonRun(decoding: $0, path: "run") }]
+                .compactMap(\.self),
             touched: Few(strings("touched")), touchesAll: json["all"]?.boolValue ?? false)
     }
 }

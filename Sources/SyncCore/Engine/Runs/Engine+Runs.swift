@@ -156,7 +156,7 @@ extension Engine {
         let ids = order.map { definition.controls[$0].id }
         let record = RevisionRecord(
             kind: .run, at: stamp.milliseconds, by: author,
-            derived: ids.filter { $0 != definition.controls[index].id }, run: run.wire,
+            derived: ids.filter { $0 != definition.controls[index].id }, runs: [run.wire],
             touched: Few(ids))
         let changes = order.map {
             Transaction.Outcome.Change(text: state.text($0), was: state.shown($0).value)
