@@ -78,6 +78,9 @@ let writingCases: [CostlyRequest] = [
     },
     CostlyRequest(.stateSet, "all-tags", setup: [tagsForm]) { setTags },
     CostlyRequest(.stateSet, "all-tags-again", setup: [tagsForm, setTags, setTags]) { setTags },
+    CostlyRequest(.stateSet, "all-texts-again", setup: [textTagsForm, setTextTags, setTextTags]) {
+        setTextTags
+    },
     CostlyRequest(.stateSet, "tag-by-tag", setup: [tagsForm, setTags]) {
         set(
             texts(10_000) {
@@ -152,6 +155,14 @@ private let buttonForm = apply([#"{"id":"b","type":"button"}"#])
 private let tagsForm = apply(
     [#"{"id":"m","type":"picker","multiple":true,"options":\#(options(20_000))}"#])
 private let setTags = set([#"{"field":"m","value":\#(options(20_000))}"#])
+/// Tags that are texts, alike but for their ends, in another order than that of their bytes.
+private let textTags =
+    "["
+    + texts(12_000) { #""\#(String(repeating: "t", count: 20))\#(10_000 + $0 * 7 % 12_000)""# }
+    .joined(separator: ",") + "]"
+private let textTagsForm = apply(
+    [#"{"id":"m","type":"picker","multiple":true,"options":\#(textTags)}"#])
+private let setTextTags = set([#"{"field":"m","value":\#(textTags)}"#])
 private let pickerForm = apply([#"{"id":"p","type":"picker","options":\#(options(50_000))}"#])
 private let sourcesForm = apply(
     texts(1_000) { #"{"id":"a\#($0)","type":"toggle"}"# }

@@ -189,10 +189,27 @@ private let definitionCases: [CostlyRequest] = [
         request: {
             call(.formSetOptions, #"{"form":"f","field":"p","options":\#(options(50_000))}"#)
         }),
+    CostlyRequest(.formSetOptions, "default-gone", setup: [optionsForm()]) {
+        call(.formSetOptions, #"{"form":"f","field":"p","options":\#(options(50_000))}"#)
+    },
+    CostlyRequest(
+        .formApply, "keeps-options",
+        setup: [
+            optionsForm(),
+            call(.formSetOptions, #"{"form":"f","field":"p","options":\#(options(50_000))}"#),
+        ],
+        request: { optionsForm(#","default":true"#) }),
     CostlyRequest(.formDelete, "wide", setup: [wideForm]) {
         call(.formDelete, #"{"form":"f"}"#)
     },
 ]
+
+/// A picker whose default only the options of the file have, and many fields.
+private func optionsForm(_ more: String = "") -> String {
+    apply(
+        [#"{"id":"p","type":"picker","options":["x"],"default":"x"}"#]
+            + texts(wideCount) { #"{"id":"\#(wideID($0))","type":"toggle"\#(more)}"# })
+}
 
 /// Fields of which each is enabled by all others being complete.
 func conditions(_ count: Int) -> String {

@@ -5,9 +5,18 @@ internal import CPCRE2
 /// The bytes of a pattern: what an item may look at is told by how it is written.
 final class PatternItems: Sendable {
     private let bytes: [UInt8]
+    /// By place: that of the next `}`, or the end. Each step of a match asks for it.
+    private let braces: [Int]
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
+        var braces = Array(repeating: bytes.count, count: bytes.count)
+        var next = bytes.count
+        for place in bytes.indices.reversed() {
+            if bytes[place] == UInt8(ascii: "}") { next = place }
+            braces[place] = next
+        }
+        self.braces = braces
     }
 
     /// What one character costs that an item is tried on: a class is looked through.
@@ -18,7 +27,7 @@ final class PatternItems: Sendable {
     func mayFailLate(at place: Int, length: Int) -> Bool {
         guard place >= 0, length > 1, place + length <= bytes.count else { return false }
         if bytes[place + length - 1] == UInt8(ascii: "}") { return true }
-        if length > 2, bytes[place..<place + length].contains(UInt8(ascii: "}")) { return true }
+        if length > 2, braces[place] < place + length { return true }
         switch (bytes[place], bytes[place + 1]) {
         case (UInt8(ascii: "\\"), UInt8(ascii: "1")...UInt8(ascii: "9")): return true
         case (UInt8(ascii: "\\"), UInt8(ascii: "g")), (UInt8(ascii: "\\"), UInt8(ascii: "k")):

@@ -76,8 +76,28 @@ public struct AddWinsSet: DotStore {
 
     /// The additions of `tag` that no removal has seen, sorted.
     public func additions(of tag: Tag) -> [Dot] {
-        let index = position(of: tag)
-        return index < entries.count && entries[index].tag == tag ? entries[index].dots : []
+        var place = 0
+        return additions(of: tag, near: &place)
+    }
+
+    /// The same for one of many tags in their order.
+    ///
+    /// - Parameter place: the place of the tag before, which becomes that of this one.
+    func additions(of tag: Tag, near place: inout Int) -> [Dot] {
+        // Nearly always the same tag again, or the next one.
+        for _ in 0..<2 where place < entries.count && entries[place].tag != tag { place += 1 }
+        if place >= entries.count || entries[place].tag != tag { place = position(of: tag) }
+        return place < entries.count && entries[place].tag == tag ? entries[place].dots : []
+    }
+
+    /// Whether the set has these tags and no others; strings by canonical equivalence, as tags of
+    /// options.
+    func holdsOnly(_ tags: [JSON]) -> Bool {
+        guard tags.count == entries.count else { return false }
+        let sorted = tags.compactMap { Tag($0) }.sortedDistinct()
+        if sorted.elementsEqual(entries.lazy.map(\.tag)) { return true }
+        guard case .string? = entries.first?.tag else { return false }
+        return Set(tags) == Set(entries.lazy.map(\.tag.json))
     }
 
     /// Adds and removes tags with the new `dot`, for an author who had seen `seen`.
@@ -99,9 +119,18 @@ public struct AddWinsSet: DotStore {
 
     /// Replaces the additions of tags that are in the set already by the new `dot`, so that a
     /// removal which has not seen it leaves the tags.
-    public mutating func renew(_ tags: Set<Tag>, dot: Dot) {
+    ///
+    /// - Parameters:
+    ///   - tags: The tags, sorted and distinct. Those that are not in the set have no effect.
+    ///   - body: Receives each entry before it changes, in order.
+    mutating func renew(sorted tags: [Tag], dot: Dot, _ body: (Entry) -> Void) {
         let dots = [dot]
-        for index in entries.indices where tags.contains(entries[index].tag) {
+        var next = 0
+        for index in entries.indices {
+            while next < tags.count, tags[next] < entries[index].tag { next += 1 }
+            guard next < tags.count else { return }
+            if tags[next] != entries[index].tag { continue }
+            body(entries[index])
             entries[index].dots = dots
         }
     }

@@ -103,8 +103,8 @@ extension Engine {
     enum Extent {
         /// These cells.
         case cells(Few<Int>)
-        /// The definition, given as JSON text too, and with it every cell; these fields are gone.
-        case whole(removed: [String], text: [UInt8])
+        /// The definition, and with it every cell; these fields are gone.
+        case whole(removed: [String])
         case deletion
     }
 
@@ -119,9 +119,8 @@ extension Engine {
             switch extent {
             case .cells(let cells):
                 for place in cells.indices { changes.cells.insert(cells[place]) }
-            case .whole(let removed, let text):
+            case .whole(let removed):
                 changes.isWhole = true
-                changes.definitionText = text
                 changes.removed += removed
             case .deletion: changes.isDeleted = true
             }

@@ -173,7 +173,7 @@ extension Engine {
 
     private func receive(_ text: UnsafeRawBufferPointer, from connection: Connection) {
         connection.leaseHolder?.lastFrame = clocks.steadyMilliseconds()
-        if connection.canStartRequest, connection.account.unitsLeft > 0,
+        if connection.canStartRequest, scheduler.mayBegin(connection.account),
             connection.owedBytes <= configuration.limits.answerBytesMax
         {
             receiveFrame(text, connection)
@@ -233,7 +233,8 @@ extension Engine {
 
     /// Continues with the requests behind the one that waited.
     func resume(_ connection: Connection) {
-        while connection.hasWork, connection.progress == .idle, connection.account.unitsLeft > 0,
+        while connection.hasWork, connection.progress == .idle,
+            scheduler.mayBegin(connection.account),
             connection.owedBytes <= configuration.limits.answerBytesMax,
             let work = connection.dequeue()
         {

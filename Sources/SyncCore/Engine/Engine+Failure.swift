@@ -79,8 +79,7 @@ extension Engine {
             answers: unwritten.answers, clock: clocks.kept)
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
-            image.forms.append(
-                form.row(form.committed, definition: form.committed.definition.json.encoded))
+            image.forms.append(form.row(form.committed))
             for (control, cell) in zip(form.committed.definition.controls, form.committed.cells) {
                 image.fields.append(
                     FieldRow(form: form.key, field: control.id, cell: CellRow(cell)))

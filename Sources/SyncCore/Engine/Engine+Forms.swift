@@ -47,9 +47,8 @@ extension Engine {
             if !change.isIdle {
                 let before = change.form.working
                 _ = try redefine(
-                    change, change.definition.json.encoded, change.migration,
-                    by: call.connection.author(replica: replica), params.message,
-                    clocks.hybrid.last)
+                    change, change.migration, by: call.connection.author(replica: replica),
+                    params.message, clocks.hybrid.last)
                 change.form.working = before
             }
             let result = change.result

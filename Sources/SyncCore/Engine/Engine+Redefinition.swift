@@ -14,8 +14,7 @@ extension Engine {
         if change.isIdle { return change.result(plan, form.working) }
         let stamp = clocks.newStamp()
         let before = form.working
-        let text = change.definition.json.encoded
-        let frame = try redefine(change, text, plan, by: author, message, stamp)
+        let frame = try redefine(change, plan, by: author, message, stamp)
         let result = change.result(plan, form.working)
         do throws(WireError) { try audit(form.name, line(result)) } catch {
             form.working = before
@@ -30,27 +29,25 @@ extension Engine {
             form: form.key, revision: state.revision, at: clocks.steadyMilliseconds(), frame: frame,
             record: record)
         let listing = OpenBatch.Listing(
-            frame: form.changed(.defined(state.described(text)), at: state.revision, message),
+            frame: form.changed(.defined(state.described()), at: state.revision, message),
             readers: readers(of: form, state), revision: state.revision)
         publish(
             change.isCreation
                 ? .created(form, listing: listing)
                 : .redefined(form, frame: frame, listing: listing),
-            of: form, .whole(removed: before.idsGone(in: state), text: text), row)
+            of: form, .whole(removed: before.idsGone(in: state)), row)
         if form.runs != nil { adoptRuns(of: form, before: before, at: stamp.milliseconds) }
         return result
     }
 
     /// Sets the working state to a new definition and returns the notification for subscribers.
     ///
-    /// - Parameters:
-    ///   - text: the definition as JSON text.
-    ///   - plan: how the values are migrated.
+    /// - Parameter plan: how the values are migrated.
     /// - Throws: if the notification is longer than a frame. No client accepts one, so every
     ///   subscriber would be disconnected. The state is then unchanged.
     func redefine(
-        _ change: Redefinition, _ text: [UInt8], _ plan: FormMigration, by author: Author,
-        _ message: String?, _ stamp: HybridTimestamp
+        _ change: Redefinition, _ plan: FormMigration, by author: Author, _ message: String?,
+        _ stamp: HybridTimestamp
     ) throws(WireError) -> [UInt8] {
         let form = change.form
         let before = form.working
@@ -66,11 +63,11 @@ extension Engine {
             throw error
         }
         let max = configuration.limits.maxFrame
-        var frame = notification(of: form, text, changes, message)
+        var frame = notification(of: form, changes, message)
         if frame.count - Frame.headerBytes > max {
             // The earlier values are left out first, as with a long edit.
             for place in changes.indices { changes[place].was = nil }
-            frame = notification(of: form, text, changes, message)
+            frame = notification(of: form, changes, message)
         }
         guard frame.count - Frame.headerBytes > max else { return frame }
         form.working = before
@@ -87,10 +84,10 @@ extension Engine {
 
     /// What subscribers are told of a new definition.
     private func notification(
-        of form: LiveForm, _ text: [UInt8], _ changes: [FieldChange], _ message: String?
+        of form: LiveForm, _ changes: [FieldChange], _ message: String?
     ) -> [UInt8] {
         let state = form.working
-        let definition = state.described(text, context: state.token, changes)
+        let definition = state.described(context: state.token, changes)
         return form.changed(.defined(definition), at: state.revision, message)
     }
 
@@ -185,15 +182,13 @@ extension LiveForm {
 
 extension FormState {
     /// The definition for a notification. Watchers of the form list get it without values.
-    ///
-    /// - Parameter text: The definition as JSON text.
-    fileprivate func described(
-        _ text: [UInt8], context: String? = nil, _ changes: [FieldChange] = []
+    func described(
+        context: String? = nil, _ changes: [FieldChange] = [], coalescedFrom: Revision? = nil
     ) -> FormChanged.Definition {
         var described = FormChanged.Definition(
             version: Int64(clamping: version), context: context, definition: definition.json,
-            changes: changes)
-        described.definitionText = text
+            changes: changes, coalescedFrom: coalescedFrom)
+        described.definitionText = definition.text
         return described
     }
 

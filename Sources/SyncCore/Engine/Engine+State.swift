@@ -147,6 +147,7 @@ extension Engine {
         try requireEdits(of: form, connection.peer)
         let requestContext = try seen(params.context, form, path: "context")
         var transaction = begin(form, connection)
+        defer { workspace.contents.end() }
         transaction.lease = try params.lease.map { end throws(WireError) in
             try leaseEnd(end, "lease.until")
         }
@@ -213,6 +214,7 @@ extension Engine {
         try requireEdits(of: form, connection.peer)
         let known = try seen(token, form, path: "context")
         var transaction = begin(form, connection)
+        defer { workspace.contents.end() }
         workspace.patternMeter.begin(configuration.limits.patternStepsMax)
         defer { workspace.patternMeter.end() }
         try requireEdit(action, form, form.working, control, connection.peer)
@@ -250,12 +252,12 @@ extension Engine {
         try requirePatternSteps(form.name)
     }
 
-    /// Starts a transaction with the connection's user as author.
+    /// Starts a transaction with the connection's user as author. `workspace.contents.end` follows.
     func begin(_ form: LiveForm, _ connection: Connection) -> Transaction {
         Transaction(
             form, author: connection.author(replica: replica),
             stamp: clocks.newStamp(), reading: clocks.read(), connection: connection,
-            valuesMax: configuration.limits.valuesMax)
+            valuesMax: configuration.limits.valuesMax, contents: workspace.contents)
     }
 
     /// Rejects an edit of a control that the peer may not edit. For a control that shows others,

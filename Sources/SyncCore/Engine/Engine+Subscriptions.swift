@@ -164,10 +164,8 @@ extension Engine {
         }
         let revision = Revision(clamping: state.revision)
         if state.definitionRevision >= from {
-            let definition = FormChanged.Definition(
-                version: Int64(clamping: state.version), context: state.token,
-                definition: state.definition.json, changes: changes,
-                coalescedFrom: Revision(clamping: from))
+            let definition = state.described(
+                context: state.token, changes, coalescedFrom: Revision(clamping: from))
             append(form.changed(.defined(definition), at: state.revision), to: &output)
         } else if !changes.isEmpty || subscription.globs == nil {
             let changed = StateChanged(

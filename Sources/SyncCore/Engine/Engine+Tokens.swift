@@ -1,7 +1,10 @@
 // What the sender of an edit has seen (CAUSALITY.md, 2 and 3).
 
 extension Engine {
-    func parse(_ token: String, path: String) throws(WireError) -> CausalContext {
+    func parse(
+        _ token: String, path: @autoclosure () -> String
+    ) throws(WireError) -> CausalContext {
+        if token.isEmpty { return CausalContext() }
         do { return try ContextToken.parse(token) } catch {
             switch error {
             case .limit:
@@ -9,6 +12,7 @@ extension Engine {
                     "contextBytesMax", max: Int64(ContextToken.bytesMax),
                     "the context has more than \(ContextToken.bytesMax) bytes")
             case .invalid(let offset, let expected):
+                let path = path()
                 throw WireError(
                     .invalidParams,
                     "\(path) is not a token of this daemon: byte \(offset) should be "
@@ -31,6 +35,10 @@ extension Engine {
     /// all others include. It never claims more than each part of the request did.
     func shown(_ params: StateSet) throws(WireError) -> CausalContext {
         if let token = params.context { return try parse(token, path: "context") }
+        // Nobody's claim is less than that of who has seen nothing.
+        if params.changes.contains(where: { $0.context?.isEmpty ?? false }) {
+            return CausalContext()
+        }
         var claims: [CausalContext] = []
         for token in params.changes.lazy.compactMap(\.context) {
             claims.append(try parse(token, path: "context"))

@@ -29,7 +29,7 @@ extension Engine {
             sendWaitingFetches(of: account)
             refreshFilters(of: account)
             scheduler.markAudiences(of: account)
-            while account.unitsLeft > 0, let connection = account.dequeue() {
+            while scheduler.mayBegin(account), let connection = account.dequeue() {
                 guard connections[connection.id] === connection else { continue }
                 resume(connection)
             }

@@ -34,6 +34,7 @@ extension Engine {
                 form: form.name, field: params.field)
         }
         var transaction = begin(form, connection)
+        defer { workspace.contents.end() }
         transaction.allowsSilentWrites = false
         var skipped: [String] = []
         var named = Few<Int>()

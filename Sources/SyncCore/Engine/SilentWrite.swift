@@ -61,10 +61,24 @@ extension CellContent {
     }
 
     private func silentWrite(_ dot: Dot, of part: SilentWrite.Part) -> SilentWrite? {
+        var index = 0
+        return silentWrite(dot, of: part, near: &index)
+    }
+
+    /// The silent write `dot` of a part; `nil` if it is not silent.
+    ///
+    /// - Parameter index: Where that of the previous part was found. For many parts in their order
+    ///   nearly every look-up is one comparison.
+    func silentWrite(
+        _ dot: Dot, of part: SilentWrite.Part, near index: inout Int
+    ) -> SilentWrite? {
         if silentWrites.isEmpty { return nil }
         let place = SilentWrite.Place(part: part, dot: dot)
-        let index = silentWrites.partitionIndex { !($0.place < place) }
+        if index >= silentWrites.count || silentWrites[index].place != place {
+            index = silentWrites.partitionIndex { !($0.place < place) }
+        }
         guard index < silentWrites.count, silentWrites[index].place == place else { return nil }
+        defer { index += 1 }
         return silentWrites[index]
     }
 
@@ -85,14 +99,21 @@ extension CellContent {
 
     /// Removes silent writes whose dots the store no longer contains.
     mutating func forgetGoneSilentWrites() {
-        guard silentWrites.contains(where: { !holds($0.place) }) else { return }
-        silentWrites = silentWrites.filter { holds($0.place) }
+        if silentWrites.isEmpty { return }
+        var index = 0
+        guard silentWrites.contains(where: { !holds($0.place, near: &index) }) else { return }
+        index = 0
+        silentWrites = silentWrites.filter { holds($0.place, near: &index) }
     }
 
-    private func holds(_ place: SilentWrite.Place) -> Bool {
+    /// Whether the store holds a silent write.
+    ///
+    /// - Parameter index: The place of the previous tag in a set of tags.
+    private func holds(_ place: SilentWrite.Place, near index: inout Int) -> Bool {
         switch (store, place.part) {
         case (.components(let map), .component(let id)): map[id].dots.contains(place.dot)
-        case (.tags(let set), .tag(let tag)): set.additions(of: tag).contains(place.dot)
+        case (.tags(let set), .tag(let tag)):
+            set.additions(of: tag, near: &index).contains(place.dot)
         case (.components, _), (.tags, _), (_, .component), (_, .tag): false
         case (let store, .whole): store?.dots.contains(place.dot) ?? false
         }

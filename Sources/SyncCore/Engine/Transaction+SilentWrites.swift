@@ -65,13 +65,18 @@ extension Transaction {
     /// Replaces the dots of tags that are in a set already by `dot`.
     func renew(_ tags: [JSON], in cell: inout CellContent, _ target: Int, _ dot: Dot) {
         guard case .tags(var set) = cell.store else { return }
-        let again = Set(tags.lazy.compactMap { AddWinsSet.Tag($0) })
+        // The set has one owner, or the change would copy it.
+        cell.store = nil
+        let again = tags.compactMap { AddWinsSet.Tag($0) }.sortedDistinct()
         var added: [SilentWrite] = []
-        for entry in set.entries where again.contains(entry.tag) {
-            added.append(silentWrite(of: entry.dots, in: cell, .tag(entry.tag), target, dot))
+        added.reserveCapacity(again.count)
+        var place = 0
+        set.renew(sorted: again, dot: dot) { entry in
+            added.append(
+                silentWrite(
+                    of: entry.dots, in: cell, .tag(entry.tag), target, dot, near: &place))
         }
         cell.addSilentWrites(added)
-        set.renew(again, dot: dot)
         cell.store = .tags(set)
     }
 
@@ -102,10 +107,24 @@ extension Transaction {
         of current: [Dot], in before: CellContent, _ part: SilentWrite.Part, _ target: Int,
         _ dot: Dot
     ) -> SilentWrite {
-        silentWrite(
+        var place = 0
+        return silentWrite(of: current, in: before, part, target, dot, near: &place)
+    }
+
+    /// The same for one of many parts in their order: see `CellContent.silentWrite`.
+    private func silentWrite(
+        of current: [Dot], in before: CellContent, _ part: SilentWrite.Part, _ target: Int,
+        _ dot: Dot, near place: inout Int
+    ) -> SilentWrite {
+        let new = SilentWrite.Place(part: part, dot: dot)
+        if current.count == 1 {
+            // Nearly always, and then no list has to be made.
+            let known = before.silentWrite(current[0], of: part, near: &place)
+            return silentWrite(known?.undoneAs ?? current, known?.repeats ?? current, new, target)
+        }
+        return silentWrite(
             current.flatMap { before.undoneAs($0, of: part) },
-            current.flatMap { before.repeated($0, of: part) },
-            SilentWrite.Place(part: part, dot: dot), target)
+            current.flatMap { before.repeated($0, of: part) }, new, target)
     }
 
     /// A silent write and what it repeats. Undo treats it as the earlier write if the same user

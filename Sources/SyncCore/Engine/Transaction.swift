@@ -16,7 +16,7 @@ struct Transaction {
     let stamp: HybridTimestamp
     private(set) var context: CausalContext
     /// What the written controls hold now, those with silent writes included.
-    private(set) var contents: WrittenContents
+    let contents: WrittenContents
     /// Controls that were named, whose conditions are judged at the end.
     var named = Few<Int>()
     /// The controls that were written, in the order of their first writes.
@@ -56,7 +56,8 @@ struct Transaction {
 
     init(
         _ form: LiveForm, author: Author, stamp: HybridTimestamp, reading: Deadlines.Reading,
-        connection: Connection? = nil, valuesMax: Int = .max
+        connection: Connection? = nil, valuesMax: Int = .max,
+        contents: WrittenContents = WrittenContents()
     ) {
         self.form = form
         definition = form.working.definition
@@ -67,7 +68,8 @@ struct Transaction {
         self.valuesMax = valuesMax
         valuesLeft = valuesMax
         context = form.working.context
-        contents = WrittenContents(over: form)
+        self.contents = contents
+        contents.begin(over: form)
     }
 
     /// The value of a control's store, with the changes so far.
@@ -89,15 +91,9 @@ struct Transaction {
         let own: StoredEdit?
         let edits: [FieldEdit]
         do {
-            // A closure that used `value` of the transaction would copy it for each value. The
-            // copy of the contents ends before they are written; nearly always there are none.
-            if contents.isEmpty {
-                let state = form.working
-                (own, edits) = try Self.edits(action, control, definition) { state.value($0) }
-            } else {
-                let contents = contents
-                (own, edits) = try Self.edits(action, control, definition) { contents.value($0) }
-            }
+            // A closure that used `value` of the transaction would copy it for each value.
+            let contents = contents
+            (own, edits) = try Self.edits(action, control, definition) { contents.value($0) }
         } catch {
             throw WireError(invalid: error, form: form.name)
         }
@@ -175,8 +171,15 @@ struct Transaction {
     func extended(_ seen: Seen, for content: CellContent) -> Seen {
         guard case .context(var context) = seen else { return seen }
         let ownContext = connection?.ownContext(of: form.key)
-        for dot in content.heldDots where !context.contains(dot) {
+        func add(_ dot: Dot) {
+            if context.contains(dot) { return }
             if isOwn(dot) || ownContext?.contains(dot) ?? false { context.insert(dot) }
+        }
+        if case .register(let register) = content.store, content.silentWrites.isEmpty {
+            // Nearly always, and then no list has to be made.
+            for sibling in register.siblings { add(sibling.dot) }
+        } else {
+            content.heldDots.forEach(add)
         }
         return .context(context)
     }
@@ -196,16 +199,18 @@ struct Transaction {
         _ edit: FieldEdit, _ seen: Seen, _ seal: (String, Int, Dot) -> [UInt8]?
     ) throws(WireError) {
         let target = edit.target
-        let edit = FieldEdit(target: target, edit: leased(edit.edit, target))
-        let before = content(target)
-        var cell = before
+        let edit = leased(edit.edit, target)
+        var cell = content(target)
         guard let store = cell.store else { return }
-        let end = leaseEnd(of: edit.edit, target, before)
+        let end = leaseEnd(of: edit, target, cell)
+        let hasLease = end != nil || cell.leases != nil
         // A write of the same value makes a leased value permanent.
-        if end == nil, before.leases == nil, isIdle(edit.edit, cell) {
-            if allowsSilentWrites { writeSilently(edit.edit, target) }
+        if !hasLease, isIdle(edit, cell) {
+            if allowsSilentWrites { writeSilently(edit, target) }
             return
         }
+        // A copy for each of thousands of writes would cost as much as the write.
+        let before = hasLease ? cell : nil
         if definition.controls[target].conflictPolicy == .first, !store.isCurrent(for: seen) {
             throw conflict([target], "somebody was first")
         }
@@ -217,14 +222,14 @@ struct Transaction {
         let wasSetOfTags = isSetOfTags(cell)
         switch store {
         case .register(let register):
-            cell.store = write(register, edit.edit, target, dot, seen)
+            cell.store = write(register, edit, target, dot, seen)
         case .components(let components):
-            cell.store = write(components, edit.edit, target, dot, seen)
+            cell.store = write(components, edit, target, dot, seen)
         case .tags(let tags):
             cell.store = write(
-                tags, edit.edit, shown: cell.value.arrayValue ?? [], dot, seen)
+                tags, edit, shown: cell.value.arrayValue ?? [], dot, seen)
         case .counter(let counter):
-            cell.store = try write(counter, edit.edit, target, dot, seen)
+            cell.store = try write(counter, edit, target, dot, seen)
         case .presses(var counter):
             counter.press(dot: dot)
             cell.store = .presses(counter)
@@ -232,7 +237,7 @@ struct Transaction {
                 runPresses.append(RunPress(control: target, dot: dot))
             }
         case .sealed(var register):
-            guard let bytes = sealed(edit.edit, target, dot, seal) else {
+            guard let bytes = sealed(edit, target, dot, seal) else {
                 throw WireError(
                     .unavailable, "no key to seal secrets with; see the daemon's log",
                     form: form.name, field: definition.controls[target].id)
@@ -241,17 +246,16 @@ struct Transaction {
             cell.store = .sealed(register)
             cell.isUnreadable = false
         }
-        if case .addTags(_, let again) = edit.edit, !again.isEmpty, wasSetOfTags {
+        if case .addTags(_, let again) = edit, !again.isEmpty, wasSetOfTags {
             renew(again, in: &cell, target, dot)
         }
         cell.forgetGoneSilentWrites()
         cell.resolve(target, of: definition)
-        if end != nil || before.leases != nil {
-            cell.leases = leases(
-                after: edit.edit, end, target, before: before, now: cell, dot, seen)
+        if let before {
+            cell.leases = leases(after: edit, end, target, before: before, now: cell, dot, seen)
         }
         note(cell, target, dot)
-        if case .increment(let difference, _) = edit.edit { noteSum(difference, target) }
+        if case .increment(let difference, _) = edit { noteSum(difference, target) }
     }
 
     mutating func note(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
@@ -322,9 +326,8 @@ struct Transaction {
             cell.isSet && cell.value == value && register.siblings.count == 1
         case (.set(let value), .counter(let counter)):
             cell.isSet && cell.value == value && counter.bases.count < 2
-        case (.set(let value), .tags):
-            cell.isSet && value.arrayValue?.count == cell.value.arrayValue?.count
-                && Set(value.arrayValue ?? []) == Set(cell.value.arrayValue ?? [])
+        case (.set(let value), .tags(let set)):
+            cell.isSet && set.holdsOnly(value.arrayValue ?? [])
         case (.setRows(let rows), .components(let components)):
             rows.members.allSatisfy { id, tag in
                 let siblings = components[id].siblings

@@ -5,6 +5,8 @@ struct Workspace: ~Copyable {
     /// Counts the steps of patterns, which are compiled with it.
     let patternMeter: PatternMeter
     let compile: PatternCompiler
+    /// The writes of the request's transaction; empty between requests.
+    let contents = WrittenContents()
     /// The results of long access lists during this request.
     var verdicts: [AccessPlace: Bool] = [:]
 

@@ -88,14 +88,20 @@ extension Control {
 
     /// An id in the name of an environment variable: upper case, with `_` for `-`.
     public static func environmentKey(of id: String) -> String {
-        String(
-            decoding: id.utf8.map { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - 32
-                case UInt8(ascii: "-"): UInt8(ascii: "_")
-                default: byte
-                }
-            }, as: UTF8.self)
+        let bytes = id.utf8
+        return String(unsafeUninitializedCapacity: bytes.count) { key in
+            var count = 0
+            for byte in bytes {
+                key[count] =
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"): byte &- 32
+                    case UInt8(ascii: "-"): UInt8(ascii: "_")
+                    default: byte
+                    }
+                count &+= 1
+            }
+            return count
+        }
     }
 
     /// The options of a picker.

@@ -33,9 +33,13 @@ struct DependencyGraph {
                 completionDependents.append(index)
             }
         }
+        let hasTemplates = byTemplate.contains { !$0.isEmpty }
         for index in controls.indices {
-            var found = byStorage[index] + byTemplate[index]
-            for shows in byStorage[index] { found += byTemplate[shows] }
+            var found = byStorage[index]
+            if hasTemplates {
+                found += byTemplate[index]
+                for shows in byStorage[index] { found += byTemplate[shows] }
+            }
             // Counted with duplicates, because each of them costs time.
             edges += found.count
             if edges > edgesMax { return nil }

@@ -38,9 +38,11 @@ public final class FormDefinition: Sendable {
     public let runButtons: [Int]
     /// The type of each control, so that reading it does not copy the attributes.
     let types: [ControlType]
+    /// Whether each control is a toggle that stores its value.
+    let storesFlag: [Bool]
 
-    /// Bytes of the definition as JSON text.
-    public let definitionBytes: Int
+    /// The definition as JSON text: encoded once for the store, the notifications and the readers.
+    let text: [UInt8]
     /// The most bytes of a snapshot of all fields.
     public let snapshotBytesMax: Int
 
@@ -67,9 +69,12 @@ public final class FormDefinition: Sendable {
         conditionDependents = graph.conditionDependents
         completionDependents = graph.completionDependents
         types = parts.controls.map(\.type)
+        storesFlag = parts.controls.map { control in
+            if case .own(.register) = control.storage { control.type == .toggle } else { false }
+        }
         required = parts.controls.indices.filter { parts.controls[$0].isRequired }
         runButtons = parts.controls.indices.filter { parts.controls[$0].runs != nil }
-        definitionBytes = parts.definitionBytes
+        text = parts.text
         snapshotBytesMax = parts.snapshotBytesMax
         indexes = NameTable(parts.controls.enumerated().lazy.map { ($1.id, $0) })
     }
@@ -85,7 +90,7 @@ public final class FormDefinition: Sendable {
         var styles = ContainerStyles()
         var sections: [FormSection] = []
         var controls: [Control] = []
-        var definitionBytes = 0
+        var text: [UInt8] = []
         var snapshotBytesMax = 0
     }
 

@@ -29,13 +29,14 @@ extension FormParser {
             switch links[index] {
             case .own: break
             case .binds(let other):
-                check(index, inside: other, at: fields[index].place(of: "binds"))
+                let place = fields[index].place(of: "binds")
+                check(index, inside: other, at: place)
                 controls[index]?.storage = Self.storage(binding: other, links, roots)
                 inheritPolicy(index)
             case .sources(let sources):
-                let places = fields[index].place(of: "sources").elements(sources.count)
-                for (other, place) in zip(sources, places) {
-                    check(index, inside: other, at: place)
+                let place = fields[index].place(of: "sources")
+                for (number, other) in sources.enumerated() {
+                    check(index, inside: other, at: place.at(.index(number)))
                 }
                 controls[index]?.storage = .sources(roots[index] ?? [])
             }
@@ -69,20 +70,24 @@ extension FormParser {
             return .own
         }
         var sources: [Int] = []
-        let places = place.elements(written.count)
-        for (element, place) in zip(written, places) {
+        sources.reserveCapacity(written.count)
+        for (number, element) in written.enumerated() {
             guard case .string(let id) = element else {
                 issue(
-                    place, "found \(FormDefinition.described(element))",
+                    place.at(.index(number)), "found \(FormDefinition.described(element))",
                     expected: "the id of a control")
                 continue
             }
-            guard let other = self.control(named: id, at: place) else { continue }
+            guard let other = self.control(named: id, at: place.at(.index(number))) else {
+                continue
+            }
             if namedBy[other] != index {
                 namedBy[other] = index
                 sources.append(other)
             } else {
-                issue(place, "\(id) is a source already", expected: "another control")
+                issue(
+                    place.at(.index(number)), "\(id) is a source already",
+                    expected: "another control")
             }
         }
         if written.isEmpty {
@@ -158,9 +163,8 @@ extension FormParser {
                 continue
             }
             let others = others(links[index])
-            let open = others.filter { roots[$0] == nil }
-            if !open.isEmpty {
-                stack += open
+            if others.contains(where: { roots[$0] == nil }) {
+                stack += others.lazy.filter { roots[$0] == nil }
                 continue
             }
             let found = others.flatMap { roots[$0] ?? [] }.sortedDistinct()
@@ -196,7 +200,9 @@ extension FormParser {
 
     // MARK: Domains
 
-    private mutating func check(_ index: Int, inside other: Int, at place: Place) {
+    private mutating func check(
+        _ index: Int, inside other: Int, at place: @autoclosure () -> Place
+    ) {
         // All toggles have the same domain. With many sources, copying two controls for each
         // comparison would take most of the time.
         if types[index] == .toggle, types[other] == .toggle { return }
@@ -206,12 +212,15 @@ extension FormParser {
         comparisons += control.optionCount
         guard comparisons <= Self.comparisonsMax else {
             issue(
-                place, "too many options are compared with those of other controls",
+                place(), "too many options are compared with those of other controls",
                 expected: "fewer sources, or fewer options")
             return
         }
-        guard let problem = Inclusion.problem(of: control, inside: container) else { return }
-        issue(place, problem, expected: "only values that \(container.id) takes")
+        let problem = Inclusion.problem(of: control, inside: container) { own, outer in
+            tagNumbers.stranger(of: own, in: outer)
+        }
+        guard let problem else { return }
+        issue(place(), problem, expected: "only values that \(container.id) takes")
     }
 }
 

@@ -42,13 +42,18 @@ extension FormParser {
         // Memory is reserved only for integers: only they are so short that a definition can
         // contain very many distinct ones.
         if written[0].integerValue != nil { draft.integers.reserveCapacity(written.count) }
-        for (element, place) in elements(json, at: place) {
-            if case .object(let object) = element, object["section"] != nil {
-                group(Members(object: object, place: place), known, into: &draft)
+        for (number, element) in written.enumerated() {
+            if case .object(let object) = element {
+                let place = place.at(.index(number))
+                if object["section"] != nil {
+                    group(Members(object: object, place: place), known, into: &draft)
+                    continue
+                }
+                option(Members(object: object, place: place), into: &draft)
             } else {
-                option(element, at: place, known, into: &draft)
-                draft.extendUntitledGroup()
+                option(element, at: place.at(.index(number)), known, into: &draft)
             }
+            draft.extendUntitledGroup()
         }
         optionCount += draft.options.count
         if optionCount > limits.optionsMax {
@@ -85,6 +90,8 @@ extension FormParser {
             if element["section"] != nil {
                 issue(place, "an option group is inside another one", expected: "an option")
                 draft.isBroken = true
+            } else if case .object(let object) = element {
+                option(Members(object: object, place: place), into: &draft)
             } else {
                 option(element, at: place, known, into: &draft)
             }
@@ -92,46 +99,54 @@ extension FormParser {
         draft.groups.append(OptionGroup(title: title, range: first..<draft.options.count))
     }
 
-    private mutating func option(
-        _ json: JSON, at place: Place, _ known: OptionList?, into draft: inout Draft
-    ) {
-        var option: PickerOption
-        var tagPlace = place
-        if case .object(let object) = json {
-            let members = Members(object: object, place: place)
-            checkKeys(members, Self.optionKeys, owner: "an option")
-            guard let tag = members["tag"] else {
-                issue(place, "tag is missing", expected: "tag: a string, an integer or a boolean")
-                draft.isBroken = true
-                return
-            }
-            tagPlace = members.place(of: "tag")
-            option = PickerOption(tag: tag, label: string(members, "label"))
-            option.subtitle = string(members, "subtitle")
-            option.symbol = symbol(members)
-            option.symbolName = string(members, "symbolName")
-            option.tint = tint(members)
-            option.isDisabled = bool(members, "disabled") ?? false
-        } else {
-            option = known?[json] ?? PickerOption(tag: json)
+    /// An option with its attributes.
+    private mutating func option(_ members: Members, into draft: inout Draft) {
+        checkKeys(members, Self.optionKeys, owner: "an option")
+        guard let tag = members["tag"] else {
+            issue(
+                members.place, "tag is missing",
+                expected: "tag: a string, an integer or a boolean")
+            draft.isBroken = true
+            return
         }
-        guard check(tag: option.tag, at: tagPlace, in: &draft) else {
+        var option = PickerOption(tag: tag, label: string(members, "label"))
+        option.subtitle = string(members, "subtitle")
+        option.symbol = symbol(members)
+        option.symbolName = string(members, "symbolName")
+        option.tint = tint(members)
+        option.isDisabled = bool(members, "disabled") ?? false
+        guard check(tag: tag, at: members.place(of: "tag"), in: &draft) else {
             draft.isBroken = true
             return
         }
         draft.options.append(option)
     }
 
-    private mutating func check(tag: JSON, at place: Place, in draft: inout Draft) -> Bool {
+    /// An option that is only its tag.
+    private mutating func option(
+        _ tag: JSON, at place: @autoclosure () -> Place, _ known: OptionList?,
+        into draft: inout Draft
+    ) {
+        let labelled = known.flatMap { list in list.index(of: tag).map { list.options[$0] } }
+        guard check(tag: labelled?.tag ?? tag, at: place(), in: &draft) else {
+            draft.isBroken = true
+            return
+        }
+        draft.options.append(labelled ?? PickerOption(tag: tag))
+    }
+
+    private mutating func check(
+        tag: JSON, at place: @autoclosure () -> Place, in draft: inout Draft
+    ) -> Bool {
         guard let type = TagType(of: tag) else {
             issue(
-                place, "\(FormDefinition.quoted(tag)) is not a tag",
+                place(), "\(FormDefinition.quoted(tag)) is not a tag",
                 expected: "a string, an integer or a boolean")
             return false
         }
         if let first = draft.tagType, first != type {
             issue(
-                place, "\(FormDefinition.quoted(tag)) is \(type.inWords) among other tags",
+                place(), "\(FormDefinition.quoted(tag)) is \(type.inWords) among other tags",
                 expected: "\(first.inWords), as the first one")
             return false
         }
@@ -146,7 +161,7 @@ extension FormParser {
         let isNew = known == nil
         if !isNew {
             issue(
-                place, "there is an option \(FormDefinition.quoted(tag)) already",
+                place(), "there is an option \(FormDefinition.quoted(tag)) already",
                 expected: "a tag of its own")
         }
         return isNew

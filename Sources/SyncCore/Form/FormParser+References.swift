@@ -39,14 +39,15 @@ extension FormParser {
     }
 
     /// The index of the control named at a place; otherwise an issue.
-    mutating func control(named id: String, at place: Place) -> Int? {
-        // Known ids are ASCII; another text may be canonically equivalent to one.
-        if let index = indexes[id], Self.isASCII(id) { return index }
-        let canSuggest = issues.count < Self.issuesMax && suggestions < Self.suggestionsMax
+    mutating func control(named id: String, at place: @autoclosure () -> Place) -> Int? {
+        if let index = indexes[id] { return index }
+        // An issue that is not reported takes no time.
+        guard issues.count < Self.issuesMax else { return nil }
+        let canSuggest = suggestions < Self.suggestionsMax
         let names = canSuggest ? fields.compactMap { $0["id"]?.stringValue } : []
         let similar = suggestion(for: id, among: names)
         issue(
-            place, "no control \(FormDefinition.quoted(.string(id)))",
+            place(), "no control \(FormDefinition.quoted(.string(id)))",
             expected: similar.map { Wording.didYouMean([$0]) } ?? "the id of a control of the form")
         return nil
     }

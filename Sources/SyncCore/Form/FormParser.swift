@@ -91,7 +91,7 @@ struct FormParser {
     /// Conditions of sections, checked when all controls are known.
     var sectionConditions: [(section: Int, condition: JSON, place: Place)] = []
     /// The index of each field id, including invalid fields.
-    var indexes: [String: Int] = [:]
+    var indexes = NameTable<Int>()
     /// The id of the field with a value of `was`, by that value.
     var successors: [String: String] = [:]
     /// The controls; `nil` for invalid ones.
@@ -100,6 +100,8 @@ struct FormParser {
     var types: [ControlType?] = []
     /// The number of options that were looked up in the options of another control.
     var comparisons = 0
+    /// Compares options of two pickers.
+    var tagNumbers = TagNumbers()
     /// For each control the last one that named it as a source.
     var namedBy: [Int] = []
 
@@ -117,7 +119,8 @@ struct FormParser {
         guard let form = object(json, at: Place(), expected: "an object of \(expected)") else {
             return nil
         }
-        let bytes = json.encoded.count
+        let text = json.encoded
+        let bytes = text.count
         if bytes + Self.envelopeBytes > limits.frameBytesMax {
             issue(
                 Place(), "the definition has \(bytes) bytes",
@@ -127,7 +130,7 @@ struct FormParser {
         var path: [PathStep] = []
         checkControls(json, at: &path)
         var parts = FormDefinition.Parts(json: json)
-        parts.definitionBytes = bytes
+        parts.text = text
         parseTop(form, into: &parts)
         collectIDs()
         for index in fields.indices { controls.append(control(at: index)) }
@@ -267,11 +270,6 @@ extension FormParser {
         }
     }
 
-    static func isASCII(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { $0.allSatisfy { $0 < 0x80 } }
-    }
-
     private static func isLower(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
     }
@@ -297,7 +295,10 @@ extension FormParser {
     private mutating func collectIDs() {
         var byEnvironment: [String: String] = [:]
         byEnvironment.reserveCapacity(fields.count)
-        indexes.reserveCapacity(fields.count)
+        var known: [(String, Int)] = []
+        known.reserveCapacity(fields.count)
+        // Ids that are the same variable as another id before them.
+        var doubles: Set<String> = []
         for id in Control.reservedIDs { byEnvironment[Control.environmentKey(of: id)] = "" }
         for (index, field) in fields.enumerated() {
             guard case .string(let id)? = field["id"] else { continue }
@@ -309,7 +310,8 @@ extension FormParser {
                 continue
             }
             let key = Control.environmentKey(of: id)
-            let (isKnown, other) = (indexes[id] != nil, byEnvironment[key])
+            let other = byEnvironment[key]
+            let isKnown = other == id || doubles.contains(id)
             if isKnown {
                 issue(place, "there is a control \(id) already", expected: "an id of its own")
             } else if let other, other.isEmpty {
@@ -321,8 +323,10 @@ extension FormParser {
                     place, "\(id) and \(other) are the same environment variable PICKER_\(key)",
                     expected: "an id that differs in letters or digits")
             }
-            if !isKnown { indexes[id] = index }
-            if other == nil { byEnvironment[key] = id }
+            if isKnown { continue }
+            known.append((id, index))
+            if other == nil { byEnvironment[key] = id } else { doubles.insert(id) }
         }
+        indexes = NameTable(known)
     }
 }

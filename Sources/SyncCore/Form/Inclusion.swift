@@ -3,9 +3,15 @@
 /// The subset relation of domains.
 enum Inclusion {
     /// Why `control` has a value that `other` does not accept; `nil` if its domain is a subset.
-    static func problem(of control: Control, inside other: Control) -> String? {
+    ///
+    /// - Parameter stranger: The place of the first option of a list that can be picked and is none
+    ///   of another list that can be.
+    static func problem(
+        of control: Control, inside other: Control,
+        stranger: (_ own: OptionList, _ outer: OptionList) -> Int?
+    ) -> String? {
         switch (control.kind, other.kind) {
-        case (.picker(let own), .picker(let outer)): problem(own, inside: outer)
+        case (.picker(let own), .picker(let outer)): problem(own, inside: outer, stranger)
         case (.picker(let own), _): problem(own, inside: other)
         case (.toggle, .toggle): nil
         case (.toggle, .picker(let outer)):
@@ -27,20 +33,15 @@ enum Inclusion {
     }
 
     private static func problem(
-        _ own: PickerAttributes, inside outer: PickerAttributes
+        _ own: PickerAttributes, inside outer: PickerAttributes,
+        _ stranger: (_ own: OptionList, _ outer: OptionList) -> Int?
     ) -> String? {
         if own.isMultiple != outer.isMultiple {
             return own.isMultiple ? "it takes several tags" : "it takes one tag, not a list"
         }
         if own.isOptional, !own.isMultiple, !outer.isOptional { return "it takes null" }
-        let (mine, theirs) = (own.options, outer.options)
-        // By index, because copying each option would take most of the time.
-        let unknown = mine.enabled.first { place in
-            guard let other = theirs.index(of: mine.options[place].tag) else { return true }
-            return theirs.options[other].isDisabled
-        }
-        return unknown.map {
-            "it has the option \(FormDefinition.quoted(mine.options[$0].tag))"
+        return stranger(own.options, outer.options).map {
+            "it has the option \(FormDefinition.quoted(own.options.options[$0].tag))"
         }
     }
 

@@ -27,9 +27,10 @@ extension FormDefinition {
         }
         let id = controls[control].id
         let written = Self.fields(of: applied).first { $0["id"]?.stringValue == id }?["default"]
-        var candidates: [JSON?] = []
-        if let written { candidates.append(written) }
-        candidates.append(nil)
+        // Nearly every default that has to go is told by a look at the tags, which takes far less
+        // than a form that is checked twice.
+        let candidates: [JSON?] =
+            if let written, Self.offers(written, among: options) { [written, nil] } else { [nil] }
         var refused: FormIssues?
         for candidate in candidates {
             let changed = Self.mappingFields(of: json) { field in
@@ -41,9 +42,31 @@ extension FormDefinition {
             }
             do { return try Self.parse(changed, limits: limits, compile: compile) } catch {
                 refused = error
+                // Without a default it would be refused for the same reasons.
+                let isDefault = error.issues.contains { $0.path.contains(.key("default")) }
+                if !isDefault { break }
             }
         }
         throw refused ?? FormIssues([])
+    }
+
+    /// Whether a list of options has the tags of a default, as it is written.
+    private static func offers(_ written: JSON, among options: JSON) -> Bool {
+        // Tags that are integers are equal however they are written.
+        func key(_ tag: JSON) -> JSON { tag.integerValue.map { .integer($0) } ?? tag }
+        var wanted = Set((written.arrayValue ?? [written]).filter { !$0.isNull }.map(key))
+        func visit(_ options: [JSON]) {
+            for option in options where !wanted.isEmpty {
+                guard let object = option.objectValue else {
+                    wanted.remove(key(option))
+                    continue
+                }
+                if let tag = object["tag"] { wanted.remove(key(tag)) }
+                visit(object["options"]?.arrayValue ?? [])
+            }
+        }
+        visit(options.arrayValue ?? [])
+        return wanted.isEmpty
     }
 
     /// A newly applied definition with the run-time options that are still valid.
@@ -76,7 +99,13 @@ extension FormDefinition {
             return unchanged[id] == before[known]
         }
         if kept.isEmpty { return file }
-        for dropsDefaults in [false, true] {
+        let offersAll = fields(of: file.json).allSatisfy { field in
+            guard let id = field["id"]?.stringValue, let options = kept[id],
+                let written = field["default"]
+            else { return true }
+            return offers(written, among: options)
+        }
+        for dropsDefaults in offersAll ? [false, true] : [true] {
             let merged = mappingFields(of: file.json) { field in
                 guard let id = field["id"]?.stringValue, let options = kept[id] else {
                     return field
@@ -86,7 +115,10 @@ extension FormDefinition {
                 if dropsDefaults { field["default"] = nil }
                 return field
             }
-            if let form = try? parse(merged, limits: limits, compile: compile) { return form }
+            do { return try parse(merged, limits: limits, compile: compile) } catch {
+                let isDefault = error.issues.contains { $0.path.contains(.key("default")) }
+                if !isDefault { break }
+            }
         }
         return file
     }

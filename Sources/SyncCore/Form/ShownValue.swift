@@ -127,24 +127,27 @@ extension FormDefinition {
 
     private func merged(_ sources: [Int], values: (Int) -> JSON) -> ShownValue {
         var first: ShownValue?
+        var firstFlag: Bool?
         for source in sources {
-            let shown = plainToggle(source, values) ?? shown(source, values: values)
+            let shown: ShownValue
+            // Most sources are toggles that store their value: there may be thousands.
+            if storesFlag[source], case .bool(let flag) = values(source) {
+                if flag == firstFlag { continue }
+                shown = ShownValue(.bool(flag))
+            } else {
+                shown = self.shown(source, values: values)
+            }
             if shown.isMixed || (first.map { !Self.matches($0.value, shown.value) } ?? false) {
                 var mixed = ShownValue(.null)
                 mixed.isMixed = true
                 return mixed
             }
-            if first == nil { first = shown }
+            if first == nil {
+                first = shown
+                firstFlag = shown.value.boolValue
+            }
         }
         return first ?? ShownValue(.null)
-    }
-
-    /// A toggle that stores its value, as most sources do: there may be thousands.
-    private func plainToggle(_ index: Int, _ values: (Int) -> JSON) -> ShownValue? {
-        guard case .own(.register) = controls[index].storage, case .toggle = controls[index].kind,
-            case let value = values(index), case .bool = value
-        else { return nil }
-        return ShownValue(value)
     }
 
     /// The index of a component of wheels.
@@ -217,20 +220,20 @@ extension WheelsAttributes {
         return (tags, unknown)
     }
 
-    /// The selection with all components; a missing one is at its first row.
-    func completed(_ tags: [JSON?]) -> [JSON] {
-        var filled = tags
-        for component in evaluationOrder where filled[component] == nil {
-            let options = rows(of: component) { filled[$0] }
-            filled[component] = options.options[options.firstEnabled].tag
+    /// Adds the missing components to a selection; each is at its first row.
+    func complete(_ tags: inout [JSON?]) {
+        for component in evaluationOrder where tags[component] == nil {
+            let options = rows(of: component) { tags[$0] }
+            tags[component] = options.options[options.firstEnabled].tag
         }
-        return filled.map { $0 ?? .null }
     }
 
     /// The selection with all components, in order; a missing one is at its first row.
     func completed(_ rows: JSONObject) -> JSONObject {
-        let tags = completed(tags(of: rows).tags)
-        return JSONObject(distinct: components.indices.map { (components[$0].id, tags[$0]) })
+        var tags = tags(of: rows).tags
+        complete(&tags)
+        return JSONObject(
+            distinct: components.indices.map { (components[$0].id, tags[$0] ?? .null) })
     }
 
     func accepts(_ rows: JSONObject) -> Bool {

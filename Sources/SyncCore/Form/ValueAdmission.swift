@@ -187,16 +187,18 @@ extension FormDefinition {
             throw refusal(
                 index, "no component \(Self.quoted(.string(unknown)))", component: unknown)
         }
-        let before = wheels.completed(
-            wheels.tags(of: values(storageRoot(of: index)).objectValue ?? JSONObject()).tags)
-        var selection = before
+        let stored = values(storageRoot(of: index)).objectValue ?? JSONObject()
+        var selection = wheels.tags(of: stored).tags
+        wheels.complete(&selection)
+        var moved = DistinctIndexes()
         for place in edited.tags.indices {
-            if let tag = edited.tags[place] { selection[place] = tag }
+            guard let tag = edited.tags[place] else { continue }
+            if selection[place] != tag { _ = moved.insert(place) }
+            selection[place] = tag
         }
-        var moved = Array(repeating: false, count: wheels.components.count)
         for place in wheels.evaluationOrder {
             let options = wheels.rows(of: place) { selection[$0] }
-            let present = selection[place]
+            let present = selection[place] ?? .null
             if edited.tags[place] != nil {
                 guard let option = options[present], !option.isDisabled else {
                     let component = wheels.components[place].id
@@ -208,18 +210,20 @@ extension FormDefinition {
                 selection[place] = option.tag
             } else if options.index(of: present) == nil,
                 wheels.components[place].rules.contains(where: { rule in
-                    rule.when.contains { moved[$0.component] }
+                    rule.when.contains { moved.contains($0.component) }
                 })
             {
                 selection[place] = options.options[options.firstEnabled].tag
+                _ = moved.insert(place)
             }
-            moved[place] = selection[place] != before[place]
         }
         return .object(
             JSONObject(
                 distinct: wheels.components.indices.compactMap { place in
-                    let isWritten = edited.tags[place] != nil || moved[place]
-                    return isWritten ? (wheels.components[place].id, selection[place]) : nil
+                    guard edited.tags[place] != nil || moved.contains(place),
+                        let tag = selection[place]
+                    else { return nil }
+                    return (wheels.components[place].id, tag)
                 }))
     }
 

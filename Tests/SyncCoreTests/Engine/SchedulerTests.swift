@@ -102,6 +102,28 @@ import Testing
         #expect(!scheduler.mustWait(alice))
     }
 
+    @Test("after a long request nobody begins another in the same iteration, and nobody loses a place")
+    func usedUp() {
+        let scheduler = Scheduler()
+        scheduler.now = Self.millisecond
+        let users = [scheduler.join(1), scheduler.join(2), scheduler.join(3)]
+        for user in users {
+            scheduler.spend(1, user)
+            _ = connection(UInt64(user.uid), user, hasWork: true)
+        }
+        let first = turn(scheduler) { user in
+            scheduler.requestEnded(user, took: nil, at: 12 * Self.millisecond)
+        }
+        #expect(first == [1])
+        #expect(turn(scheduler) == [], "the iteration is used up")
+        #expect(!scheduler.mayBegin(users[1]))
+        #expect(schedule(scheduler).wantsTurn && schedule(scheduler).wantsIteration)
+        scheduler.now = 12 * Self.millisecond
+        var mayBegin: [Bool] = []
+        #expect(turn(scheduler) { mayBegin.append(scheduler.mayBegin($0)) } == [2, 3, 1])
+        #expect(mayBegin == [true, true, true])
+    }
+
     @Test("an account lives as long as it has connections or owes something")
     func life() {
         let scheduler = Scheduler()

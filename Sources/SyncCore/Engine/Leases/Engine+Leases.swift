@@ -157,6 +157,7 @@ extension Engine {
         let targets = definition.targets[control].filter { state.cells[$0].content.leases != nil }
         guard !targets.isEmpty else { throw hasEnded("lease", control, form) }
         var transaction = begin(form, connection)
+        defer { workspace.contents.end() }
         var kind = RevisionRecord.Kind.lease
         switch params.action {
         case .resume(let id): return try resume(id, targets, control, form, call)

@@ -73,7 +73,7 @@ extension Scheduler {
     /// The next account that may work in this turn, with new units; `nil` at the end of the turn.
     /// After its work, `endTurn` follows.
     func nextTurn(holdsEdits: Bool) -> Account? {
-        while nextTaker < takingTurns.count {
+        while nextTaker < takingTurns.count, !isIterationUsedUp {
             let account = takingTurns[nextTaker]
             nextTaker += 1
             account.hasSpent = false
@@ -92,6 +92,8 @@ extension Scheduler {
             if may { return account }
             endTurn(of: account)
         }
+        // Where the iteration is used up, the others are first in the next one.
+        spenders.insert(contentsOf: takingTurns[nextTaker...], at: 0)
         takingTurns.removeAll(keepingCapacity: true)
         nextTaker = 0
         return nil

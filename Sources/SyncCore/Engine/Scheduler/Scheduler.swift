@@ -60,6 +60,8 @@ final class Scheduler {
     var now: UInt64 = 0
     /// Whether the time that work takes is measured. Otherwise only units count.
     var measuresTime = false
+    /// The iteration (`now`) in which no further request begins, whoever sent it.
+    private var usedUpAt: UInt64?
 
     // MARK: - Accounts
 
@@ -163,10 +165,24 @@ final class Scheduler {
         if let account = fetchers[id] { worked(nanoseconds, for: account) }
     }
 
+    /// Whether this iteration has taken so long that the requests of all users wait for the next
+    /// one. Otherwise one long request of each of several users would add up.
+    var isIterationUsedUp: Bool { usedUpAt == now }
+
+    /// Whether an account may begin a request in this iteration.
+    func mayBegin(_ account: Account) -> Bool {
+        if isIterationUsedUp {
+            account.unitsLeft = min(account.unitsLeft, 0)
+            noteSpent(account)
+        }
+        return account.unitsLeft > 0
+    }
+
     /// A request took this long. Ends the account's turn if the iteration has taken too long until
     /// `time`, because units are only estimates.
     func requestEnded(_ account: Account, took: UInt64?, at time: UInt64) {
         if let took { rest(account, after: took) }
+        if time > now &+ Account.turnNanoseconds { usedUpAt = now }
         let most = isContended ? Account.contendedTurnNanoseconds : Account.turnNanoseconds
         guard time > now &+ most else { return }
         noteSpent(account)

@@ -63,8 +63,6 @@ struct OpenBatch {
         var cells = CellSet()
         /// The definition changed: all rows must be written, and readers get all cells at once.
         var isWhole = false
-        /// The newest definition as JSON text; empty where it did not change.
-        var definitionText: [UInt8] = []
         /// Fields whose rows are to be removed.
         var removed: [String] = []
         /// Rows of what the form has under way that must be written, or removed.
@@ -179,10 +177,7 @@ extension OpenBatch.FormChanges {
         if isLeftOut { return }
         let state = form.working
         if isWhole {
-            // The text is empty if the definition did not change, as after a failed commit.
-            let text = definitionText.isEmpty ? state.definition.json.encoded : definitionText
-            steps.append(.putForm(form.row(state, definition: text)))
-            definitionText = []
+            steps.append(.putForm(form.row(state)))
             for id in removed { steps.append(.removeField(form: form.key, field: id)) }
             for index in state.cells.indices { steps.append(row(state, index)) }
             ongoing.formUnion(state.ongoing.names)
@@ -211,9 +206,10 @@ extension OpenBatch.FormChanges {
 }
 
 extension LiveForm {
-    /// The form's row in a state, whose definition is this JSON text.
-    func row(_ state: FormState, definition: [UInt8]) -> FormRow {
-        FormRow(
+    /// The form's row in a state.
+    func row(_ state: FormState) -> FormRow {
+        let definition = state.definition.text
+        return FormRow(
             key: key, name: name, log: log, owner: owner, version: state.version,
             revision: state.revision, definition: definition,
             applied: state.applied == state.definition.json ? definition : state.applied.encoded,
