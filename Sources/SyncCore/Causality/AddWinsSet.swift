@@ -90,14 +90,11 @@ public struct AddWinsSet: DotStore {
         return place < entries.count && entries[place].tag == tag ? entries[place].dots : []
     }
 
-    /// Whether the set has these tags and no others; strings by canonical equivalence, as tags of
-    /// options.
+    /// Whether the set has these tags and no others.
     func holdsOnly(_ tags: [JSON]) -> Bool {
         guard tags.count == entries.count else { return false }
         let sorted = tags.compactMap { Tag($0) }.sortedDistinct()
-        if sorted.elementsEqual(entries.lazy.map(\.tag)) { return true }
-        guard case .string? = entries.first?.tag else { return false }
-        return Set(tags) == Set(entries.lazy.map(\.tag.json))
+        return sorted.elementsEqual(entries.lazy.map(\.tag))
     }
 
     /// Adds and removes tags with the new `dot`, for an author who had seen `seen`.

@@ -52,9 +52,13 @@ extension FormDefinition {
 
     /// Whether a list of options has the tags of a default, as it is written.
     private static func offers(_ written: JSON, among options: JSON) -> Bool {
-        // Tags that are integers are equal however they are written.
+        // Tags are compared as in a list of options: integers are equal however they are written,
+        // and texts beyond ASCII by canonical equivalence, which is left to the list itself.
         func key(_ tag: JSON) -> JSON { tag.integerValue.map { .integer($0) } ?? tag }
-        var wanted = Set((written.arrayValue ?? [written]).filter { !$0.isNull }.map(key))
+        func isPlain(_ tag: JSON) -> Bool {
+            !tag.isNull && tag.stringValue?.utf8.allSatisfy { $0 < 0x80 } ?? true
+        }
+        var wanted = Set((written.arrayValue ?? [written]).filter(isPlain).map(key))
         func visit(_ options: [JSON]) {
             for option in options where !wanted.isEmpty {
                 guard let object = option.objectValue else {

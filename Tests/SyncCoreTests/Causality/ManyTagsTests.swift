@@ -51,11 +51,12 @@ struct ManyTagsTests {
         }
     }
 
-    @Test("a set has the tags of a list in any order, strings by canonical equivalence")
+    @Test("a set has the tags of a list in any order")
     func holdsOnly() {
         var set = AddWinsSet()
         set.assign([.string("b"), .string("a"), .string("\u{e9}")], dot: dot(1), seen: .present)
-        #expect(set.holdsOnly(["a", "\u{e9}", "b"]) && set.holdsOnly(["b", "a", "e\u{301}"]))
+        #expect(set.holdsOnly(["a", "\u{e9}", "b"]) && set.holdsOnly(["b", "a", "\u{e9}"]))
+        #expect(!set.holdsOnly(["b", "a", "e\u{301}"]), "strings are told apart by bytes")
         #expect(!set.holdsOnly(["a", "b"]) && !set.holdsOnly(["a", "b", "c"]))
         var numbers = AddWinsSet()
         numbers.assign([.integer(2), .integer(1)], dot: dot(1), seen: .present)

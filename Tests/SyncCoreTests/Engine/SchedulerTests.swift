@@ -102,7 +102,7 @@ import Testing
         #expect(!scheduler.mustWait(alice))
     }
 
-    @Test("after a long request nobody begins another in the same iteration, and nobody loses a place")
+    @Test("after a long request nobody begins another in the same iteration")
     func usedUp() {
         let scheduler = Scheduler()
         scheduler.now = Self.millisecond

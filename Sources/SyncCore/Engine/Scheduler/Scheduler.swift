@@ -60,7 +60,7 @@ final class Scheduler {
     var now: UInt64 = 0
     /// Whether the time that work takes is measured. Otherwise only units count.
     var measuresTime = false
-    /// The iteration (`now`) in which no further request begins, whoever sent it.
+    /// The iteration (`now`) in which no further request of any user begins.
     private var usedUpAt: UInt64?
 
     // MARK: - Accounts
