@@ -192,22 +192,23 @@ extension Engine {
 
     private func plan(_ params: FormApply, by peer: Peer) throws(WireError) -> Redefinition {
         let limits = FormLimits(configuration.limits)
-        try requirePlanner(of: params.definition["form"]?.stringValue, by: peer)
+        let name = params.definition["form"]?.stringValue
+        try requirePlanner(of: name, by: peer)
+        let previous = name.flatMap(form(named:))?.working.definition
         let file: FormDefinition
         do {
             file = try FormDefinition.parse(
-                params.definition, limits: limits, compile: workspace.compile)
+                params.definition, limits: limits, reusing: previous, compile: workspace.compile)
         } catch {
             try requirePatternSteps(nil)
             throw WireError(
-                issues: error, .invalidParams, form: params.definition["form"]?.stringValue,
-                field: nil, at: "definition")
+                issues: error, .invalidParams, form: name, field: nil, at: "definition")
         }
         if let form = form(named: file.name), form.isEditable {
             let state = form.working
             try requireVersion(params.ifVersion, Int64(clamping: state.version), file.name)
             let definition = FormDefinition.keepingRuntimeOptions(
-                file: file, applied: state.applied, inForce: state.definition.json,
+                file: file, applied: state.applied, inForce: state.definition,
                 limits: limits, compile: workspace.compile)
             return Redefinition(
                 form: form, definition: definition, applied: file.json, isCreation: false,

@@ -58,25 +58,44 @@ public final class FormDefinition: Sendable {
         styles = parts.styles
         sections = parts.sections
         controls = parts.controls
-        targets = parts.controls.enumerated().map { index, control in
-            switch control.storage {
-            case .own: [index]
-            case .binds, .sources: control.storageRoots
-            case .none: []
-            }
-        }
         dependents = graph.dependents
         conditionDependents = graph.conditionDependents
         completionDependents = graph.completionDependents
-        types = parts.controls.map(\.type)
-        storesFlag = parts.controls.map { control in
-            if case .own(.register) = control.storage { control.type == .toggle } else { false }
-        }
-        required = parts.controls.indices.filter { parts.controls[$0].isRequired }
-        runButtons = parts.controls.indices.filter { parts.controls[$0].runs != nil }
         text = parts.text
         snapshotBytesMax = parts.snapshotBytesMax
-        indexes = NameTable(parts.controls.enumerated().lazy.map { ($1.id, $0) })
+        // One loop: a control has so many attributes that each copy of it takes time.
+        var targets: [[Int]] = []
+        var types: [ControlType] = []
+        var storesFlag: [Bool] = []
+        var required: [Int] = []
+        var runButtons: [Int] = []
+        var names: [(String, Int)] = []
+        targets.reserveCapacity(controls.count)
+        types.reserveCapacity(controls.count)
+        storesFlag.reserveCapacity(controls.count)
+        names.reserveCapacity(controls.count)
+        for (index, control) in controls.enumerated() {
+            let type = control.type
+            var isFlag = false
+            switch control.storage {
+            case .own(let kind):
+                if case .register = kind { isFlag = type == .toggle }
+                targets.append([index])
+            case .binds, .sources: targets.append(control.storageRoots)
+            case .none: targets.append([])
+            }
+            types.append(type)
+            storesFlag.append(isFlag)
+            if control.isRequired { required.append(index) }
+            if control.runs != nil { runButtons.append(index) }
+            names.append((control.id, index))
+        }
+        self.targets = targets
+        self.types = types
+        self.storesFlag = storesFlag
+        self.required = required
+        self.runButtons = runButtons
+        indexes = NameTable(names)
     }
 
     /// The results of the parser.

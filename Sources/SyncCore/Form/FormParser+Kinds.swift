@@ -38,7 +38,7 @@ extension FormParser {
         let effect = selectionEffect(field)
         let height = integer(field, "wheelItemHeight", in: 1...1000)
         let layout = choice(field, "layout", among: Layout.allCases)
-        guard let options = options(field, "options") else { return nil }
+        guard let options = knownOptions(field) ?? options(field, "options") else { return nil }
         return .picker(
             PickerAttributes(
                 options: options, isOptional: isOptional, isMultiple: isMultiple,

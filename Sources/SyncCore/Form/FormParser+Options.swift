@@ -68,6 +68,18 @@ extension FormParser {
             integers: draft.integers)
     }
 
+    /// The options of a picker that has the same ones in the previous definition. Nothing but the
+    /// list as written decides what the options are, so that the list may be shared.
+    mutating func knownOptions(_ field: Members) -> OptionList? {
+        guard let previous, let id = field["id"]?.stringValue, let known = previous.index(of: id),
+            let list = previous.controls[known].options,
+            optionCount + list.count <= limits.optionsMax,
+            let written = field["options"], written == previous.written(known)?["options"]
+        else { return nil }
+        optionCount += list.count
+        return list
+    }
+
     private mutating func group(
         _ members: Members, _ known: OptionList?, into draft: inout Draft
     ) {

@@ -10,12 +10,15 @@ extension FormDefinition {
     ///
     /// - Parameters:
     ///   - limits: limits of the daemon, or of the file checker.
+    ///   - previous: a definition whose lists of options are used again where `json` has the same.
+    ///     The result does not depend on it.
     ///   - compile: compiles a text's `pattern`.
     /// - Throws: all errors in the order in which they were found, at most `FormParser.issuesMax`.
     public static func parse(
-        _ json: JSON, limits: FormLimits, compile: @escaping PatternCompiler
+        _ json: JSON, limits: FormLimits, reusing previous: FormDefinition? = nil,
+        compile: @escaping PatternCompiler
     ) throws(FormIssues) -> FormDefinition {
-        var parser = FormParser(limits: limits, compile: compile)
+        var parser = FormParser(limits: limits, previous: previous, compile: compile)
         let form = parser.parse(json)
         guard let form, parser.issues.isEmpty else { throw FormIssues(parser.issues) }
         return form
@@ -74,6 +77,8 @@ struct FormParser {
     static let comparisonsMax = 500_000
 
     let limits: FormLimits
+    /// A definition that was valid before.
+    let previous: FormDefinition?
     let compile: PatternCompiler
     var issues: [FormIssue] = []
     var suggestions = 0
@@ -105,8 +110,9 @@ struct FormParser {
     /// For each control the last one that named it as a source.
     var namedBy: [Int] = []
 
-    init(limits: FormLimits, compile: @escaping PatternCompiler) {
+    init(limits: FormLimits, previous: FormDefinition?, compile: @escaping PatternCompiler) {
         self.limits = limits
+        self.previous = previous
         self.compile = compile
     }
 

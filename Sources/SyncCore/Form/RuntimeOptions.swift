@@ -40,7 +40,9 @@ extension FormDefinition {
                 field["default"] = candidate
                 return field
             }
-            do { return try Self.parse(changed, limits: limits, compile: compile) } catch {
+            do {
+                return try Self.parse(changed, limits: limits, reusing: self, compile: compile)
+            } catch {
                 refused = error
                 // Without a default it would be refused for the same reasons.
                 let isDefault = error.issues.contains { $0.path.contains(.key("default")) }
@@ -54,23 +56,44 @@ extension FormDefinition {
     private static func offers(_ written: JSON, among options: JSON) -> Bool {
         // Tags are compared as in a list of options: integers are equal however they are written,
         // and texts beyond ASCII by canonical equivalence, which is left to the list itself.
-        func key(_ tag: JSON) -> JSON { tag.integerValue.map { .integer($0) } ?? tag }
-        func isPlain(_ tag: JSON) -> Bool {
-            !tag.isNull && tag.stringValue?.utf8.allSatisfy { $0 < 0x80 } ?? true
+        var texts: Set<String> = []
+        var integers: Set<Int64> = []
+        var others: Set<JSON> = []
+        for tag in written.arrayValue ?? [written] {
+            switch tag {
+            case .null: continue
+            case .string(let text):
+                if text.utf8.allSatisfy({ $0 < 0x80 }) { texts.insert(text) }
+            default:
+                if let number = tag.integerValue {
+                    integers.insert(number)
+                } else {
+                    others.insert(tag)
+                }
+            }
         }
-        var wanted = Set((written.arrayValue ?? [written]).filter(isPlain).map(key))
+        var isDone: Bool { texts.isEmpty && integers.isEmpty && others.isEmpty }
+        func remove(_ tag: JSON) {
+            if case .string(let text) = tag {
+                if !texts.isEmpty { texts.remove(text) }
+            } else if let number = tag.integerValue {
+                if !integers.isEmpty { integers.remove(number) }
+            } else if !others.isEmpty {
+                others.remove(tag)
+            }
+        }
         func visit(_ options: [JSON]) {
-            for option in options where !wanted.isEmpty {
+            for option in options where !isDone {
                 guard let object = option.objectValue else {
-                    wanted.remove(key(option))
+                    remove(option)
                     continue
                 }
-                if let tag = object["tag"] { wanted.remove(key(tag)) }
+                if let tag = object["tag"] { remove(tag) }
                 visit(object["options"]?.arrayValue ?? [])
             }
         }
         visit(options.arrayValue ?? [])
-        return wanted.isEmpty
+        return isDone
     }
 
     /// A newly applied definition with the run-time options that are still valid.
@@ -84,11 +107,11 @@ extension FormDefinition {
     ///   - applied: the previous one.
     ///   - inForce: the previous one with run-time options.
     public static func keepingRuntimeOptions(
-        file: FormDefinition, applied: JSON, inForce: JSON, limits: FormLimits,
+        file: FormDefinition, applied: JSON, inForce: FormDefinition, limits: FormLimits,
         compile: @escaping PatternCompiler
     ) -> FormDefinition {
         let before = options(of: applied)
-        let present = options(of: inForce)
+        let present = options(of: inForce.json)
         var kept: [String: JSON] = [:]
         for control in file.controls {
             guard case .picker = control.kind else { continue }
@@ -119,7 +142,9 @@ extension FormDefinition {
                 if dropsDefaults { field["default"] = nil }
                 return field
             }
-            do { return try parse(merged, limits: limits, compile: compile) } catch {
+            do {
+                return try parse(merged, limits: limits, reusing: inForce, compile: compile)
+            } catch {
                 let isDefault = error.issues.contains { $0.path.contains(.key("default")) }
                 if !isDefault { break }
             }
@@ -133,6 +158,13 @@ extension FormDefinition {
         let place = control - sections[section].fields.lowerBound
         if json["sections"] == nil { return [.key("fields"), .index(place)] }
         return [.key("sections"), .index(section), .key("fields"), .index(place)]
+    }
+
+    /// A control as written.
+    func written(_ control: Int) -> JSON? {
+        let section = controls[control].section
+        let container = json["sections"].map { $0.arrayValue?[section] } ?? json
+        return container?["fields"]?.arrayValue?[control - sections[section].fields.lowerBound]
     }
 
     private static func options(of json: JSON) -> [String: JSON] {

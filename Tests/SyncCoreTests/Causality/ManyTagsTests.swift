@@ -16,7 +16,7 @@ struct ManyTagsTests {
     }
 
     @Test("a silent write takes the place of the additions of its tags, in order, and of no others")
-    func affirming() {
+    func renewing() {
         var numbers = SplitMix64(seed: 22)
         for round in 0..<200 {
             var set = AddWinsSet()
@@ -27,7 +27,7 @@ struct ManyTagsTests {
             let tags = random(&numbers, of: 30)
             let before = set
             var told: [AddWinsSet.Entry] = []
-            set.affirm(sorted: tags.sortedDistinct(), dot: dot(3)) { told.append($0) }
+            set.renew(sorted: tags.sortedDistinct(), dot: dot(3)) { told.append($0) }
             #expect(told == before.entries.filter { tags.contains($0.tag) }, "round \(round)")
             #expect(
                 set.entries

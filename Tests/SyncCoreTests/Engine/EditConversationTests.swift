@@ -243,6 +243,36 @@ import Testing
             """#)
     }
 
+    @Test("options of the file and of the running daemon change in any order, none hides another")
+    func optionsInTurn() throws {
+        try Conversation.play(
+            #"""
+            connect root
+            root> form.apply {"definition":{"form":"f","fields":[{"id":"p","type":"picker","options":["a","b"]}]}}
+            root< {"result":{"created":true}}
+            root> form.setOptions {"form":"f","field":"p","options":["c","d"]}
+            root< {"result":{"version":2}}
+            root> form.apply {"definition":{"form":"f","title":"T","fields":[{"id":"p","type":"picker","options":["a","b"]}]}}
+            root< {"result":{"version":3}}
+            root> form.get {"form":"f"}
+            root< {"result":{"definition":{"title":"T","fields":[{"id":"p","options":["c","d"]}]}}}
+            root> form.setOptions {"form":"f","field":"p","options":["c",{"tag":"d","disabled":true}]}
+            root< {"result":{"version":4}}
+            root> state.set {"form":"f","changes":[{"field":"p","value":"d"}]}
+            root< {"error":{"data":{"kind":"invalidValue"}}}
+            root> form.apply {"definition":{"form":"f","fields":[{"id":"t","type":"toggle"},{"id":"p","type":"picker","options":["a","b"]}]}}
+            root< {"result":{"version":5}}
+            root> state.set {"form":"f","changes":[{"field":"p","value":"d"}]}
+            root< {"error":{"data":{"kind":"invalidValue"}}}
+            root> form.apply {"definition":{"form":"f","fields":[{"id":"p","type":"picker","options":["a","d"]}]}}
+            root< {"result":{"version":6}}
+            root> state.set {"form":"f","changes":[{"field":"p","value":"d"}]}
+            root< {"result":{"fields":{"p":{"value":"d"}}}}
+            root> state.set {"form":"f","changes":[{"field":"p","value":"c"}]}
+            root< {"error":{"data":{"kind":"invalidValue"}}}
+            """#)
+    }
+
     @Test("history comes in pages, newest first, also where the store lags behind")
     func historyPages() throws {
         for durability in [Durability.commit, .interval, .memory] {

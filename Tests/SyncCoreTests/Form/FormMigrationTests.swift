@@ -177,7 +177,7 @@ struct RuntimeOptionsTests {
         let inForce = try setting(["dev"], in: file, applied: file.json)
         func applied(_ text: String) throws -> FormDefinition {
             FormDefinition.keepingRuntimeOptions(
-                file: try parsed(text), applied: file.json, inForce: inForce.json,
+                file: try parsed(text), applied: file.json, inForce: inForce,
                 limits: FormLimits(), compile: compilePattern)
         }
         let titled = try applied(
@@ -199,8 +199,88 @@ struct RuntimeOptionsTests {
             with: "\"default\": \"main\"}, {\"id\": \"b\", \"type\": \"picker\", "
                 + "\"options\": [\"main\"], \"binds\": \"branch\"}")
         let form = FormDefinition.keepingRuntimeOptions(
-            file: try parsed(bound), applied: file.json, inForce: inForce.json,
+            file: try parsed(bound), applied: file.json, inForce: inForce,
             limits: FormLimits(), compile: compilePattern)
         #expect(tags(form) == ["main"])
+    }
+
+    /// Lists of options that differ from `["a", 1, …]` in what a reader sees.
+    static let lists: [(JSON, JSON)] = [
+        (["a", "b"], ["a", "c"]),
+        (["a", "b"], ["b", "a"]),
+        (["a", "b"], ["a"]),
+        // Equal by canonical equivalence, as tags are, but other bytes.
+        (["\u{e9}"], ["e\u{301}"]),
+        ([["tag": "a", "label": "A"]], [["tag": "a", "label": "B"]]),
+        ([["tag": "a", "disabled": true], "b"], [["tag": "a"], "b"]),
+        ([["section": "s", "options": ["a"]]], [["section": "t", "options": ["a"]]]),
+        ([["section": "s", "options": ["a", "b"]]], [["section": "s", "options": ["a"]], "b"]),
+        ([1, 2], ["1", "2"]),
+        ([true], [1]),
+    ]
+
+    @Test("the result does not depend on the definition whose options are used again")
+    func reused() throws {
+        func form(_ options: JSON, _ more: JSON) throws -> JSON {
+            ["form": "f", "fields": [["id": "p", "type": "picker", "options": options], more]]
+        }
+        let toggle: JSON = ["id": "t", "type": "toggle"]
+        for (left, right) in Self.lists {
+            for (old, new) in [(left, right), (right, left), (left, left)] {
+                let previous = try parsed(form(old, toggle).encodedText)
+                // The place of the picker may be another, and its id that of something else.
+                for written in [
+                    try form(new, toggle),
+                    try form(new, ["id": "q", "type": "picker", "options": old]),
+                    [
+                        "form": "f",
+                        "sections": [
+                            ["fields": [toggle]],
+                            [
+                                "fields": [
+                                    ["id": "p", "type": "picker", "options": new]
+                                ]
+                            ],
+                        ],
+                    ],
+                ] {
+                    let alone = try parsed(written.encodedText)
+                    let reusing = try FormDefinition.parse(
+                        json(written.encodedText), limits: FormLimits(), reusing: previous,
+                        compile: compilePattern)
+                    #expect(reusing.json == alone.json)
+                    for (control, other) in zip(reusing.controls, alone.controls) {
+                        #expect(control.options?.options == other.options?.options)
+                        #expect(control.options?.groups == other.options?.groups)
+                        #expect(control.defaultValue == other.defaultValue)
+                        for option in other.options?.options ?? [] {
+                            #expect(
+                                control.options?.index(of: option.tag)
+                                    == other.options?.index(of: option.tag))
+                        }
+                    }
+                    let isShared = reusing.index(of: "p").map {
+                        reusing.controls[$0].options === previous.controls[0].options
+                    }
+                    #expect(isShared == (old == new))
+                }
+            }
+        }
+    }
+
+    @Test("options that are used again count for the limit of the form")
+    func reusedCount() throws {
+        var limits = FormLimits()
+        limits.optionsMax = 3
+        let one = #"{"form": "f", "fields": [{"id": "p", "type": "picker", "options": [1, 2]}]}"#
+        let two = one.replacing(
+            "]}]}", with: #"]}, {"id": "q", "type": "picker", "options": [1, 2]}]}"#)
+        let previous = try FormDefinition.parse(
+            json(one), limits: limits, compile: compilePattern)
+        let error = #expect(throws: FormIssues.self) {
+            try FormDefinition.parse(
+                json(two), limits: limits, reusing: previous, compile: compilePattern)
+        }
+        #expect(error?.issues.first?.pathText == "fields[1].options")
     }
 }
