@@ -69,11 +69,9 @@ public final class FormDefinition: Sendable {
         var storesFlag: [Bool] = []
         var required: [Int] = []
         var runButtons: [Int] = []
-        var names: [(String, Int)] = []
         targets.reserveCapacity(controls.count)
         types.reserveCapacity(controls.count)
         storesFlag.reserveCapacity(controls.count)
-        names.reserveCapacity(controls.count)
         for (index, control) in controls.enumerated() {
             let type = control.type
             var isFlag = false
@@ -88,14 +86,13 @@ public final class FormDefinition: Sendable {
             storesFlag.append(isFlag)
             if control.isRequired { required.append(index) }
             if control.runs != nil { runButtons.append(index) }
-            names.append((control.id, index))
         }
         self.targets = targets
         self.types = types
         self.storesFlag = storesFlag
         self.required = required
         self.runButtons = runButtons
-        indexes = NameTable(names)
+        indexes = parts.indexes
     }
 
     /// The results of the parser.
@@ -111,6 +108,8 @@ public final class FormDefinition: Sendable {
         var controls: [Control] = []
         var text: [UInt8] = []
         var snapshotBytesMax = 0
+        /// The index of each control by its id.
+        var indexes = NameTable<Int>()
     }
 
     /// The index of the control `id`; `nil` if there is none.

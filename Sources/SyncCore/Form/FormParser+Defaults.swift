@@ -43,6 +43,7 @@ extension FormParser {
             control.visibleWhen = nil
             var alone = parts
             alone.controls = [control]
+            alone.indexes = NameTable([(control.id, 0)])
             let draft = FormDefinition(alone, graph: graph)
             let place = field.place(of: "default")
             checkDefault(written, at: place, of: 0, in: draft, into: &alone)
