@@ -1,3 +1,5 @@
+internal import SyncCore
+
 // The XML that GSettings schemas are written in: elements, attributes, text, comments, CDATA,
 // character references and the five entities of XML 1.0, in UTF-8.
 //
@@ -57,6 +59,12 @@ public enum XMLDocument {
             throw FileIssues(
                 FileIssue(
                     file: name, position: nil, message: "this is not UTF-8", expected: "UTF-8"))
+        }
+        guard !String(decoding: bytes, as: UTF8.self).hasTooManyMarks else {
+            throw FileIssues(
+                FileIssue(
+                    file: name, position: nil, message: JSONError.Reason.tooManyMarks.inWords,
+                    expected: CombiningMarks.expected))
         }
         var reader = XMLReader(bytes: bytes)
         do throws(XMLReader.Fault) {
@@ -234,7 +242,10 @@ private struct XMLReader {
                 offset += 1
             }
         }
-        return String(decoding: text, as: UTF8.self)
+        let found = String(decoding: text, as: UTF8.self)
+        // References may make more of them than are in the file.
+        guard !found.hasTooManyMarks else { throw fault(JSONError.Reason.tooManyMarks.inWords) }
+        return found
     }
 
     private mutating func reference() throws(Fault) -> String {

@@ -268,8 +268,9 @@ struct YAMLComposer: ~Copyable {
     // MARK: Issues
 
     private mutating func next() throws(Stop) -> YAMLEvent {
+        let event: YAMLEvent
         do throws(YAMLSyntaxError) {
-            return try reader.next()
+            event = try reader.next()
         } catch {
             // At the end of the text libyaml counts one line too many.
             let end = text.position(ofByte: text.count)
@@ -283,6 +284,14 @@ struct YAMLComposer: ~Copyable {
             issues.append(issue)
             throw Stop()
         }
+        // From here on keys, tags and words are compared.
+        guard !event.hasTooManyMarks else {
+            note(
+                JSONError.Reason.tooManyMarks.inWords, at: event.position,
+                expected: CombiningMarks.expected)
+            throw Stop()
+        }
+        return event
     }
 
     private mutating func note(

@@ -1,4 +1,5 @@
 internal import CYAML
+internal import SyncCore
 
 // libyaml's event parser as a Swift value. Only this code accesses its memory.
 //
@@ -24,6 +25,17 @@ struct YAMLEvent {
     var position: SourcePosition
     var anchor: String?
     var tag: String?
+
+    /// Whether a text of it has more combining marks in a row than a form may have.
+    var hasTooManyMarks: Bool {
+        let text =
+            switch kind {
+            case .alias(let name): name
+            case .scalar(let text, _): text
+            default: ""
+            }
+        return [text, anchor ?? "", tag ?? ""].contains(where: \.hasTooManyMarks)
+    }
 }
 
 /// What libyaml found wrong with the text.

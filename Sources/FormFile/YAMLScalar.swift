@@ -13,8 +13,13 @@ enum YAMLScalar {
         case refused(String, expected: String)
     }
 
+    /// The longest word with a meaning: `false`.
+    private static let wordBytesMax = 5
+
     /// The value of a plain scalar without a tag.
     static func resolve(_ text: String) -> Resolved {
+        // Comparing a long text with a word can take long: see `CombiningMarks`.
+        guard text.utf8.count <= wordBytesMax else { return number(text) ?? .value(.string(text)) }
         switch text {
         case "", "~", "null", "Null", "NULL": return .value(.null)
         case "true", "True", "TRUE": return .value(.bool(true))

@@ -202,7 +202,7 @@ private enum Scalar {
             // At the beginning of a line three points end a document.
             !string.utf8.starts(with: "...".utf8)
         else { return false }
-        guard YAMLScalar.resolve(string) == .value(.string(string)), !isOldWord(string),
+        guard case .value(.string) = YAMLScalar.resolve(string), !isOldWord(string),
             !isNumberLike(string)
         else { return false }
         var previous: Unicode.Scalar = " "
@@ -216,7 +216,8 @@ private enum Scalar {
 
     /// A word that YAML 1.1 reads as a boolean (yaml.org/type/bool.html).
     private static func isOldWord(_ string: String) -> Bool {
-        switch string.lowercased() {
+        guard string.utf8.count <= 5 else { return false }
+        return switch string.lowercased() {
         case "y", "n", "yes", "no", "on", "off", "true", "false", "null": true
         default: false
         }

@@ -121,7 +121,7 @@ extension Written: CausalityCodable {
             let start = reader.offset
             let bytes = try reader.blob()
             do throws(JSONError) {
-                return try JSON(parsing: bytes)
+                return try JSON(stored: bytes)
             } catch {
                 throw .invalid(offset: start, what: "JSON (\(error))")
             }

@@ -33,8 +33,8 @@ extension Engine {
         let state: FormState
         do {
             let definition = try FormDefinition.parse(
-                JSON(parsing: row.definition), limits: limits, compile: workspace.compile)
-            state = FormState(definition, applied: try JSON(parsing: row.applied))
+                JSON(stored: row.definition), limits: limits, compile: workspace.compile)
+            state = FormState(definition, applied: try JSON(stored: row.applied))
             state.context = try CausalContext(decoding: row.context)
         } catch { throw EngineStartError("form \(name) cannot be read: \(error)") }
         state.version = row.version

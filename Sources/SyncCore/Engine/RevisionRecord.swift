@@ -121,7 +121,7 @@ extension RevisionRecord {
 
     /// Parses the output of `encoded`; `nil` for anything else.
     convenience init?(_ bytes: [UInt8]) {
-        guard let json = try? JSON(parsing: bytes),
+        guard let json = try? JSON(stored: bytes),
             let kind = json["kind"]?.stringValue.flatMap(Kind.init(rawValue:)),
             let at = json["at"]?.integerValue, let by = json["by"].flatMap(Author.init(json:))
         else { return nil }

@@ -177,7 +177,8 @@ struct SilentWriteRow: CausalityCodable {
         switch store {
         case .components: part = .component(self.part)
         case .tags:
-            guard let json = try? JSON(parsing: self.part), let tag = AddWinsSet.Tag(json) else {
+            let json = try? JSON(stored: Array(self.part.utf8))
+            guard let tag = json.flatMap({ AddWinsSet.Tag($0) }) else {
                 return nil
             }
             part = .tag(tag)

@@ -164,14 +164,22 @@ extension FormParser {
             let isFields = path.last == .key("fields")
             for (index, element) in elements.enumerated() where element.mayHoldText {
                 // Lists of tags and of ids may be long, and need no path.
-                if case .string(let text) = element, text.isFreeOfControls() { continue }
+                if case .string(let text) = element, text.isFreeOfControls(), !text.hasTooManyMarks
+                {
+                    continue
+                }
                 path.append(.index(index))
                 checkControls(element, at: &path, inField: isFields)
                 path.removeLast()
             }
         case .object(let object):
-            for member in object.members where !(inField && member.name == "default") {
+            for member in object.members {
                 checkControls(in: member.name, at: path)
+                if inField, member.name.isSameBytes(as: "default") {
+                    // What it may contain is that of a value, which is checked later.
+                    if member.value.hasTooManyMarks { refuseMarks(at: path + [.key("default")]) }
+                    continue
+                }
                 guard member.value.mayHoldText else { continue }
                 path.append(.key(member.name))
                 checkControls(member.value, at: &path)
@@ -181,7 +189,16 @@ extension FormParser {
         }
     }
 
+    private mutating func refuseMarks(at path: [PathStep]) {
+        hasTooManyMarks = true
+        issues.append(
+            FormIssue(
+                path: path, message: JSONError.Reason.tooManyMarks.inWords,
+                expected: CombiningMarks.expected))
+    }
+
     private mutating func checkControls(in text: String, at path: [PathStep]) {
+        if text.hasTooManyMarks { return refuseMarks(at: path) }
         guard let problem = text.controlProblem(), issues.count < Self.issuesMax else { return }
         issues.append(
             FormIssue(path: path, message: problem, expected: "one line of text without any"))

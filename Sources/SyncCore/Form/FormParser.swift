@@ -86,6 +86,8 @@ struct FormParser {
     var principalCount = 0
     /// Whether the form says `message: required`, for all of its controls.
     var formNeedsMessage = false
+    /// Whether a text takes so long to compare that nothing else is read.
+    var hasTooManyMarks = false
     /// Bytes of the patterns so far, compiled.
     var patternBytes = 0
 
@@ -135,6 +137,7 @@ struct FormParser {
         }
         var path: [PathStep] = []
         checkControls(json, at: &path)
+        if hasTooManyMarks { return nil }
         var parts = FormDefinition.Parts(json: json)
         parts.text = text
         parseTop(form, into: &parts)
@@ -149,6 +152,7 @@ struct FormParser {
         }
         parts.sections = sections
         parts.controls = controls.compactMap(\.self)
+        parts.indexes = indexes
         return finished(&parts)
     }
 
@@ -316,7 +320,7 @@ extension FormParser {
                 continue
             }
             let key = Control.environmentKey(of: id)
-            let other = byEnvironment[key]
+            let other = byEnvironment.updateValue(id, forKey: key)
             let isKnown = other == id || doubles.contains(id)
             if isKnown {
                 issue(place, "there is a control \(id) already", expected: "an id of its own")
@@ -329,9 +333,10 @@ extension FormParser {
                     place, "\(id) and \(other) are the same environment variable PICKER_\(key)",
                     expected: "an id that differs in letters or digits")
             }
+            if let other { byEnvironment[key] = other }
             if isKnown { continue }
             known.append((id, index))
-            if other == nil { byEnvironment[key] = id } else { doubles.insert(id) }
+            if other != nil { doubles.insert(id) }
         }
         indexes = NameTable(known)
     }

@@ -90,6 +90,9 @@ public struct ServerMessageDecoder: Sendable {
         } catch {
             throw .json(error)
         }
+        if let offset = tape.tooManyMarks {
+            throw .json(JSONError(offset: offset, reason: .tooManyMarks))
+        }
         return try tape.withRoot(of: text) { root throws(DecodeError) in
             guard root.kind == .array else { return [try Self.message(root)] }
             var messages: [ServerMessage] = []

@@ -4,13 +4,26 @@ extension JSON {
     /// Parses one JSON text of UTF-8 bytes, as strictly as the protocol requires (see
     /// `JSONTape.scan`).
     ///
-    /// For a number that `DecimalNumber` cannot represent, the reason is `numberOutOfBounds`.
+    /// For a number that `DecimalNumber` cannot represent, the reason is `numberOutOfBounds`. Text
+    /// with too many combining marks in a row is refused (`CombiningMarks`).
     public init(
         parsing bytes: UnsafeRawBufferPointer, depthMax: Int = JSON.depthMax
     ) throws(JSONError) {
         var tape = JSONTape()
         try tape.scan(bytes, depthMax: depthMax)
+        if let offset = tape.tooManyMarks { throw JSONError(offset: offset, reason: .tooManyMarks) }
         self = try tape.withRoot(of: bytes) { root throws(JSONError) in try root.json() }
+    }
+
+    /// Parses JSON text from the store, with any number of combining marks in a row: an earlier
+    /// version accepted them.
+    init(stored bytes: [UInt8]) throws(JSONError) {
+        self = try bytes.withUnsafeBufferPointer { buffer throws(JSONError) in
+            let text = UnsafeRawBufferPointer(buffer)
+            var tape = JSONTape()
+            try tape.scan(text)
+            return try tape.withRoot(of: text) { root throws(JSONError) in try root.json() }
+        }
     }
 
     /// Parses one JSON text of UTF-8 bytes.

@@ -200,6 +200,17 @@ extension JSON {
     /// The number if it is an integer of 64 bits.
     public var integerValue: Int64? { numberValue?.integer }
 
+    /// Whether a string in it has too many combining marks in a row.
+    var hasTooManyMarks: Bool {
+        switch self {
+        case .null, .bool, .number: false
+        case .string(let text): text.hasTooManyMarks
+        case .array(let elements): elements.contains(where: \.hasTooManyMarks)
+        case .object(let object):
+            object.members.contains { $0.name.hasTooManyMarks || $0.value.hasTooManyMarks }
+        }
+    }
+
     /// The elements; `nil` for other kinds.
     public var arrayValue: [JSON]? { if case .array(let value) = self { value } else { nil } }
 

@@ -1,7 +1,7 @@
 /// Why a text is not JSON, or why a JSON value cannot be represented, and where.
 ///
 /// The scanner and the conversion to values share this type. The protocol answers
-/// `numberOutOfBounds` with `invalidValue`, everything else with `parse`.
+/// `numberOutOfBounds` and `tooManyMarks` with `invalidValue`, everything else with `parse`.
 public struct JSONError: Error, Hashable, Sendable {
     /// The violated rule.
     public enum Reason: UInt8, Hashable, Sendable {
@@ -31,6 +31,8 @@ public struct JSONError: Error, Hashable, Sendable {
         case tooLong
         /// More values and names than fit in the reader.
         case tooMany
+        /// A string has more combining marks in a row than `CombiningMarks.runMax`.
+        case tooManyMarks
         /// JSON, but the number lies outside the bounds of `DecimalNumber`.
         case numberOutOfBounds
     }
@@ -69,6 +71,8 @@ extension JSONError.Reason {
         case .tooDeep: "nested too deeply"
         case .tooLong: "too long"
         case .tooMany: "more values than can be held"
+        case .tooManyMarks:
+            "more than \(CombiningMarks.runMax) combining marks follow one another"
         case .numberOutOfBounds:
             "a number beyond 64-bit integers and decimals of 17 digits with exponents within ±15"
         }

@@ -27,6 +27,11 @@ struct JSONScanner {
         case value, firstElement, name, firstName, next, done
     }
 
+    private var marks = CombiningMarks.Run()
+    /// Where a string has more combining marks in a row than `CombiningMarks.runMax`; `nil` if none
+    /// has.
+    private(set) var tooManyMarks: Int?
+
     /// Bytes that were scanned.
     var offset: Int { position }
 
@@ -323,7 +328,7 @@ struct JSONScanner {
         case UInt8(ascii: "u"):
             let start = position
             let unit = try hexadecimal()
-            guard unit & 0xF800 == 0xD800 else { return }
+            guard unit & 0xF800 == 0xD800 else { return note(unit, from: start) }
             guard unit < 0xDC00 else {
                 throw JSONError(offset: start, reason: .loneSurrogate)
             }
@@ -332,11 +337,24 @@ struct JSONScanner {
                 throw JSONError(offset: start, reason: .loneSurrogate)
             }
             guard position + 1 < count else { throw failure(.unexpectedEnd) }
-            guard base[position + 1] == UInt8(ascii: "u"), try hexadecimal() & 0xFC00 == 0xDC00
-            else { throw JSONError(offset: start, reason: .loneSurrogate) }
+            guard base[position + 1] == UInt8(ascii: "u") else {
+                throw JSONError(offset: start, reason: .loneSurrogate)
+            }
+            let second = try hexadecimal()
+            guard second & 0xFC00 == 0xDC00 else {
+                throw JSONError(offset: start, reason: .loneSurrogate)
+            }
+            note(0x10000 + (unit & 0x3FF) << 10 | (second & 0x3FF), from: start)
         default:
             throw failure(.invalidEscape)
         }
+    }
+
+    /// Counts a scalar that ends here.
+    @inline(__always)
+    private mutating func note(_ scalar: UInt32, from start: Int) {
+        guard marks.isTooLong(with: scalar, from: start, to: position) else { return }
+        tooManyMarks = tooManyMarks ?? start
     }
 
     /// Reads `\uXXXX` and moves behind it.
@@ -374,7 +392,17 @@ struct JSONScanner {
         for offset in 2..<max(length, 2) where base[position + offset] & 0xC0 != 0x80 {
             throw failure(.invalidUTF8)
         }
+        let start = position
         position += length
+        // U+0300, the first mark, begins with CC.
+        if lead >= 0xCC { note(scalar(at: start, length: length), from: start) }
+    }
+
+    /// The scalar of two to four valid bytes.
+    private func scalar(at start: Int, length: Int) -> UInt32 {
+        var value = UInt32(base[start]) & (0xFF >> UInt32(length + 1))
+        for offset in 1..<length { value = value << 6 | UInt32(base[start + offset] & 0x3F) }
+        return value
     }
 }
 

@@ -43,6 +43,9 @@ public struct JSONTape: Sendable {
     private var entries: [Entry] = []
     /// Whether a text has been scanned.
     private var isScanned = false
+    /// Where a string of the scanned text has more combining marks in a row than
+    /// `CombiningMarks.runMax`; `nil` if none has.
+    private(set) var tooManyMarks: Int?
 
     /// An empty tape.
     public init() {}
@@ -73,6 +76,7 @@ public struct JSONTape: Sendable {
             let more = min(max(Self.firstEntries, entries.count), entriesMax - entries.count)
             entries.append(contentsOf: repeatElement(.blank, count: more))
         }
+        tooManyMarks = scanner.tooManyMarks
         isScanned = true
     }
 

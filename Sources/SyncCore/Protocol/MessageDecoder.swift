@@ -98,7 +98,8 @@ public struct MessageDecoder: Sendable {
         } catch {
             return .refused(WireError(.parse, "the frame is not JSON: \(error)"))
         }
-        let reader = CallReader(bounds: bounds)
+        let marks = tape.tooManyMarks.map { JSONError(offset: $0, reason: .tooManyMarks) }
+        let reader = CallReader(bounds: bounds, fault: marks)
         return tape.withRoot(of: text) { root in
             root.kind == .array ? reader.batch(root) : .single(reader.call(root))
         }
@@ -114,6 +115,8 @@ public struct MessageDecoder: Sendable {
 /// tape is read.
 private struct CallReader {
     let bounds: RequestBounds
+    /// Why no call of the frame is carried out.
+    let fault: JSONError?
 
     func batch(_ root: JSONNode) -> IncomingFrame {
         guard root.count > 0 else {
@@ -164,6 +167,9 @@ private struct CallReader {
         }
         if let params, params.kind != .object, params.kind != .array {
             return invalid("params should be an object", id: id ?? .null)
+        }
+        if let fault {
+            return Call(id: id, content: .failure(WireError(.invalidValue, "\(fault)")))
         }
         return Call(id: id, content: request(method, params))
     }

@@ -226,7 +226,7 @@ extension LeaseStack {
         let base = try reader.optional { reader throws(CausalityDecodeError) -> JSON in
             let start = reader.offset
             let bytes = try reader.blob()
-            guard let json = try? JSON(parsing: bytes) else {
+            guard let json = try? JSON(stored: bytes) else {
                 throw .invalid(offset: start, what: "JSON")
             }
             return json
