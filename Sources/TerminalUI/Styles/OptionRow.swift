@@ -132,9 +132,37 @@ extension PickerStyleConfiguration {
         StyledText(title, environment.roles.dim.adding(.bold)).truncated()
     }
 
-    /// The options as blocks, with the titles of their groups above them.
+    /// The most options of one list that are drawn without opening it. A form may have 50,000, and
+    /// each frame would draw all of them to show some.
+    static let drawnMax = 1_000
+
+    /// The options that are drawn: all of a usual list, otherwise those near the highlighted one.
+    /// They change when it has moved by half of them, so that a list does not move at each key.
+    var drawn: Range<Int> {
+        guard options.count > Self.drawnMax else { return 0..<options.count }
+        let half = Self.drawnMax / 2
+        let start = current / half * half - half / 2
+        let first = min(max(0, start), options.count - Self.drawnMax)
+        return first..<first + Self.drawnMax
+    }
+
+    /// The options as blocks, with the titles of their groups above them, and the number of those
+    /// that are not drawn.
     public func grouped(_ row: (Int) -> any Block) -> [any Block] {
-        runs.flatMap { run in (run.title.map { [heading($0)] } ?? []) + run.range.map(row) }
+        let drawn = drawn
+        var blocks: [any Block] = []
+        if drawn.lowerBound > 0 { blocks.append(remark("\(drawn.lowerBound) more above")) }
+        for run in runs where run.range.overlaps(drawn) {
+            if let title = run.title { blocks.append(heading(title)) }
+            blocks += run.range.clamped(to: drawn).map(row)
+        }
+        let below = options.count - drawn.upperBound
+        if below > 0 { blocks.append(remark("\(below) more below")) }
+        return blocks
+    }
+
+    private func remark(_ text: String) -> StyledText {
+        StyledText("… " + text, environment.roles.dim)
     }
 
     /// The mark of a list: a check, or a box where several can be picked.
@@ -189,14 +217,14 @@ public struct FilteredList: Block {
             list.matches.indices.contains(list.cursor) ? list.matches[list.cursor].index : nil
         // An open list has the keys.
         configuration.state.isFocused = true
+        // Half of the options may begin a group of their own.
+        let titles = Dictionary(
+            configuration.groups.map { ($0.range.lowerBound, $0.title ?? "") },
+            uniquingKeysWith: { first, _ in first })
         for (number, match) in list.matches.enumerated() {
             guard configuration.options.indices.contains(match.index) else { continue }
-            if !isFiltered,
-                let group = configuration.groups.first(where: {
-                    $0.range.lowerBound == match.index
-                })
-            {
-                rows.append((nil, configuration.heading(group.title ?? "")))
+            if !isFiltered, let title = titles[match.index] {
+                rows.append((nil, configuration.heading(title)))
             }
             rows.append(
                 (

@@ -147,6 +147,13 @@ extension PickerStyleConfiguration {
     /// The highlighted option: the cursor, otherwise the first picked one, otherwise the first.
     public var current: Int { cursor ?? selectedIndex ?? 0 }
 
+    /// The same with the highlighted option as the cursor, so that not every row searches it.
+    var withCursor: Self {
+        var found = self
+        found.cursor = current
+        return found
+    }
+
     /// The value in words: what a closed menu shows.
     public var valueText: StyledText {
         let roles = environment.roles

@@ -19,7 +19,8 @@ public struct InlinePickerStyle: PickerStyle {
     public init() {}
 
     public func makeBody(configuration: Configuration) -> LabeledRow {
-        LabeledRow(configuration.label, configuration.state, configuration.environment) {
+        let configuration = configuration.withCursor
+        return LabeledRow(configuration.label, configuration.state, configuration.environment) {
             if let odd = configuration.oddity { odd }
             configuration.grouped { index in
                 OptionRow(
@@ -36,7 +37,8 @@ public struct RadioGroupPickerStyle: PickerStyle {
     public init() {}
 
     public func makeBody(configuration: Configuration) -> LabeledRow {
-        LabeledRow(configuration.label, configuration.state, configuration.environment) {
+        let configuration = configuration.withCursor
+        return LabeledRow(configuration.label, configuration.state, configuration.environment) {
             if let odd = configuration.oddity { odd }
             if configuration.isHorizontal {
                 for run in configuration.runs {
