@@ -135,6 +135,24 @@ final class Bench {
         }
     }
 
+    /// Connections that watch the list of forms and a form, and end together.
+    func leave(_ count: Int) {
+        let ids = (1...UInt64(count)).map { 1_000_000 + $0 }
+        let watch = Self.frame(#"{"jsonrpc":"2.0","id":1,"method":"form.watch","params":{}}"#)
+        let subscribe = Self.frame(
+            #"{"jsonrpc":"2.0","id":2,"method":"state.subscribe","params":{"form":"bench"}}"#)
+        for id in ids {
+            sequence += 1
+            let peer = Peer(pid: 4242, uid: 0, gid: 0, user: "root")
+            engine.handle(.connected(ConnectionID(id), peer), at: now, into: &effects)
+            send(watch + subscribe, to: id)
+            settle()
+        }
+        for id in ids { engine.handle(.endOfStream(ConnectionID(id)), at: now, into: &effects) }
+        for id in ids { engine.handle(.disconnected(ConnectionID(id)), at: now, into: &effects) }
+        settle()
+    }
+
     static func set(_ sequence: Int) -> String {
         """
         {"jsonrpc":"2.0","id":1,"method":"state.set","params":{"form":"bench","changes":[\
@@ -197,6 +215,7 @@ let paths: [(name: String, run: (Int) throws -> Void)] = [
     ("get", { try Bench(durability: .memory, subscribers: 0).get($0) }),
     ("frame", frame),
     ("tell", { try Bench(durability: .memory, subscribers: 100).tell($0) }),
+    ("leave", { try Bench(durability: .memory, subscribers: 0).leave($0) }),
     ("fan-out", { try Bench(durability: .memory, subscribers: 100).set($0) }),
 ]
 

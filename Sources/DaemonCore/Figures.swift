@@ -13,8 +13,9 @@ final class Figures: Sendable {
         var store: StoreStatistics?
         var descriptors = 0
         var descriptorsMax = 0
-        /// Nanoseconds of the loop's longest turn, and how many took too long.
-        var longestTurn: UInt64 = 0
+        /// Nanoseconds of the loop's longest turn, the most processor time of a turn, and how many
+        /// took too long.
+        var longestTurn = Turn()
         var longTurns: Int64 = 0
     }
 
@@ -36,11 +37,13 @@ final class Figures: Sendable {
     /// Nanoseconds that a turn of the loop may take; longer ones are counted.
     private static let turnNanosecondsMax: UInt64 = 50_000_000
 
-    /// How long a turn of the loop took.
-    func note(turnNanoseconds: UInt64) {
+    /// What a turn of the loop took.
+    func note(_ turn: Turn) {
         values.withLock { values in
-            values.longestTurn = max(values.longestTurn, turnNanoseconds)
-            if turnNanoseconds > Self.turnNanosecondsMax { values.longTurns += 1 }
+            values.longestTurn.nanoseconds = max(values.longestTurn.nanoseconds, turn.nanoseconds)
+            values.longestTurn.processorNanoseconds = max(
+                values.longestTurn.processorNanoseconds, turn.processorNanoseconds)
+            if turn.nanoseconds > Self.turnNanosecondsMax { values.longTurns += 1 }
         }
     }
 
@@ -57,7 +60,9 @@ final class Figures: Sendable {
             "used": .integer(values.descriptors), "max": .integer(values.descriptorsMax),
         ]
         members["loop"] = [
-            "longestTurnUs": .integer(Int64(clamping: values.longestTurn / 1_000)),
+            "longestTurnUs": .integer(Int64(clamping: values.longestTurn.nanoseconds / 1_000)),
+            "longestTurnCpuUs": .integer(
+                Int64(clamping: values.longestTurn.processorNanoseconds / 1_000)),
             "longTurns": .integer(values.longTurns),
         ]
         if let store = values.store {

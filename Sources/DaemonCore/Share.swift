@@ -26,8 +26,9 @@ final class Share {
     let uid: UInt32
     let gate = ReadGate()
     var connections = 0
-    /// Connections that became readable while the gate was closed, in order.
-    var heldBack: [ClientConnection] = []
+    /// Connections that became readable while the gate was closed, in order. Those that end stay
+    /// until their turn.
+    var heldBack = Queue<ClientConnection>()
     /// Whether the shell checks this share in each iteration.
     var isWatched = false
 
@@ -62,7 +63,6 @@ extension Shell {
         guard let share = connection.share else { return }
         connection.share = nil
         share.connections -= 1
-        share.heldBack.removeAll { $0 === connection }
         if share.connections == 0 { shares[share.uid] = nil }
     }
 
@@ -110,9 +110,9 @@ extension Shell {
             }
             share.gate.isClosed = false
             share.gate.bytesMax = bytesMax
-            let next = share.heldBack.prefix(Share.resumedMax)
-            share.heldBack.removeFirst(next.count)
-            for connection in next where connection.reading == .heldBack {
+            for _ in 0..<Share.resumedMax {
+                guard let connection = share.heldBack.takeFirst() else { break }
+                guard connection.reading == .heldBack else { continue }
                 connection.reading = .paused
                 resumeReading(connection.id)
             }

@@ -103,26 +103,51 @@ extension Shell {
     /// `lookAfterLingering` then finds out whether the peer has closed the connection.
     func ended(_ connection: ClientConnection) {
         connection.reading = .ended
-        guard connection.isKnown else { return }
-        lingering.append(connection)
-        if !lingerTimer.isRunning { lingerTimer.start(after: .milliseconds(20)) }
-        tell(.endOfStream(connection.id))
+        if connection.isKnown { ended.append(connection) }
+    }
+
+    /// Passes some ends to the engine. The others wait for the next iteration: the kernel reports
+    /// all of them together, and other users have their turns in between.
+    func passEnds() {
+        for _ in 0..<Self.endsAtOnce {
+            guard let connection = ended.takeFirst() else { return }
+            guard connection.isKnown else { continue }
+            lingering.append(connection)
+            if !lingerTimer.isRunning { lingerTimer.start(after: .milliseconds(20)) }
+            tell(.endOfStream(connection.id))
+        }
     }
 
     /// There is no event when a peer that had shut down its side closes the connection, so poll for
-    /// it. POLLHUP: both sides are ended; poll(2).
+    /// it. POLLHUP: both sides are ended; poll(2). One call does a part of a round.
     func lookAfterLingering() {
-        lingering.removeAll { connection in
-            guard connection.isKnown else { return true }
+        if lingeringLeft == 0 { lingeringLeft = lingering.count }
+        let began = lingeringLeft
+        var mayClose = Self.endsAtOnce
+        while lingeringLeft > 0, mayClose > 0, began - lingeringLeft < Self.looksAtOnce,
+            let connection = lingering.takeFirst()
+        {
+            lingeringLeft -= 1
+            guard connection.isKnown else { continue }
             var state = pollfd(fd: connection.descriptor, events: 0, revents: 0)
-            guard poll(&state, 1, 0) == 1 else { return false }
-            close(connection)
-            return true
+            if poll(&state, 1, 0) == 1 {
+                close(connection)
+                mayClose -= 1
+            } else {
+                lingering.append(connection)
+            }
         }
         let now = Loop.hrtimeNanoseconds
-        for one in finishing where one.until <= now { close(one.connection) }
+        for one in finishing.lazy.filter({ $0.until <= now }).prefix(mayClose) {
+            close(one.connection)
+            mayClose -= 1
+        }
         finishing.removeAll(where: \.isClosed)
-        if !lingering.isEmpty || !finishing.isEmpty { lingerTimer.start(after: .seconds(1)) }
+        if lingeringLeft > 0 || mayClose == 0 {
+            lingerTimer.start(after: .milliseconds(1))
+        } else if !lingering.isEmpty || !finishing.isEmpty {
+            lingerTimer.start(after: .seconds(1))
+        }
     }
 
     // MARK: Writing
@@ -244,6 +269,7 @@ extension Shell {
         if case .closed = connection.phase { return }
         leaveShare(connection)
         connection.phase = .closed
+        connection.reading = .ended
         connections.remove(connection.id)
         connection.pipe.close { [weak self] in self?.descriptorIsFree() }
         if wasKnown { tell(.disconnected(connection.id)) }

@@ -35,6 +35,10 @@ final class Shell {
     /// Rounds within one iteration for work that a completed write enables; the rest waits for the
     /// next iteration.
     static let turnsMax = 16
+    /// How many connections may end in one iteration, and how many that have half ended are looked
+    /// at: one user may have thousands, which end at once when a process does.
+    static let endsAtOnce = 256
+    static let looksAtOnce = 1024
 
     let loop: Loop
     let engine: Engine
@@ -62,14 +66,19 @@ final class Shell {
     var watchedShares: [Share] = []
     /// Connections that close when their output is written.
     var finishing: [Finishing] = []
-    /// Connections whose peer has shut down its side and may have closed the connection.
-    var lingering: [ClientConnection] = []
+    /// Connections whose end the engine has not received, in order.
+    var ended = Queue<ClientConnection>()
+    /// Connections whose peer has shut down its side and may have closed the connection, and how
+    /// many of them are still to be looked at in this round.
+    var lingering = Queue<ClientConnection>()
+    var lingeringLeft = 0
 
     private var effects: [Effect] = []
     private var spareEffects: [Effect] = []
     /// Whether the engine received an event since the last `iterationEnded`.
     var isDirty = false
     private var moment: Moment?
+    private var turnClock = TurnClock()
     private var armedDeadline: UInt64?
     /// Whether accepting has paused because there are `connectionsMax` connections.
     var isFull = false
@@ -193,6 +202,7 @@ final class Shell {
 
     private func iterationEnded() {
         guard phase != .ended else { return }
+        passEnds()
         if engine.schedule.wantsTurn { tell(.turn) }
         var turns = 0
         while isDirty, turns < Self.turnsMax {
@@ -223,7 +233,7 @@ final class Shell {
 
     /// Sets the timers to what the engine wants. `isUnfinished`: sockets wait for an iteration.
     private func follow(_ schedule: Schedule, isUnfinished: Bool) {
-        if isDirty || isUnfinished || schedule.wantsIteration {
+        if isDirty || isUnfinished || !ended.isEmpty || schedule.wantsIteration {
             turnTimer.start(after: .zero)
         } else if let wait = schedule.turnNanoseconds {
             turnTimer.start(after: .nanoseconds(wait))
@@ -263,7 +273,10 @@ final class Shell {
     /// iteration on.
     private func noteTurn() {
         guard let moment else { return }
-        figures.note(turnNanoseconds: Loop.hrtimeNanoseconds &- moment.monotonicNanoseconds)
+        figures.note(
+            turnClock.turn(
+                from: moment.monotonicNanoseconds, to: Loop.hrtimeNanoseconds,
+                processor: Loop.threadNanoseconds))
     }
 
     // MARK: The end

@@ -102,6 +102,15 @@ internal import Glibc
     /// Nanoseconds on a monotonic clock, read now: `uv_hrtime`.
     public static var hrtimeNanoseconds: UInt64 { uv_hrtime() }
 
+    /// Nanoseconds of processor time that this thread has taken: clock_gettime(2),
+    /// CLOCK_THREAD_CPUTIME_ID. Unlike the other clocks, reading it is a system call.
+    public static var threadNanoseconds: UInt64 {
+        var time = timespec()
+        let status = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        precondition(status == 0, "the clocks can always be read")
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
     /// Milliseconds since 1970 in UTC, which may be set back: clock_gettime(2), CLOCK_REALTIME.
     public static var wallMilliseconds: Int64 { milliseconds(CLOCK_REALTIME) }
 

@@ -31,6 +31,7 @@ extension Connection {
         /// Bytes of pages from the store that wait to be written to its subscriptions.
         fileprivate var pageBytes = 0
         fileprivate var catalogCursor: UInt64?
+        fileprivate var catalogPlace = 0
         fileprivate var farewell: [UInt8]?
         /// The dots that this connection wrote, by form. The connection has seen them, whatever its
         /// token says.
@@ -187,6 +188,12 @@ extension Connection {
     var catalogCursor: UInt64? {
         get { clientState?.activity?.catalogCursor }
         set { if newValue != nil || catalogCursor != nil { activity.catalogCursor = newValue } }
+    }
+
+    /// Its place among the watchers of the list of forms, while it has a cursor.
+    var catalogPlace: Int {
+        get { clientState?.activity?.catalogPlace ?? 0 }
+        set { activity.catalogPlace = newValue }
     }
 
     /// The `goodbye` after the last notification. Nothing else is answered after it.

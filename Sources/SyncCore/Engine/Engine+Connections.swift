@@ -101,7 +101,6 @@ extension Engine {
         connection.subscriptions = .none
         leaveRuns(connection)
         registry.catalog.unwatch(connection)
-        link.forget(connection)
         return calls
     }
 

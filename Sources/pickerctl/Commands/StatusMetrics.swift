@@ -58,6 +58,10 @@ enum Metrics {
             "The longest time since the start for which the event loop looked for nothing new.",
             .microseconds),
         Metric(
+            "loop_longest_turn_cpu_seconds", .gauge, "loop.longestTurnCpuUs",
+            "The most processor time of one turn of the event loop since the start. If it is small "
+                + "and the longest turn is not, the machine is busy.", .microseconds),
+        Metric(
             "loop_long_turns_total", .counter, "loop.longTurns",
             "Turns of the event loop that took more than 50 ms."),
         Metric("forms", .gauge, "forms.count", "Forms that the daemon holds."),

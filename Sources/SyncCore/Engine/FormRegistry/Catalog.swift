@@ -16,12 +16,16 @@ struct Catalog {
     private(set) var first: UInt64 = 1
     /// The number of the next entry.
     var next: UInt64 { first + UInt64(entries.count) }
-    /// Those who watch the list. Each has a cursor (`Connection.catalogCursor`).
+    /// Those who watch the list. Each has a cursor (`Connection.catalogCursor`) and knows its
+    /// place.
     private(set) var watchers: [Connection] = []
 
     /// A connection watches from now on.
     mutating func watch(_ connection: Connection) {
-        if connection.catalogCursor == nil { watchers.append(connection) }
+        if connection.catalogCursor == nil {
+            connection.catalogPlace = watchers.count
+            watchers.append(connection)
+        }
         connection.catalogCursor = next
     }
 
@@ -29,7 +33,11 @@ struct Catalog {
     mutating func unwatch(_ connection: Connection) {
         guard connection.catalogCursor != nil else { return }
         connection.catalogCursor = nil
-        watchers.removeAll { $0 === connection }
+        // The last one takes its place, because thousands may leave at once.
+        let last = watchers.removeLast()
+        guard last !== connection else { return }
+        watchers[connection.catalogPlace] = last
+        last.catalogPlace = connection.catalogPlace
     }
 
     /// Whether a connection watches and has not received all entries.
