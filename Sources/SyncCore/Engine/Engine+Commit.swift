@@ -203,7 +203,7 @@ extension Engine {
 
     /// Resumes connections whose edits are all committed.
     func resumeAwaiting() {
-        let settled = link.takeSettled().filter { !$0.isGone }
+        let settled = link.takeSettled()
         for connection in settled where connection.progress == .awaitingCommit {
             connection.advance(to: .idle)
             resume(connection)

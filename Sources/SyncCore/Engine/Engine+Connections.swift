@@ -101,6 +101,7 @@ extension Engine {
         connection.subscriptions = .none
         leaveRuns(connection)
         registry.catalog.unwatch(connection)
+        if connection.progress == .awaitingCommit { link.forget(connection) }
         return calls
     }
 

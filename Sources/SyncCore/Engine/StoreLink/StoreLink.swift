@@ -59,8 +59,7 @@ struct StoreLink {
     private var choresSteady: Int64 = 0
     private(set) var fetches: [FetchID: Fetch] = [:]
     private var nextFetch: UInt64 = 1
-    /// Connections whose next request waits for a commit. Those that end stay until then, because
-    /// a search for each of thousands that end at once would be quadratic.
+    /// Connections whose next request waits for a commit.
     private(set) var awaitingCommit: [Connection] = []
     /// Whether a batch from the daemon's start must be durable before any request is answered,
     /// because it contains the ends of leases whose time came while no daemon ran.
@@ -230,6 +229,11 @@ struct StoreLink {
 
     /// A connection's next request waits until its edits are committed.
     mutating func await(_ connection: Connection) { awaitingCommit.append(connection) }
+
+    /// A connection does not wait any more.
+    mutating func forget(_ connection: Connection) {
+        awaitingCommit.removeAll { $0 === connection }
+    }
 
     /// Removes the connections whose edits are all committed.
     mutating func takeSettled() -> [Connection] {
