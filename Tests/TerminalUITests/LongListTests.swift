@@ -42,12 +42,6 @@ import Testing
         #expect(drawn.contains(max(0, current - 200)) && drawn.contains(min(49_999, current + 200)))
     }
 
-    @Test("the part that is drawn does not move at each key")
-    func steady() {
-        let starts = (0..<5_000).map { configuration(50_000, cursor: $0).drawn.lowerBound }
-        #expect(zip(starts, starts.dropFirst()).count { $0 != $1 } == 9)
-    }
-
     @Test(
         "all of a usual list is drawn, with its groups; a group is drawn as far as its options are")
     func groups() {
