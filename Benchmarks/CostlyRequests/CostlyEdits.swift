@@ -34,6 +34,13 @@ let readingCases: [CostlyRequest] = [
         .stateHistory, "all",
         setup: [wideForm, setAll] + Array(repeating: flipAll, count: 40),
         request: { call(.stateHistory, #"{"form":"f","limit":1000}"#) }),
+    CostlyRequest(.stateExplain, "now", setup: [wideForm, setAll]) {
+        call(.stateExplain, #"{"form":"f","field":"\#(wideID(7))"}"#)
+    },
+    CostlyRequest(
+        .stateExplain, "earlier",
+        setup: [wideForm, setAll] + Array(repeating: flipAll, count: 40),
+        request: { call(.stateExplain, #"{"form":"f","field":"\#(wideID(7))","at":1}"#) }),
 ]
 
 /// Patterns that match nothing, and only at their ends: as many bytes of them as may be, and names.

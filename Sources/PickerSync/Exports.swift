@@ -15,6 +15,7 @@
 @_exported public import struct SyncCore.CivilTime
 @_exported public import struct SyncCore.DecimalNumber
 @_exported public import enum SyncCore.ErrorKind
+@_exported public import struct SyncCore.Explanation
 @_exported public import struct SyncCore.FieldChange
 @_exported public import struct SyncCore.FieldState
 @_exported public import struct SyncCore.FormIssue

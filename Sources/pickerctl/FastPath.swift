@@ -19,6 +19,7 @@ enum FastPath {
         case "press": request = RelativeRequest(.press, &words)
         case "describe": request = DescribeRequest(&words)
         case "history": request = HistoryRequest(&words)
+        case "explain": request = ExplainRequest(&words)
         case "undo": request = UndoRequest(isRedo: false, &words)
         case "redo": request = UndoRequest(isRedo: true, &words)
         case "conflicts": request = ConflictsRequest(&words)

@@ -23,7 +23,7 @@ struct PickerctlCommand: ParsableCommand {
             PreviousCommand.self, ResetCommand.self, LeaseCommand.self, PressCommand.self,
             DescribeCommand.self, WaitCommand.self, WatchCommand.self, RunCommand.self,
             HandleCommand.self, DumpCommand.self, LoadCommand.self, FormCommand.self,
-            HistoryCommand.self, UndoCommand.self,
+            HistoryCommand.self, ExplainCommand.self, UndoCommand.self,
             RedoCommand.self, ConflictsCommand.self, ResolveCommand.self, WhoCommand.self,
             StatusCommand.self, DoctorCommand.self, BackupCommand.self, RelayCommand.self,
             CompletionsCommand.self,
@@ -128,7 +128,9 @@ struct PickerctlCommand: ParsableCommand {
 
     /// An error in the command line, in our words.
     static func words(of error: any Error) -> String {
-        ParserWording.line(message(for: error), kinds: ["TIME": HistorySince.expected])
+        ParserWording.line(message(for: error), kinds: [
+                "TIME": HistorySince.expected, "REVISION": "a number, as history lists revisions",
+            ])
     }
 
     private static func helpCommand(_ arguments: [String]) -> String {

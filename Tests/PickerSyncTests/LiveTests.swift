@@ -145,6 +145,12 @@ struct LiveTests {
         #expect(order.flavor == .chocolate && order.scoops == 2 && order.cone)
         let history = try await client.history(of: session)
         #expect(history.entries.map(\.kind) == ["undo", "set", "apply"])
+        let why = try await client.explain("scoops", of: session)
+        #expect(why.change?.kind == "undo" && why.change?.undoes == 2)
+        #expect(why.permission?.mayEdit == true && why.state?.value == 2)
+        let before = try await client.explain("scoops", of: session, at: 2)
+        #expect(before.state?.value == 4 && before.permission == nil)
+        await #expect(throws: FormError.self) { try await client.explain("nope", of: session) }
     }
 
     @Test("a transaction that requires what was seen is refused over what was not")

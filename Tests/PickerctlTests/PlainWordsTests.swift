@@ -27,7 +27,7 @@ struct PlainWordsTests {
         ),
         (["wait"], ["--timeout"]), (["toggle"], ["-m"]), (["next"], ["--wrap", "--message"]),
         (["previous"], ["--wrap"]), (["reset"], []), (["press"], ["--yes", "-y"]),
-        (["describe"], ["-o", "--output"]),
+        (["describe"], ["-o", "--output"]), (["explain"], ["-o", "--output", "--at"]),
         (
             ["history"],
             ["-o", "--output", "-n", "--limit", "--before", "--since", "--plot", "--grep"]
@@ -131,7 +131,7 @@ struct PlainWordsTests {
             "who deploy",
             "status --limits", "status --all", "wait --timeout 1m state=ready",
             "describe", "describe flavor -o json", "history -n 5 flavor", "history --before 12",
-            "undo", "undo flavor --anyone", "redo -o json", "conflicts", "resolve flavor=vanilla",
+            "explain flavor", "explain flavor --at 12 -o json", "undo", "undo flavor --anyone", "redo -o json", "conflicts", "resolve flavor=vanilla",
             "who --form deploy", "status -o prometheus", "dump --set-only", "dump -o json",
             "load --dry-run friday.yaml", "form list -o text", "form show deploy",
             "form check a.yaml b.yaml", "get --socket=/tmp/s --color=never flavor",

@@ -188,6 +188,13 @@ public final class FormClient: Sendable {
         try await session.history(before: before, limit: limit)
     }
 
+    /// Why a field of a form has its value: see ``FormSession/explain(_:at:)``.
+    public func explain(
+        _ field: String, of session: FormSession, at revision: Int64? = nil
+    ) async throws(FormError) -> Explanation {
+        try await session.explain(field, at: revision)
+    }
+
     /// The content of a secure field. Only permitted users may read it, and each reading is
     /// audited.
     public func reveal(_ secret: Binding<Secret>) async throws(FormError) -> String? {
@@ -245,12 +252,13 @@ public enum UndoScope: Hashable, Sendable {
     }
 }
 
-extension HistoryPage {
-    init(answer: JSON) throws(FormError) {
-        do throws(DecodeError) {
-            self = try HistoryPage(decoding: answer)
-        } catch {
-            throw .incompatible(reason: "\(error)")
-        }
+/// An answer of the daemon as what `read` makes of it.
+func decoded<Result>(
+    _ answer: JSON, _ read: (JSON) throws(DecodeError) -> Result
+) throws(FormError) -> Result {
+    do throws(DecodeError) {
+        return try read(answer)
+    } catch {
+        throw .incompatible(reason: "\(error)")
     }
 }

@@ -109,7 +109,20 @@ public final class FormSession: Sendable {
     ) async throws(FormError) -> HistoryPage {
         let request = StateHistory(
             form: name, field: field, before: before, limit: Int64(limit))
-        return try HistoryPage(answer: await ask(.stateHistory(request)))
+        return try decoded(await ask(.stateHistory(request)), HistoryPage.init(decoding:))
+    }
+
+    /// Why a field has its value: where it comes from, who changed it last and why, which rule chose
+    /// among concurrent values, and whether this user may change it.
+    ///
+    /// - Parameters:
+    ///   - field: the id of the control.
+    ///   - revision: explains the value at an earlier revision; `nil` for now.
+    public func explain(
+        _ field: String, at revision: Int64? = nil
+    ) async throws(FormError) -> Explanation {
+        let request = StateExplain(form: name, field: field, at: revision)
+        return try decoded(await ask(.stateExplain(request)), Explanation.init(decoding:))
     }
 
     /// The fields that were set by several people at once, each with the values that they set, in

@@ -172,7 +172,7 @@ extension FormAttachment {
         while !Task.isCancelled {
             do throws(FormError) {
                 let answer = try await machine.ask(.stateHistory(request), timeout: nil)
-                return try HistoryPage(answer: answer)
+                return try decoded(answer, HistoryPage.init(decoding:))
             } catch {
                 let facts = ["form": name, "field": request.field ?? "", "reason": "\(error)"]
                 guard case .timedOut = error else {

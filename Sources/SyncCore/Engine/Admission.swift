@@ -153,7 +153,7 @@ extension Request {
             .buttonFinish, .buttonCancel:
             .edit
         case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,
-            .stateReveal, .buttonOutcome, .serverStatus, .serverBackup:
+            .stateExplain, .stateReveal, .buttonOutcome, .serverStatus, .serverBackup:
             .read
         case .hello, .ping, .stateUnsubscribe, .presenceUpdate, .buttonHandle, .buttonProgress:
             .neither

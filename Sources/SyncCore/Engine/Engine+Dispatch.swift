@@ -132,6 +132,7 @@ extension Engine {
         case .stateSubscribe(let params): try subscribe(params, call)
         case .stateUnsubscribe(let form): try unsubscribe(form, call)
         case .stateHistory(let params): try history(params, call)
+        case .stateExplain(let params): try explain(params, call)
         case .stateUndo(let params): try undoOrRedo(.undo, params, call, request)
         case .stateRedo(let params): try undoOrRedo(.redo, params, call, request)
         case .stateReveal(let params): try reveal(params, call)
@@ -327,6 +328,7 @@ extension Engine {
             server: configuration.serverName, replica: replica.description,
             features: [
                 "presence", "undo", "history", "reveal", "backup", "messages", "leases", "runs",
+                "explain",
             ],
             you: HelloResult.Peer(
                 connection: Int64(clamping: connection.id.number), uid: connection.peer.uid,

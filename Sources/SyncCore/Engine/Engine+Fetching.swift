@@ -64,6 +64,8 @@ extension Engine {
             try resumed(rows, call, params, from: from)
         case (.history(let call, let search), .revisions(let rows)):
             try continueHistory(search, rows, call)
+        case (.explain(let call, let search), .revisions(let rows)):
+            try continueExplaining(search, rows, call)
         case (.key(let call, let request), .key(let row)): fetchedKey(row, call, request)
         case (.undo(let call, let request, let form), .revisions(let rows)):
             // Each record is parsed as JSON.

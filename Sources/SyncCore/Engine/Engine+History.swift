@@ -18,19 +18,20 @@ extension Engine {
     /// Searches revisions that are published but not in the store yet (`durability` below
     /// `commit`), also while the store cannot write.
     ///
+    /// - Parameter take: Takes the next older row; returns whether the search continues.
     /// - Returns: whether some are left for another turn.
-    private func searchUnsaved(
-        _ search: inout HistorySearch, after: UInt64, _ account: Account
+    func scanUnsaved(
+        of form: LiveForm, after: UInt64, before: UInt64, _ account: Account,
+        _ take: (RevisionRow) -> Bool
     ) -> Bool {
         guard configuration.durability != .commit else { return false }
         let bytesMax =
             scheduler.isContended ? Account.contendedHistoryBytes : HistorySearch.bytesMax
         var left = bytesMax
-        link.scanRevisions(of: search.form, after: after, before: search.before) { row in
-            guard !search.isFull, left > 0 else { return false }
+        link.scanRevisions(of: form, after: after, before: before) { row in
+            guard left > 0 else { return false }
             left -= max(128, row.frame.count)
-            search.take(row)
-            return true
+            return take(row)
         }
         scheduler.spend((bytesMax - left) >> 7, account)
         return left <= 0
@@ -55,7 +56,13 @@ extension Engine {
         }
         var search = search
         let account = call.connection.account
-        let isCut = searchUnsaved(&search, after: rows.first?.revision ?? 0, account)
+        let isCut = scanUnsaved(
+            of: search.form, after: rows.first?.revision ?? 0, before: search.before, account
+        ) { row in
+            guard !search.isFull else { return false }
+            search.take(row)
+            return true
+        }
         if !isCut {
             for row in rows {
                 guard !search.isFull else { break }
@@ -112,7 +119,7 @@ extension HistoryPage.Entry {
     }
 
     /// The changes in a stored notification, and why they were made.
-    private static func told(
+    static func told(
         in frame: [UInt8]
     ) -> (changes: [FieldChange], message: String?) {
         var decoder = ServerMessageDecoder()

@@ -92,12 +92,12 @@ extension Engine {
     }
 
     /// The most users and groups that an error message names.
-    private static var namedPrincipalsMax: Int { 8 }
+    static var namedPrincipalsMax: Int { 8 }
 
     /// Whether the peer has permission for an action. A request may name ten thousand controls, so
     /// the result for a long access list is kept during the request: each control's own list, and
     /// the list of all others, is searched once.
-    private func isPermitted(
+    func isPermitted(
         _ action: FormAction, _ form: LiveForm, _ state: FormState, _ control: Int?, _ peer: Peer
     ) -> Bool {
         let definition = state.definition

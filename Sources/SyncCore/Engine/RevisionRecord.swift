@@ -48,13 +48,15 @@ final class RevisionRecord: Sendable {
     let touched: Few<String>
     /// The definition changed: it touches every subscriber.
     let touchesAll: Bool
+    /// What the authors of concurrent edits had seen.
+    let met: [Met]
 
     init(
         kind: Kind, at: Int64, by: Author, session: String? = nil, derived: [String] = [],
         concurrent: [String] = [], undo: Few<UndoStep> = Few(), undoes: UInt64? = nil,
         isPartialUndo: Bool = false, skipped: [String] = [],
         redoEnd: UndoJournal.RedoEnd? = nil, runs: [ButtonRun] = [],
-        touched: Few<String> = Few(), touchesAll: Bool = false
+        touched: Few<String> = Few(), touchesAll: Bool = false, met: [Met] = []
     ) {
         self.kind = kind
         self.at = at
@@ -70,6 +72,7 @@ final class RevisionRecord: Sendable {
         self.runs = runs
         self.touched = touched
         self.touchesAll = touchesAll
+        self.met = met
     }
 }
 
@@ -83,6 +86,7 @@ extension RevisionRecord {
         for run in runs { bytes += 200 + (run.text?.utf8.count ?? 0) }
         for place in touched.indices { bytes += touched[place].utf8.count + 3 }
         for place in undo.indices { bytes += undo[place].bytesEstimate }
+        for one in met { bytes += one.bytesEstimate }
         return bytes
     }
 
@@ -116,6 +120,7 @@ extension RevisionRecord {
             writer.key("run")
             run.encode(into: &writer)
         }
+        if !met.isEmpty { writer.array("met", met) { $1.encode(into: &$0) } }
         writer.endObject()
     }
 
@@ -137,7 +142,8 @@ extension RevisionRecord {
             redoEnd: json["redoEnd"].flatMap(UndoJournal.RedoEnd.init(json:)),
             runs: [json["run"].flatMap { try? ButtonRun(decoding: $0, path: "run") }]
                 .compactMap(\.self),
-            touched: Few(strings("touched")), touchesAll: json["all"]?.boolValue ?? false)
+            touched: Few(strings("touched")), touchesAll: json["all"]?.boolValue ?? false,
+            met: (json["met"]?.arrayValue ?? []).compactMap(Met.init(json:)))
     }
 }
 

@@ -22,7 +22,9 @@ struct Transaction {
     /// The controls that were written, in the order of their first writes.
     private(set) var written = IndexTable<LastWrite>()
     /// Controls with an edit that was concurrent with another; one may occur several times.
-    private(set) var concurrent = Few<Int>()
+    var concurrent = Few<Int>()
+    /// The first of them, for `state.explain`.
+    var meetings: [RevisionRecord.Met] = []
     private(set) var dots = Few<Dot>()
     /// Presses of buttons with `runs`.
     private(set) var runPresses: [RunPress] = []
@@ -354,7 +356,7 @@ struct Transaction {
         let fate = register.write(
             Written(value: value, author: author), dot: dot, stamp: stamp, seen: seen,
             policy: definition.controls[target].conflictPolicy)
-        if !fate.concurrent.isEmpty { concurrent.append(target) }
+        note(fate, target, seen)
         return .register(register)
     }
 
@@ -372,7 +374,7 @@ struct Transaction {
             let fate = components.write(
                 Written(value: tag, author: author), component: id, dot: dot, stamp: stamp,
                 seen: seen, policy: definition.controls[target].conflictPolicy)
-            if !fate.concurrent.isEmpty { concurrent.append(target) }
+            note(fate, target, seen)
         }
         return .components(components)
     }
@@ -417,7 +419,7 @@ struct Transaction {
             if case .set(let new) = edit { value = new.numberValue }
             let fate = counter.set(
                 value, author: author, dot: dot, stamp: stamp, seen: seen, policy: policy)
-            if !fate.concurrent.isEmpty { concurrent.append(target) }
+            note(fate, target, seen)
         }
         return .counter(counter)
     }

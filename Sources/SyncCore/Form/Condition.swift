@@ -70,7 +70,7 @@ extension FormDefinition {
 
     /// Whether an edit of a control needs a message, by its own rule or that of a control that
     /// stores its value.
-    func needsMessage(_ control: Int) -> Bool {
+    public func needsMessage(_ control: Int) -> Bool {
         controls[control].needsMessage || targets[control].contains { controls[$0].needsMessage }
     }
 
@@ -113,7 +113,7 @@ private enum TagKey: Hashable {
 /// The value of each control, and whether the form is complete, is computed once for all
 /// conditions. So the cost is proportional to the size of the definition.
 final class ConditionEvaluator {
-    private let definition: FormDefinition
+    let definition: FormDefinition
     private let values: (Int) -> JSON
     private var shown: [Int: ShownValue] = [:]
     private var tags: [Int: Set<TagKey>] = [:]
@@ -148,6 +148,16 @@ final class ConditionEvaluator {
             let value = comparable(operand)
             return comparisons.allSatisfy { holds($0, of: value, control: operand.field) }
         }
+    }
+
+    /// The required controls without a value.
+    var missing: [Int] { definition.required.filter { shown(of: $0).isMissing } }
+
+    /// The value that a condition looks at; `nil` for a secret.
+    func present(_ operand: Condition.Operand) -> JSON? {
+        if definition.types[operand.field] == .secure { return nil }
+        let shown = shown(of: operand.field)
+        return shown.isMixed || shown.isInvalid ? .null : comparable(operand) ?? .null
     }
 
     private func shown(of control: Int) -> ShownValue {

@@ -149,16 +149,7 @@ public struct FieldState: Hashable, Sendable {
         if !conflict.isEmpty {
             writer.key("conflict")
             writer.beginArray()
-            for sibling in conflict {
-                writer.beginObject()
-                writer.member("value", sibling.value)
-                if let by = sibling.by {
-                    writer.key("by")
-                    by.encode(into: &writer)
-                }
-                writer.member("at", sibling.at)
-                writer.endObject()
-            }
+            for sibling in conflict { sibling.encode(into: &writer) }
             writer.endArray()
         }
         if let lease {
@@ -190,11 +181,7 @@ public struct FieldState: Hashable, Sendable {
         if let by = reader["by"] { self.by = try WireAuthor(decoding: by, path: "\(path).by") }
         if reader["conflict"] != nil {
             conflict = try reader.each("conflict") { json, path throws(DecodeError) in
-                let sibling = try WireReader(json, path)
-                var by: WireAuthor?
-                if let author = sibling["by"] { by = try WireAuthor(decoding: author, path: path) }
-                return Sibling(
-                    value: try sibling.value("value"), by: by, at: try sibling.moment("at"))
+                try Sibling(decoding: json, path: path)
             }
         }
         lease = try reader["lease"].map { json throws(DecodeError) in

@@ -31,6 +31,7 @@ extension Method {
         case .stateSubscribe: "state.subscribe"
         case .stateUnsubscribe: "state.unsubscribe"
         case .stateHistory: "state.history"
+        case .stateExplain: "state.explain"
         case .stateUndo: "state.undo"
         case .stateRedo: "state.redo"
         case .stateReveal: "state.reveal"
@@ -76,6 +77,7 @@ extension Request {
         case .stateSubscribe: .stateSubscribe(try StateSubscribe(&reader, bounds))
         case .stateUnsubscribe: .stateUnsubscribe(form: try reader.name("form", bounds))
         case .stateHistory: .stateHistory(try StateHistory(&reader, bounds))
+        case .stateExplain: .stateExplain(try StateExplain(&reader, bounds))
         case .stateUndo: .stateUndo(try StateUndo(&reader, bounds))
         case .stateRedo: .stateRedo(try StateUndo(&reader, bounds))
         case .stateReveal: .stateReveal(try StateReveal(&reader, bounds))
@@ -268,6 +270,14 @@ extension StateHistory {
         field = try reader.optionalName("field", bounds)
         before = try reader.optionalInteger("before", in: 0 ... .max)
         limit = try reader.optionalInteger("limit", in: 1 ... .max)
+    }
+}
+
+extension StateExplain {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        form = try reader.name("form", bounds)
+        field = try reader.name("field", bounds)
+        at = try reader.optionalInteger("at", in: 0 ... .max)
     }
 }
 

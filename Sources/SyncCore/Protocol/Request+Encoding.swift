@@ -18,6 +18,7 @@ extension Request {
         case .stateLease(let params): params.encodeMembers(into: &writer)
         case .stateSubscribe(let params): params.encodeMembers(into: &writer)
         case .stateHistory(let params): params.encodeMembers(into: &writer)
+        case .stateExplain(let params): params.encodeMembers(into: &writer)
         case .stateUndo(let params), .stateRedo(let params): params.encodeMembers(into: &writer)
         case .stateReveal(let params): params.encodeMembers(into: &writer)
         case .presenceUpdate(let params): params.encodeMembers(into: &writer)
@@ -173,6 +174,14 @@ extension StateHistory {
         writer.member("field", field)
         writer.member("before", before)
         writer.member("limit", limit)
+    }
+}
+
+extension StateExplain {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.member("field", field)
+        writer.member("at", at)
     }
 }
 

@@ -14,6 +14,7 @@ public enum Method: String, CaseIterable, Hashable, Sendable {
     case stateSubscribe = "state.subscribe"
     case stateUnsubscribe = "state.unsubscribe"
     case stateHistory = "state.history"
+    case stateExplain = "state.explain"
     case stateUndo = "state.undo"
     case stateRedo = "state.redo"
     case stateReveal = "state.reveal"
@@ -45,6 +46,7 @@ public enum Request: Hashable, Sendable {
     /// `state.unsubscribe` from a form.
     case stateUnsubscribe(form: String)
     case stateHistory(StateHistory)
+    case stateExplain(StateExplain)
     case stateUndo(StateUndo)
     case stateRedo(StateUndo)
     case stateReveal(StateReveal)
@@ -76,6 +78,7 @@ extension Request {
         case .stateSubscribe: .stateSubscribe
         case .stateUnsubscribe: .stateUnsubscribe
         case .stateHistory: .stateHistory
+        case .stateExplain: .stateExplain
         case .stateUndo: .stateUndo
         case .stateRedo: .stateRedo
         case .stateReveal: .stateReveal
@@ -254,6 +257,21 @@ public struct StateHistory: Hashable, Sendable {
         self.field = field
         self.before = before
         self.limit = limit
+    }
+}
+
+/// Params of `state.explain`.
+public struct StateExplain: Hashable, Sendable {
+    public var form: String
+    public var field: String
+    /// Explain the field as it was at this revision; `nil` for now.
+    public var at: Revision?
+
+    /// Asks why a field has its value.
+    public init(form: String, field: String, at: Revision? = nil) {
+        self.form = form
+        self.field = field
+        self.at = at
     }
 }
 

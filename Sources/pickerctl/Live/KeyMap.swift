@@ -8,7 +8,7 @@ enum KeyAction: String, CaseIterable {
     case up, down, left, right, next, previous, first, last, pageUp, pageDown
     case act, increase, decrease, edit, external, reset, undo, redo, find, help, people, fold
     case leave, escape, suspend, redraw, kept, conflict, palette, history, forms
-    case cancelRun
+    case cancelRun, explain, message, lease
 }
 
 /// The keys of each action; the user may change them.
@@ -45,6 +45,8 @@ struct KeyMap: Equatable {
         (KeyEvent(.character("X")), .cancelRun),
         (KeyEvent(.character("n")), .conflict), (KeyEvent(.character(":")), .palette),
         (KeyEvent(.character("x"), .alt), .palette), (KeyEvent(.character("H")), .history),
+        (KeyEvent(.character("E")), .explain), (KeyEvent(.character("M")), .message),
+        (KeyEvent(.character("L")), .lease),
         (KeyEvent(.character("o")), .forms),
         (KeyEvent(.character("z"), .control), .suspend),
         (KeyEvent(.character("l"), .control), .redraw),

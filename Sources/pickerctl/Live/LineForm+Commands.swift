@@ -19,6 +19,11 @@ extension LineForm {
         case "who", "w":
             sayPeople()
             repeatQuestion()
+        case "message", "m":
+            model.nextMessage = argument.isEmpty ? nil : argument
+            say(argument.isEmpty ? "No message." : "The next change says: \(argument)")
+            repeatQuestion()
+        case "why": model.perform(.explain, &commands)
         case "reset": if let field = model.focusedField { model.send(field, .reset, &commands) }
         case "clear":
             if let field = model.focusedField { apply(.edit(.value("")), field, &commands) }
@@ -45,7 +50,7 @@ extension LineForm {
         case "help", "h", nil:
             say("Enter: keep. :q leave, :list all values, :N go to number N of the list,")
             say(":back, :undo, :redo, :who, :reset, :clear a text, :edit it in $EDITOR,")
-            say(":take N of a conflict.")
+            say(":take N of a conflict, :why it has its value, :message TEXT for the next change.")
             say("A text that begins with a colon is typed with two.")
             repeatQuestion()
         case let word?:

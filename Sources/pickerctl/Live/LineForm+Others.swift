@@ -16,7 +16,10 @@ extension LineForm {
         if case .client(.progress(let progress)) = event { announce(progress) }
         if case .client(.formChanged) = event, isPerson { sayFormChanged() }
         if case .client(.presence) = event { announcePeople() }
-        if case .answered = event { sayOutcome() }
+        if case .answered = event {
+            sayExplanation()
+            sayOutcome()
+        }
         return commands
     }
 

@@ -227,6 +227,9 @@ struct LineForm {
     }
 
     private mutating func take(_ line: String, _ commands: inout [LiveCommand]) {
+        if case .typed(let asked)? = model.question {
+            return takeMessage(line, asked, &commands)
+        }
         switch question {
         case .command:
             if !line.isEmpty { say("Type :help, or :q to leave.") }
@@ -268,6 +271,7 @@ struct LineForm {
         guard model.send(field, edit, &commands) else {
             return refuse(model.problems[field] ?? model.message?.text ?? "it was refused")
         }
+        if case .typed? = model.question { return sayMessageQuestion() }
         if model.mode == .form { ask(after: index) }
     }
 
@@ -287,6 +291,7 @@ struct LineForm {
             guard model.send(field, .value(value), &commands) else {
                 return refuse(model.problems[field] ?? "it was refused")
             }
+            if case .typed? = model.question { return sayMessageQuestion() }
         }
         askWheel(field, component + 1)
     }

@@ -12,6 +12,8 @@ extension LiveModel {
         case kept(KeptChoice)
         /// Cancel the run of a button.
         case cancelRun(field: String, press: String)
+        /// A question that is answered with text.
+        case typed(TypedQuestion)
     }
 
     /// The question as the status line asks it, the longest wording first.
@@ -31,6 +33,7 @@ extension LiveModel {
                 "\(verb)\(goal) for everybody?\(keys)", "\(verb)\(goal)?\(keys)",
                 kind: .question)
         case .kept(let choice)?: return keptQuestion(choice)
+        case .typed(let asked)?: return words(of: asked)
         case .cancelRun(let field, _)?:
             let keys = isRoomy ? "" : " Enter / Esc"
             return WordsLook(
@@ -50,6 +53,10 @@ extension LiveModel {
     /// Handles a key while there is a question; `false` if the key must still be processed.
     mutating func questionKey(_ event: KeyEvent, _ commands: inout [LiveCommand]) -> Bool {
         guard let question else { return false }
+        if case .typed(let asked) = question {
+            typedKey(event, asked, &commands)
+            return true
+        }
         self.question = nil
         if case .kept(let choice) = question { return keptKey(event, choice, &commands) }
         switch event.key {
@@ -57,7 +64,7 @@ extension LiveModel {
             switch question {
             case .reset(let field): send(field, .reset, &commands)
             case .cancelRun(let field, let press): cancelRun(field, press, &commands)
-            case .kept: break
+            case .kept, .typed: break
             }
             return true
         case .escape: return true

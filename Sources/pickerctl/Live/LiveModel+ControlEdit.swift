@@ -85,6 +85,7 @@ extension LiveModel {
     }
 
     mutating func paste(_ text: String, isCut: Bool, _ commands: inout [LiveCommand]) {
+        if pasteAnswer(text) { return }
         if case .find(var list) = page {
             list.filter.insert(text)
             list.refilter(findable)

@@ -20,16 +20,26 @@ extension LiveModel {
         guard let index = presentation.index(field), mayEdit(field) else { return false }
         problems[field] = nil
         asksToLeave = false
+        let action = leasable(action, index)
         let change = Change(field: field, context: context ?? presentation.context, action)
+        let typed = typed ?? self.typed(action, index)
         let number = lastEdit + 1
         do throws(InvalidValue) {
             // The daemon decides about locked controls, so the edit is not displayed before the
             // answer.
-            if presentation.definition.controls[index].isLocked {
+            let mustAsk = lacksMessage(index) && mode.sets
+            if mustAsk || presentation.definition.controls[index].isLocked {
                 _ = try presentation.definition.edits(
                     for: action, control: index, values: presentation.stored)
             } else {
                 try presentation.edit(number, change)
+            }
+            if mustAsk {
+                askForMessage(
+                    HeldEdit(
+                        field: field, action: action, context: change.context,
+                        isCurrent: isCurrent, typed: typed))
+                return true
             }
         } catch {
             problems[field] = Self.problem(error)
@@ -44,8 +54,9 @@ extension LiveModel {
             .stateSet(
                 StateSet(
                     form: presentation.form, changes: [change], context: isCurrent ? context : nil,
-                    requireCurrent: isCurrent)),
-            .edit(field, typed: typed ?? self.typed(action, index)), &commands)
+                    requireCurrent: isCurrent, lease: takeLease(of: field),
+                    message: takeMessage())),
+            .edit(field, typed: typed), &commands)
         if !isOnline, mode == .form {
             say("kept here; it is set when the daemon is back")
         }
@@ -124,10 +135,15 @@ extension LiveModel {
             guard let result = try? FormResult(decoding: json) else { return }
             define(result.definition)
         case (.history(let field), .result(let json)): received(history: json, of: field, &commands)
-        case (.history, .refused(let error)), (.forms, .refused(let error)):
+        case (.explanation(let field), .result(let json)):
+            received(explanation: json, of: field, &commands)
+        case (.history, .refused(let error)), (.explanation, .refused(let error)),
+            (.forms, .refused(let error)):
             page = .form
             say(error.message, isError: true)
         case (.forms, .result(let json)): received(forms: json)
+        case (.lease, .result(let json)): _ = take(json)
+        case (.lease(let field), .refused(let error)): refused(field, error)
         case (.edit(let field, _), .result(let json)):
             _ = take(json)
             finishPick(field, &commands)
@@ -240,6 +256,7 @@ extension LiveModel {
             noteOwn(change.revision, change.changes)
             flash(change.changes)
             historyChanged(change.changes, &commands)
+            explanationChanged(&commands)
         case .formChanged(let change):
             if change.form == presentation.form { formChanged(change, &commands) }
         case .presence(let change): presentation.presence(change)

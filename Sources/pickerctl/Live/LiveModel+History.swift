@@ -64,19 +64,29 @@ extension LiveModel {
     }
 
     mutating func historyKey(_ event: KeyEvent, _ history: FieldHistory) {
-        var history = history
-        let content = historyLines(history, around.environment).measure(width: formColumns).lines
-        let window = geometry.window.lines
-        switch around.keys[event] {
-        case .up?: history.scroll.scroll(by: -1, content: content, window: window)
-        case .down?: history.scroll.scroll(by: 1, content: content, window: window)
-        case .pageUp?: history.scroll.scroll(by: -window, content: content, window: window)
-        case .pageDown?, .act?: history.scroll.scroll(by: window, content: content, window: window)
-        default:
+        let content = historyLines(history, around.environment)
+        guard let scroll = scrolled(history.scroll, content, event) else {
             page = .form
             return
         }
+        var history = history
+        history.scroll = scroll
         page = .history(history)
+    }
+
+    /// The place on a page of lines after a key; `nil` for a key that closes the page.
+    func scrolled(_ scroll: ScrollState, _ lines: Column, _ event: KeyEvent) -> ScrollState? {
+        var scroll = scroll
+        let content = lines.measure(width: formColumns).lines
+        let window = geometry.window.lines
+        switch around.keys[event] {
+        case .up?: scroll.scroll(by: -1, content: content, window: window)
+        case .down?: scroll.scroll(by: 1, content: content, window: window)
+        case .pageUp?: scroll.scroll(by: -window, content: content, window: window)
+        case .pageDown?, .act?: scroll.scroll(by: window, content: content, window: window)
+        default: return nil
+        }
+        return scroll
     }
 
     // MARK: Drawing

@@ -56,6 +56,7 @@ extension LiveModel {
         case .find(let list): findKey(event, list, &commands)
         case .palette(let list): paletteKey(event, list, &commands)
         case .history(let history): historyKey(event, history)
+        case .explanation(let explanation): explanationKey(event, explanation)
         case .forms(let options, let list): formsKey(event, options, list, &commands)
         case .form:
             if let command = Self.commandInText(event), isAtText {
@@ -114,8 +115,11 @@ extension LiveModel {
         case .redraw: commands.append(.redraw)
         case .kept: askAboutKept()
         case .history: openHistory(&commands)
+        case .explain: openExplanation(&commands)
         case .forms: askForForms(&commands)
         case .cancelRun: askToCancelRun()
+        case .message: askForMessage(nil)
+        case .lease: askForLease()
         }
     }
 

@@ -22,6 +22,103 @@ extension LiveModel {
         return "\(end), then \(valueText(lease.then ?? control.defaultValue, of: index))"
     }
 
+    // MARK: Setting
+
+    /// Asks when the value of the focused control ends, or how long its next value stays.
+    mutating func askForLease() {
+        guard mode == .form, let index = focusedIndex else { return }
+        let control = presentation.definition.controls[index]
+        guard presentation.lease(index) != nil || canHaveLease(index) else {
+            return say("\(control.title) cannot have a value that ends")
+        }
+        guard mayEdit(control.id) else { return }
+        question = .typed(
+            TypedQuestion(subject: .lease(field: control.id), editor: TextEditor()))
+    }
+
+    /// Whether a control, and each that it shows, stores one value.
+    private func canHaveLease(_ index: Int) -> Bool {
+        let definition = presentation.definition
+        return !definition.targets[index].isEmpty
+            && definition.targets[index].allSatisfy { target in
+                switch definition.controls[target].storage {
+                case .own(.register), .own(.counter): true
+                default: false
+                }
+            }
+    }
+
+    /// An edit for a control whose next value ends: only a set value can end, so an increment
+    /// becomes a set of its result.
+    func leasable(_ action: Change.Action, _ index: Int) -> Change.Action {
+        guard nextLease?.field == presentation.definition.controls[index].id,
+            case .increment(let amount) = action,
+            let sum = presentation.shown(index).value.numberValue?.adding(amount)
+        else { return action }
+        return .value(.number(sum))
+    }
+
+    /// Takes the answer: a new end, `keep` or `end` of a lease, or the end of the next value.
+    /// `false` if it means nothing.
+    mutating func setLease(
+        of field: String, _ text: String, _ commands: inout [LiveCommand]
+    ) -> Bool {
+        guard let index = presentation.index(field) else { return true }
+        let isLeased = presentation.lease(index) != nil
+        if text.isEmpty {
+            nextLease = nil
+            return true
+        }
+        let action: StateLease.Action
+        switch text.lowercased() {
+        case "keep" where isLeased: action = .keep
+        case "end" where isLeased: action = .end
+        default:
+            guard let end = end(text) else { return false }
+            if !isLeased {
+                nextLease = NextLease(field: field, end: end)
+                say("the next value of \(title(of: field)) ends \(words(of: end))")
+                return true
+            }
+            action = .move(end)
+        }
+        let change = StateLease(
+            form: presentation.form, field: field, action, message: takeMessage())
+        request(.stateLease(change), .lease(field), &commands)
+        return true
+    }
+
+    /// `2h30m`, or the next `18:00`.
+    private func end(_ text: String) -> LeaseEnd? {
+        if let seconds = DurationText.seconds(text)?.rounded(.up) {
+            return 1...Double(LeaseEnd.secondsMax) ~= seconds ? .seconds(Int64(seconds)) : nil
+        }
+        return LocalTime.next(text, after: around.clock()).map { .until($0) }
+    }
+
+    private func words(of end: LeaseEnd) -> String {
+        switch end {
+        case .seconds(let seconds): "after \(DurationText.text(seconds: seconds))"
+        case .until(let moment): "at \(around.localTime(moment))"
+        case .connection: "with this form"
+        }
+    }
+
+    /// The end of the next value of a control.
+    struct NextLease: Equatable {
+        var field: String
+        var end: LeaseEnd
+    }
+
+    /// The lease for an edit of a control that is sent now.
+    mutating func takeLease(of field: String) -> LeaseEnd? {
+        guard let next = nextLease, next.field == field else { return nil }
+        nextLease = nil
+        return next.end
+    }
+
+    // MARK: Words
+
     /// `1:59:12`, `59:12`, `0:12`.
     private static func countdown(_ seconds: Int64) -> String {
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }

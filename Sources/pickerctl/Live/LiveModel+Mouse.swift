@@ -28,9 +28,10 @@ extension LiveModel {
         if case .action(.command(let name))? = geometry.region(at: point)?.target {
             return clicked(name, &commands)
         }
+        if case .typed(let asked)? = question { withdraw(asked) }
         question = nil
         switch page {
-        case .keys, .help, .people, .history: page = .form
+        case .keys, .help, .people, .history, .explanation: page = .form
         case .find, .palette, .forms: return clickedPage(at: point, &commands)
         case .form: break
         }

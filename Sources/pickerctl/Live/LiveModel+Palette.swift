@@ -7,7 +7,9 @@ extension LiveModel {
     private static let commands: [(KeyAction, String)] = [
         (.act, "Edit or press"), (.reset, "Reset to the default"), (.undo, "Undo"),
         (.redo, "Redo"), (.conflict, "Next conflict"), (.kept, "Edits for another daemon"),
-        (.history, "History of the control"), (.forms, "Open another form"),
+        (.history, "History of the control"), (.explain, "Explain the value"),
+        (.message, "Say why, for the next change"),
+        (.lease, "When the value ends"), (.forms, "Open another form"),
         (.cancelRun, "Cancel the run"),
         (.find, "Find a control"), (.fold, "Fold the section"), (.people, "Who is here"),
         (.external, "Edit in $EDITOR"), (.help, "Help"), (.redraw, "Draw the screen again"),

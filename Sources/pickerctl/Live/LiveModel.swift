@@ -61,6 +61,7 @@ struct LiveModel {
         /// All commands, filtered by what is typed.
         case palette(OpenList)
         case history(FieldHistory)
+        case explanation(FieldExplanation)
         /// The daemon's forms, as options, filtered by what is typed.
         case forms([PickerOption], OpenList)
     }
@@ -69,6 +70,11 @@ struct LiveModel {
     enum Mode: Equatable {
         case form
         case pick(field: String, sets: Bool)
+
+        /// Whether edits are sent.
+        var sets: Bool {
+            if case .pick(_, let sets) = self { sets } else { true }
+        }
     }
 
     /// A message that disappears after a while.
@@ -113,11 +119,15 @@ struct LiveModel {
         case definition
         /// The history of a field.
         case history(String)
+        /// Why a field has its value.
+        case explanation(String)
         /// The forms to choose from.
         case forms
         /// Kept edits of these fields.
         case kept([String])
         case cancelRun
+        /// A change of the lease of a field.
+        case lease(String)
     }
 
     /// Nanoseconds.
@@ -171,6 +181,10 @@ struct LiveModel {
         /// change.
         var clock: @Sendable () -> Timestamp = { Timestamp(milliseconds: 0) }
         var compile: PatternCompiler
+        /// The message of every edit, from `-m`.
+        var message: String?
+        /// The last message that was typed, for the next question.
+        var lastMessage = ""
 
         /// The names of keys in hints, as the terminal can display them.
         func plain(_ hints: [(String, String)]) -> [(String, String)] {
@@ -228,6 +242,10 @@ struct LiveModel {
     var leftEmpty: Set<String> = []
     /// The question in the status line.
     var question: Question?
+    /// When the next value of a control ends.
+    var nextLease: NextLease?
+    /// The message of the next edit.
+    var nextMessage: String?
     /// The cards of the focused conflict.
     var cards: ConflictCards?
     var ownEdits = OwnEdits()

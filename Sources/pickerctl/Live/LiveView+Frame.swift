@@ -157,7 +157,7 @@ extension LiveModel {
         case .people: return [("any key", "back")]
         case .find: return [("Enter", "go there"), ("Esc", "back")]
         case .palette: return [("Enter", "do it"), ("a-z", "filter"), ("Esc", "back")]
-        case .history: return around.plain([("↑↓", "scroll"), ("Esc", "back")])
+        case .history, .explanation: return around.plain([("↑↓", "scroll"), ("Esc", "back")])
         case .forms: return [("Enter", "open"), ("a-z", "filter"), ("Esc", "back")]
         case .form: break
         }
@@ -165,6 +165,7 @@ extension LiveModel {
         case .reset(let field)?:
             return [("Enter", isCleared(field) ? "clear" : "reset"), ("Esc", "keep it")]
         case .cancelRun?: return [("Enter", "cancel it"), ("Esc", "let it run")]
+        case .typed(let asked)?: return hints(of: asked)
         case .kept?: return around.plain([("←→", "choose"), ("Enter", "do it"), ("Esc", "back")])
         case nil: break
         }
@@ -349,13 +350,16 @@ enum HelpPage {
                 (.edit, "type a text or number"), (.external, "text in $EDITOR"),
                 (.reset, "discard a draft, or reset to the default (asks)"),
                 (.undo, "undo my last edit"),
-                (.redo, "do it again"), (.cancelRun, "cancel the run of a button (asks)"),
+                (.redo, "do it again"), (.message, "say why, for the next change"),
+                (.lease, "when the value, or the next one, ends"),
+                (.cancelRun, "cancel the run of a button (asks)"),
             ]
         ),
         (
             "Else",
             [
                 (.history, "what the control was, and who set it"),
+                (.explain, "why the control has its value"),
                 (.forms, "open another form"),
                 (.kept, "edits that were made for another daemon"),
                 (.people, "who is here"), (.escape, "cancel, close, decide a conflict later"),

@@ -77,6 +77,8 @@ extension LiveModel {
         case .palette(let list): draw(palette(list, environment), into: &canvas, in: window)
         case .history(let history):
             draw(history, into: &canvas, in: window.inset(left: 1), environment)
+        case .explanation(let explanation):
+            draw(explanation, into: &canvas, in: window.inset(left: 1), environment)
         case .forms(let options, let list):
             let forms = listPage(
                 "Open a form", list, options, selected: presentation.form, environment)

@@ -95,6 +95,12 @@ struct LiveOptions: ParsableArguments {
         name: .customLong("non-interactive"),
         help: "Ask nothing and print the present values.") var nonInteractive = false
 
+    @OptionGroup var why: MessageOption
+    /// The message of every edit, as `why` means it.
+    var message: String?
+
+    private enum CodingKeys: CodingKey { case theme, accessible, noMotion, nonInteractive, why }
+
     private static let themes = Theme.all.map(\.name).joined(separator: ", ")
 
     func validate() throws {
@@ -144,6 +150,8 @@ enum LiveStart {
         _ settings: Settings, at field: String? = nil, _ around: LiveModel.Surroundings? = nil
     ) throws(Failure) -> (status: ExitStatus, model: LiveModel?) {
         if options.nonInteractive { return (try present(presentation, session), nil) }
+        var options = options
+        options.message = try session.message(options.why.message)
         if !isPlain(options), isatty(STDOUT_FILENO) == 1, let terminal = Terminal(.screen) {
             return run(
                 presentation, session, options, settings, terminal, .form, at: field, around)
@@ -157,6 +165,8 @@ enum LiveStart {
         _ settings: Settings,
         _ mode: LiveModel.Mode
     ) throws(Failure) -> (status: ExitStatus, model: LiveModel) {
+        var options = options
+        options.message = try session.message(options.why.message)
         if !isPlain(options), let terminal = Terminal(.inline) {
             return run(presentation, session, options, settings, terminal, mode)
         }
@@ -242,6 +252,7 @@ enum LiveStart {
             theme: around.themes.theme(isDark: nil), depth: depth, charset: charset,
             glyphs: hasFewGlyphs ? .ascii : nil)
         around.hasMotion = !options.noMotion && !isSet("NO_MOTION")
+        around.message = options.message
         around.today = LocalTime.today
         around.localTime = { LocalTime.clock($0) }
         around.clock = { LocalTime.now }

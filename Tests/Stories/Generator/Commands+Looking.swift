@@ -64,6 +64,12 @@ extension CommandMaker {
                 }
                 return .init(0, jsonLines: json["entries"]?.arrayValue)
             }
+        case "explain":
+            return StoryCommand(name: name, words: ["explain", one.id, "-o", "json"] + of) {
+                let request = StoryRequest(
+                    "state.explain", [("form", .string(formName)), ("field", .string(one.id))])
+                return .init(StoryCommand.status(Self.ask(&$0, $1, [request])))
+            }
         case "dump": return dumping(formName)
         case "conflicts":
             return StoryCommand(name: name, words: ["conflicts", "-o", "json"] + of) {

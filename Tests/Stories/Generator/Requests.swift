@@ -16,8 +16,9 @@ struct RequestMaker {
         ("state.set", 300), ("state.lease", 50), ("form.apply", 60), ("form.delete", 16),
         ("form.setOptions", 24),
         ("state.undo", 40), ("state.redo", 70), ("state.subscribe", 60), ("state.get", 20),
-        ("state.unsubscribe", 8), ("state.history", 16), ("state.reveal", 8),
-        ("presence.update", 24), ("button.handle", 30), ("button.progress", 40),
+        ("state.unsubscribe", 8), ("state.history", 16), ("state.explain", 24),
+        ("state.reveal", 8), ("presence.update", 24), ("button.handle", 30),
+        ("button.progress", 40),
         ("button.finish", 24), ("button.cancel", 24), ("button.outcome", 24), ("form.list", 6),
         ("form.watch", 10), ("form.get", 10),
         ("hello", 10), ("ping", 4), ("server.status", 5), ("server.backup", 4),
@@ -118,6 +119,11 @@ struct RequestMaker {
                 request["before"] = .integer(random.below(form.revision + 2))
             }
             request["limit"] = .integer(random.below(6) + 1)
+        case "state.explain":
+            request["field"] = .string(field(form))
+            if random.chance(40), let form {
+                request["at"] = .integer(random.below(form.revision + 2))
+            }
         case "state.reveal":
             let secret = form?.definition.controls.first { $0.kind == .secure }?.id
             request["field"] = .string(secret ?? field(form))

@@ -81,7 +81,7 @@ struct StoryRequest: CustomStringConvertible {
 enum StoryAnswer: Equatable, CustomStringConvertible {
     case result(JSON)
     case refusal(StoryRefusal)
-    /// A result with at least these members.
+    /// A result with at least these members, and so are objects in it.
     case partial([String: JSON])
 
     /// Whether an answer is as expected.
@@ -89,12 +89,21 @@ enum StoryAnswer: Equatable, CustomStringConvertible {
         switch self {
         case .result(let json): response["result"] == json
         case .partial(let members):
-            members.allSatisfy { response["result"]?[$0.key] == $0.value }
-                && response["result"] != nil
+            Self.has(members.map { ($0.key, $0.value) }, response["result"])
         case .refusal(let refusal):
             response["error"]?["data"]?["kind"]?.stringValue == refusal.kind
                 && response["error"]?["data"]?["form"]?.stringValue == refusal.form
                 && response["error"]?["data"]?["field"]?.stringValue == refusal.field
+        }
+    }
+
+    /// Whether an object has at least these members.
+    private static func has(_ members: [(name: String, value: JSON)], _ json: JSON?) -> Bool {
+        guard json?.objectValue != nil else { return false }
+        return members.allSatisfy { name, value in
+            let found = json?[name]
+            guard case .object(let object) = value else { return found == value }
+            return has(object.members.map { ($0.name, $0.value) }, found)
         }
     }
 

@@ -53,6 +53,8 @@ struct RequestTests {
                 form: "a", fields: ["*"], since: .init(log: "l", revision: 7), presence: true)),
         .stateUnsubscribe(form: "a"), .stateHistory(StateHistory(form: "a")),
         .stateHistory(StateHistory(form: "a", field: "b", before: 9, limit: 50)),
+        .stateExplain(StateExplain(form: "a", field: "b")),
+        .stateExplain(StateExplain(form: "a", field: "b", at: 7)),
         .stateUndo(StateUndo(form: "a")),
         .stateRedo(StateUndo(form: "a", field: "b", scope: .anyone, idempotencyKey: "k")),
         .stateReveal(StateReveal(form: "a", field: "b")),
@@ -234,6 +236,8 @@ struct RequestTests {
             .invalidParams, "since.x"
         ),
         ("state.history", #"{"form":"a","limit":0}"#, .invalidParams, "limit"),
+        ("state.explain", #"{"form":"a","field":"b","at":-1}"#, .invalidParams, "at"),
+        ("state.explain", #"{"form":"a"}"#, .invalidParams, "field"),
         ("state.undo", #"{"form":"a","scope":"theirs"}"#, .invalidParams, "scope"),
         ("presence.update", #"{"form":"a"}"#, .invalidParams, "focus"),
         ("presence.update", #"{"form":"a","focus":1}"#, .invalidParams, "focus"),

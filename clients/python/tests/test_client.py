@@ -53,6 +53,19 @@ class BlockingTests(WithDaemon):
         with self.assertRaises(pickersync.InvalidParams):
             self.form.press("rollback", message="two\nlines")
 
+    def test_explanations_name_the_author_and_the_reason(self) -> None:
+        self.form.commit(Edit().set("replicas", 3), message="INC-231")
+        why = self.form.explain("replicas")
+        assert why.state is not None and why.by is not None
+        self.assertEqual(
+            (why.state.value, why.origin, why.message, why.may_edit, why.because),
+            (3, "set", "INC-231", True, ()))
+        self.assertEqual(why.by.uid, os.getuid())
+        before = self.form.explain("replicas", at=why.revision - 1)
+        self.assertEqual((before.origin, before.may_edit), ("default", None))
+        with self.assertRaises(pickersync.NotFound):
+            self.form.explain("nope")
+
     def test_a_value_ends_by_itself(self) -> None:
         done = self.form.commit(Edit().set("replicas", 3), lease={"seconds": 3600})
         lease = done.fields["replicas"].lease

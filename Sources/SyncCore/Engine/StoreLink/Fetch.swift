@@ -5,6 +5,7 @@ enum Fetch {
     /// Another page for a subscriber.
     case page(Subscription)
     case history(PendingCall, HistorySearch)
+    case explain(PendingCall, ExplainSearch)
     case key(PendingCall, Request)
     /// The undo journal of a form.
     case undo(PendingCall, Request, LiveForm)
@@ -14,8 +15,8 @@ enum Fetch {
     /// The request that waits for the fetch, if any.
     var call: PendingCall? {
         switch self {
-        case .resume(let call, _, _), .history(let call, _), .key(let call, _),
-            .undo(let call, _, _), .backup(let call, _):
+        case .resume(let call, _, _), .history(let call, _), .explain(let call, _),
+            .key(let call, _), .undo(let call, _, _), .backup(let call, _):
             call
         case .page: nil
         }

@@ -43,6 +43,7 @@ from ._results import (
     Author,
     Change,
     Committed,
+    Explanation,
     Field,
     FormSummary,
     HistoryEntry,
@@ -63,8 +64,8 @@ __version__ = "0.1.0"
 __all__ = [
     "JSON", "Applied", "AsyncBound", "AsyncClient", "AsyncForm", "AsyncRun", "AsyncWatch", "Author",
     "Bound", "Busy", "Change", "Client", "ClientClosed", "Committed", "Conflict",
-    "ConnectionFailed", "ConversionFailed", "DaemonError", "Disabled", "Edit", "Field", "Forbidden",
-    "Form", "FormSummary", "HistoryEntry", "InvalidParams", "InvalidValue", "Lease", "LimitReached",
+    "ConnectionFailed", "ConversionFailed", "DaemonError", "Disabled", "Edit", "Explanation", "Field",
+    "Forbidden", "Form", "FormSummary", "HistoryEntry", "InvalidParams", "InvalidValue", "Lease", "LimitReached",
     "NotFound", "OtherReplica", "OutcomeUnknown", "PastChange", "PickerSyncError", "Press",
     "ProtocolViolation", "Run", "Sibling", "Since", "Snapshot", "TimedOut", "Unavailable",
     "UnsupportedProtocol", "UntrustedDaemon", "Update", "Watch", "connect",

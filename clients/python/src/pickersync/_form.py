@@ -14,7 +14,7 @@ from ._edits import Edit
 from ._errors import ConversionFailed, NotFound, ProtocolViolation, TimedOut
 from ._handlers import Handlers, OnChange, OnPress, is_glob
 from ._results import (
-    JSON, Applied, Committed, Field, HistoryEntry, Since, Snapshot, Update, follow, member,
+    JSON, Applied, Committed, Explanation, Field, HistoryEntry, Since, Snapshot, Update, follow, member,
     objects,
 )
 from ._runs import AsyncRun, Handling
@@ -196,6 +196,10 @@ class AsyncForm:
                 raise ProtocolViolation("a page of history that does not go back")
             before = page[-1].revision
         return entries[:limit]
+
+    async def explain(self, field: str, *, at: Optional[int] = None) -> Explanation:
+        """Why a field has its value, now or at the revision `at`."""
+        return await self._ask("state.explain", Explanation.read, field=field, at=at)
 
     async def reveal(self, field: str) -> Optional[str]:
         """A secure value, to those who may. The daemon logs who asked."""

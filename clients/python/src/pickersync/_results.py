@@ -334,6 +334,40 @@ class HistoryEntry:
             message=optional(json, "message", str))
 
 
+@dataclass(frozen=True)
+class Explanation:
+    """Why a field has its value. `facts` has everything, as the protocol describes it."""
+
+    field: str
+    #: The revision of the form that is explained.
+    revision: int
+    #: What readers see; None if history no longer has it.
+    state: Optional[Field]
+    #: default, set, counted, bound, sources, lease, pressed or label.
+    origin: Optional[str]
+    #: Who changed it last; None if nobody has.
+    by: Optional[Author]
+    #: Why; None if nobody said.
+    message: Optional[str]
+    #: Whether this user may change it; None for a label and for an earlier revision.
+    may_edit: Optional[bool]
+    #: access, locked, disabled, condition, store: what forbids it.
+    because: tuple[str, ...]
+    facts: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, json: Mapping[str, Any]) -> Explanation:
+        state, origin, change, may = (
+            optional(json, name, dict) or {} for name in ("state", "origin", "change", "may"))
+        return cls(
+            field=member(json, "field", str), revision=member(json, "revision", int),
+            state=Field.read(state) if state else None, origin=optional(origin, "kind", str),
+            by=_author(change), message=optional(change, "message", str),
+            may_edit=optional(may, "edit", bool),
+            because=tuple(member(one, "reason", str) for one in objects(may, "because"))
+            if "because" in may else (), facts=json)
+
+
 #: Fields of the largest form that a daemon can be configured to take (`fieldsMax`).
 FIELDS_MAX = 100_000
 

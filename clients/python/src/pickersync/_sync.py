@@ -193,6 +193,7 @@ class Form(Face[AsyncForm]):
     conflicts = blocking(AsyncForm.conflicts)
     resolve = blocking(AsyncForm.resolve)
     history = blocking(AsyncForm.history)
+    explain = blocking(AsyncForm.explain)
     reveal = blocking(AsyncForm.reveal)
     set_options = blocking(AsyncForm.set_options)
     delete = blocking(AsyncForm.delete)

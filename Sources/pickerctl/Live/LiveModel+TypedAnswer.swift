@@ -1,0 +1,170 @@
+// Questions that are answered with text: why something is changed (asked where the form requires a
+// message, and with `M` anywhere), and when a value ends (`L`).
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    /// A question with the answer that is being typed.
+    struct TypedQuestion: Equatable {
+        var subject: Subject
+        var editor: TextEditor
+
+        enum Subject: Equatable {
+            /// Why: for an edit that waits, or for the next one.
+            case message(HeldEdit?)
+            /// When the value of a control ends.
+            case lease(field: String)
+        }
+    }
+
+    /// An edit that waits for its message. Its context is that of the moment of the edit.
+    struct HeldEdit: Equatable {
+        var field: String
+        var action: Change.Action
+        var context: String?
+        var isCurrent: Bool
+        var typed: TextEditor?
+    }
+
+    /// The longest message, in characters; the daemon refuses a longer one.
+    private static var messageCharactersMax: Int { 200 }
+
+    /// Asks for a message, prefilled with the last one of this session.
+    mutating func askForMessage(_ edit: HeldEdit?) {
+        question = .typed(
+            TypedQuestion(
+                subject: .message(edit),
+                editor: TextEditor(
+                    nextMessage ?? around.lastMessage, maxLength: Self.messageCharactersMax)))
+    }
+
+    /// A key while an answer is typed. Enter gives it, Esc changes nothing.
+    mutating func typedKey(
+        _ event: KeyEvent, _ asked: TypedQuestion, _ commands: inout [LiveCommand]
+    ) {
+        var asked = asked
+        switch event.key {
+        case .enter: answer(asked, &commands)
+        case .escape: withdraw(asked)
+        default:
+            asked.editor.apply(event)
+            question = .typed(asked)
+        }
+    }
+
+    /// Text pasted into an answer; `false` if none is being typed.
+    mutating func pasteAnswer(_ text: String) -> Bool {
+        guard case .typed(var asked)? = question else { return false }
+        asked.editor.insert(text)
+        question = .typed(asked)
+        return true
+    }
+
+    private mutating func answer(_ asked: TypedQuestion, _ commands: inout [LiveCommand]) {
+        let text = asked.editor.text.trimmedOfSpaces
+        question = nil
+        switch asked.subject {
+        case .message(nil):
+            nextMessage = text.isEmpty ? nil : text
+            say(text.isEmpty ? "the next change says nothing" : "the next change says: \(text)")
+        case .message(let edit?):
+            // The question stays until there is a message.
+            guard !text.isEmpty else { return question = .typed(asked) }
+            nextMessage = text
+            send(
+                edit.field, edit.action, context: edit.context, isCurrent: edit.isCurrent,
+                typed: edit.typed, &commands)
+        case .lease(let field):
+            if !setLease(of: field, text, &commands) { question = .typed(asked) }
+        }
+    }
+
+    /// Nothing is sent. What was typed into a text remains as a draft.
+    mutating func withdraw(_ asked: TypedQuestion) {
+        question = nil
+        guard case .message(let edit?) = asked.subject else { return }
+        if let typed = edit.typed { drafts[edit.field] = typed }
+        say("\(title(of: edit.field)) was not changed")
+    }
+
+    /// The message for an edit that is sent now. One that was typed is for this edit alone.
+    mutating func takeMessage() -> String? {
+        guard let message = nextMessage else { return around.message }
+        nextMessage = nil
+        around.lastMessage = message
+        return message
+    }
+
+    /// Whether an edit must wait for a message.
+    func lacksMessage(_ index: Int) -> Bool {
+        nextMessage == nil && around.message == nil && presentation.definition.needsMessage(index)
+    }
+
+    // MARK: Words
+
+    /// The question as the status line asks it.
+    func words(of asked: TypedQuestion) -> WordsLook {
+        let caret = around.environment.glyphs.isASCII ? "_" : "▏"
+        let text = asked.editor.text
+        let place = text.index(text.startIndex, offsetBy: asked.editor.cursor)
+        let typed = text[..<place] + caret + text[place...]
+        switch asked.subject {
+        case .message(let edit):
+            let what = edit.map { "Why is \(title(of: $0.field)) changed?" } ?? "Why?"
+            return WordsLook(
+                "\(what) \(typed)  (everybody who reads this form sees it)",
+                "\(what) \(typed)", "Why? \(typed)", "\(typed)", kind: .question)
+        case .lease(let field):
+            let isLeased = presentation.index(field).flatMap(presentation.lease) != nil
+            let answers = "2h30m, 18:00" + (isLeased ? ", keep or end" : "")
+            let what =
+                isLeased
+                ? "When does \(title(of: field)) end?" : "How long does the next value stay?"
+            return WordsLook(
+                "\(what) \(typed)  (\(answers))", "\(what) \(typed)", "Ends: \(typed)",
+                kind: .question)
+        }
+    }
+
+    /// The keys for a typed answer.
+    func hints(of asked: TypedQuestion) -> [(String, String)] {
+        switch asked.subject {
+        case .message(nil): [("Enter", "the next change says it"), ("Esc", "back")]
+        case .message: [("Enter", "set"), ("Esc", "change nothing")]
+        case .lease: [("Enter", "do it"), ("Esc", "back")]
+        }
+    }
+}
+
+extension LineForm {
+    /// Asks for the message of an edit that waits.
+    mutating func sayMessageQuestion() {
+        guard case .typed(let asked)? = model.question else { return }
+        let last = asked.editor.text
+        let keeps = last.isEmpty ? "" : " Enter: \(last)"
+        say("Why? One line that everybody who reads this form sees.\(keeps)")
+    }
+
+    /// A line that answers the question for a message.
+    mutating func takeMessage(
+        _ line: String, _ asked: LiveModel.TypedQuestion, _ commands: inout [LiveCommand]
+    ) {
+        guard case .message(let edit?) = asked.subject else { return }
+        var asked = asked
+        if !line.isEmpty { asked.editor = TextEditor(line) }
+        model.typedKey(KeyEvent(.enter), asked, &commands)
+        if case .typed? = model.question {
+            return isPerson ? sayMessageQuestion() : refuse("\(edit.field) needs a message")
+        }
+        guard let index = model.presentation.index(edit.field) else { return }
+        if let problem = model.problems[edit.field] { return refuse(problem) }
+        if model.mode == .form { ask(after: index) }
+    }
+}
+
+extension String {
+    fileprivate var trimmedOfSpaces: String {
+        String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+    }
+}
