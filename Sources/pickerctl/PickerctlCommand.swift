@@ -128,7 +128,9 @@ struct PickerctlCommand: ParsableCommand {
 
     /// An error in the command line, in our words.
     static func words(of error: any Error) -> String {
-        ParserWording.line(message(for: error), kinds: [
+        ParserWording.line(
+            message(for: error),
+            kinds: [
                 "TIME": HistorySince.expected, "REVISION": "a number, as history lists revisions",
             ])
     }

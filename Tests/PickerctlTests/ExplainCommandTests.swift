@@ -20,7 +20,9 @@ struct ExplainCommandTests {
               - {id: maintenance, type: toggle, leaseMax: 4h}
               - {id: also, type: toggle}
               - {id: both, type: toggle, sources: [maintenance, also]}
-              - {id: note, type: text, enabledWhen: {any: [{maintenance: true}, {traffic: {atLeast: 10}}]}}
+              - id: note
+                type: text
+                enabledWhen: {any: [{maintenance: true}, {traffic: {atLeast: 10}}]}
               - {id: pin, type: secure}
               - {id: go, type: button}
             """)

@@ -43,7 +43,8 @@ struct ExplanationText {
         if facts.origin?.kind == .label { return "\(name) is a label." }
         if let presses = state.value["presses"]?.integerValue {
             let times = presses == 1 ? "once" : "\(presses) times"
-            return "\(name) was pressed \(times)\(isPast ? " by revision \(facts.revision)" : "")."
+            let end = isPast ? " by revision \(facts.revision)" : ""
+            return "\(name) was pressed \(times)\(end)."
         }
         if state.isMixed { return "\(name) has no single value\(place): its sources differ." }
         let text = "\(name) \(verb) \(value(facts.field, state.value))\(place)"
@@ -61,7 +62,8 @@ struct ExplanationText {
         case .initial:
             if facts.state?.isSecretSet != nil || Self.isButton(facts) { return [] }
             return [
-                facts.change == nil ? "Nobody has set it: it has its default." : "It has its default."
+                facts.change == nil
+                    ? "Nobody has set it: it has its default." : "It has its default."
             ]
         case .set, .pressed, .label: return []
         case .counted:

@@ -20,7 +20,8 @@ struct CommandMaker {
         ("dump", 10), ("resolve", 14), ("conflicts", 10), ("form options", 14),
         ("form delete", 10), ("form list", 8), ("form show", 8), ("form check", 6), ("wait", 12),
         ("form preview", 4),
-        ("watch", 8), ("run", 6), ("history", 8), ("explain", 8), ("describe", 8), ("who", 6), ("status", 4),
+        ("watch", 8), ("run", 6), ("history", 8), ("explain", 8), ("describe", 8), ("who", 6),
+        ("status", 4),
         ("backup", 3), ("handle", 3), ("pick", 6), ("open", 4), ("form new", 3), ("form import", 3),
         ("completions", 3), ("doctor", 2), ("help", 2), ("relay", 2),
     ]
@@ -33,7 +34,8 @@ struct CommandMaker {
     mutating func command(_ name: String) -> StoryCommand {
         let form = self.form()
         switch name {
-        case "get", "describe", "pick", "wait", "watch", "run", "history", "explain", "dump", "conflicts",
+        case "get", "describe", "pick", "wait", "watch", "run", "history", "explain", "dump",
+            "conflicts",
             "who", "open", "form show", "form list":
             return looking(name, form)
         case "set", "toggle", "next", "previous", "reset", "press", "lease", "undo", "redo",

@@ -217,17 +217,17 @@ import Testing
                 alice< {"result":{"revision":2}}
 
                 """# + edits + #"""
-                bob> state.set {"form":"knobs","changes":[{"field":"traffic","value":30}]}
-                bob< {"result":{"revision":1201}}
-                bob> state.explain {"form":"knobs","field":"traffic","at":1200}
-                bob< {"result":{"revision":1200,"state":{"value":20,"revision":2},"change":{"revision":2,"message":"INC-231"},"origin":{"kind":"set"}}}
-                bob> state.explain {"form":"knobs","field":"traffic","at":1}
-                bob< {"result":{"revision":1,"state":{"value":5},"change":{"revision":1,"kind":"apply"},"origin":{"kind":"default"}}}
-                bob> state.explain {"form":"knobs","field":"traffic","at":0}
-                bob< {"result":{"revision":0,"!state":0,"change":{"revision":0,"gone":true}}}
-                bob> state.explain {"form":"knobs","field":"traffic","at":9000}
-                bob< {"result":{"revision":1201,"state":{"value":30},"may":{"edit":true}}}
-                """#)
+                    bob> state.set {"form":"knobs","changes":[{"field":"traffic","value":30}]}
+                    bob< {"result":{"revision":1201}}
+                    bob> state.explain {"form":"knobs","field":"traffic","at":1200}
+                    bob< {"result":{"revision":1200,"state":{"value":20,"revision":2},"change":{"revision":2,"message":"INC-231"},"origin":{"kind":"set"}}}
+                    bob> state.explain {"form":"knobs","field":"traffic","at":1}
+                    bob< {"result":{"revision":1,"state":{"value":5},"change":{"revision":1,"kind":"apply"},"origin":{"kind":"default"}}}
+                    bob> state.explain {"form":"knobs","field":"traffic","at":0}
+                    bob< {"result":{"revision":0,"!state":0,"change":{"revision":0,"gone":true}}}
+                    bob> state.explain {"form":"knobs","field":"traffic","at":9000}
+                    bob< {"result":{"revision":1201,"state":{"value":30},"may":{"edit":true}}}
+                    """#)
     }
 
     @Test(
@@ -263,7 +263,8 @@ import Testing
                     """#, host: host)
     }
 
-    @Test("what is not in the store yet is explained too", arguments: [Durability.interval, .memory])
+    @Test(
+        "what is not in the store yet is explained too", arguments: [Durability.interval, .memory])
     func unsaved(durability: Durability) throws {
         let host = try EngineHost(durability: durability)
         try play(
