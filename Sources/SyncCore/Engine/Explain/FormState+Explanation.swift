@@ -21,13 +21,14 @@ extension FormState {
             facts.policy = policy(of: targets[0])
             facts.concurrent = cells[targets[0]].content.concurrent(targets[0], of: definition)
         }
-        facts.ends = targets.flatMap { leases(of: $0, endedBy: uid) }
+        facts.ends = Array(
+            targets.lazy.flatMap { self.leases(of: $0, endedBy: uid) }.prefix(Self.partsMax))
         facts.dependsOn = definition.dependsOn(index)
         facts.dependents = definition.dependents(of: index)
         return facts
     }
 
-    /// The most controls that an origin lists.
+    /// The most controls that an origin lists, and the most leases.
     private static var partsMax: Int { 16 }
 
     private func origin(of index: Int, _ field: FieldState) -> Explanation.Origin {
