@@ -139,7 +139,7 @@ struct ExplainCommandTests {
             lines(.first, .earliest, 7_200_000).contains("first: bob's stamp is 2h earlier."))
         #expect(
             lines(.trueWins, .flag, nil).contains(
-                "trueWins: true is current, whoever was later."))
+                "trueWins: true is current, also if others were later."))
         #expect(
             lines(.falseWins, .latest, 0).contains(
                 "falseWins: nobody set false, so the latest is current."))

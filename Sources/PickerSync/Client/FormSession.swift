@@ -112,8 +112,8 @@ public final class FormSession: Sendable {
         return try decoded(await ask(.stateHistory(request)), HistoryPage.init(decoding:))
     }
 
-    /// Why a field has its value: where it comes from, who changed it last and why, which rule chose
-    /// among concurrent values, and whether this user may change it.
+    /// Why a field has its value: where it comes from, who changed it last and why, which rule
+    /// chose among concurrent values, and whether this user may change it.
     ///
     /// - Parameters:
     ///   - field: the id of the control.

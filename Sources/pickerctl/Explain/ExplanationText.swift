@@ -175,7 +175,7 @@ struct ExplanationText {
             guard group.rule == .flag else {
                 return "\(policy.rawValue): nobody set \(flag), so the latest is current."
             }
-            return "\(policy.rawValue): \(flag) is current, whoever was later."
+            return "\(policy.rawValue): \(flag) is current, also if others were later."
         }
     }
 

@@ -77,7 +77,7 @@ extension LiveModel {
             guard let end = end(text) else { return false }
             if !isLeased {
                 nextLease = NextLease(field: field, end: end)
-                say("the next value of \(title(of: field)) ends \(words(of: end))")
+                say("the next value of \(title(of: field)) \(words(of: end, text))")
                 return true
             }
             action = .move(end)
@@ -96,12 +96,9 @@ extension LiveModel {
         return LocalTime.next(text, after: around.clock()).map { .until($0) }
     }
 
-    private func words(of end: LeaseEnd) -> String {
-        switch end {
-        case .seconds(let seconds): "after \(DurationText.text(seconds: seconds))"
-        case .until(let moment): "at \(around.localTime(moment))"
-        case .connection: "with this form"
-        }
+    private func words(of end: LeaseEnd, _ text: String) -> String {
+        if case .until(let moment) = end { return "ends at \(around.localTime(moment))" }
+        return "lasts \(text)"
     }
 
     /// The end of the next value of a control.

@@ -111,7 +111,7 @@ extension LiveModel {
         let typed = text[..<place] + caret + text[place...]
         switch asked.subject {
         case .message(let edit):
-            let what = edit.map { "Why is \(title(of: $0.field)) changed?" } ?? "Why?"
+            let what = edit.map { "\(text(of: $0)): why?" } ?? "Why?"
             return WordsLook(
                 "\(what) \(typed)  (everybody who reads this form sees it)",
                 "\(what) \(typed)", "Why? \(typed)", "\(typed)", kind: .question)
@@ -124,6 +124,25 @@ extension LiveModel {
             return WordsLook(
                 "\(what) \(typed)  (\(answers))", "\(what) \(typed)", "Ends: \(typed)",
                 kind: .question)
+        }
+    }
+
+    /// What an edit would do: `Traffic → 40 %`.
+    private func text(of edit: HeldEdit) -> String {
+        let title = title(of: edit.field)
+        guard let index = presentation.index(edit.field), !isSecret(edit.field) else {
+            return title
+        }
+        let arrow = around.environment.glyphs.isASCII ? "->" : "→"
+        switch edit.action {
+        case .value(let value):
+            return "\(title) \(arrow) \(Self.brief(valueText(value, of: index)))"
+        case .increment(let amount):
+            let sum = presentation.shown(index).value.numberValue?.adding(amount)
+            return sum.map { "\(title) \(arrow) \(valueText(.number($0), of: index))" } ?? title
+        case .reset: return "\(title) \(arrow) default"
+        case .press: return "Press \(title)"
+        case .toggle, .move, .add, .remove: return title
         }
     }
 

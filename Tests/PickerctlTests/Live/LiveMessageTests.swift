@@ -31,7 +31,7 @@ struct LiveMessageTests {
         bench.type("20")
         bench.press(.enter)
         #expect(sets(bench).isEmpty)
-        #expect(bench.screen().contains("Why is Traffic changed?"), "\(bench.screen())")
+        #expect(bench.screen().contains("Traffic → 20: why?"), "\(bench.screen())")
         bench.press(.enter)
         #expect(sets(bench).isEmpty, "an empty message is none")
         bench.type("INC-231")

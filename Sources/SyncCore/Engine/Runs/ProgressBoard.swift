@@ -5,9 +5,9 @@
 ///                            └────────────progress──────────────┘
 ///
 /// Only the newest progress of a run is kept. What is told at one time gets the next number of the
-/// form's sequence; a subscriber is a cursor into it, and gets each run that has changed since once,
-/// so a slow subscriber costs no more than a fast one. Time is a parameter, in milliseconds. Confined to
-/// the loop.
+/// form's sequence. A subscriber is a cursor into it, and gets each run that has changed since
+/// once, so a slow subscriber costs no more than a fast one. Time is a parameter, in milliseconds.
+/// Confined to the loop.
 struct ProgressBoard {
     /// Milliseconds between two notifications of one run.
     static let periodMilliseconds: Int64 = 100
