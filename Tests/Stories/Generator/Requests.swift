@@ -18,7 +18,7 @@ struct RequestMaker {
         ("state.undo", 40), ("state.redo", 70), ("state.subscribe", 60), ("state.get", 20),
         ("state.unsubscribe", 8), ("state.history", 16), ("state.explain", 24),
         ("state.reveal", 8), ("presence.update", 24), ("button.handle", 30),
-        ("button.progress", 40),
+        ("button.progress", 12),
         ("button.finish", 24), ("button.cancel", 24), ("button.outcome", 24), ("form.list", 6),
         ("form.watch", 10), ("form.get", 10),
         ("hello", 10), ("ping", 4), ("server.status", 5), ("server.backup", 4),
@@ -41,9 +41,15 @@ struct RequestMaker {
     ]
 
     mutating func method(where fits: (String) -> Bool = { _ in true }) -> String {
-        random.generator.pick(
+        // Few stories have a run at any time. While there is one, its handler tells more progress.
+        let isRunning = model.forms.contains { form in
+            presses(form).contains { $0.run.state == "running" && $0.run.ticket != nil }
+        }
+        return random.generator.pick(
             weighted: Self.weights.compactMap { method, weight in
-                fits(method) ? (method, weight) : nil
+                guard fits(method) else { return nil }
+                let isProgress = method == "button.progress"
+                return (method, isRunning && isProgress ? 10 * weight : weight)
             })
     }
 
