@@ -111,7 +111,7 @@ extension LiveModel {
         let typed = text[..<place] + caret + text[place...]
         switch asked.subject {
         case .message(let edit):
-            let what = edit.map { "\(text(of: $0)): why?" } ?? "Why?"
+            let what = edit.map { "\(self.text(of: $0)): why?" } ?? "Why?"
             return WordsLook(
                 "\(what) \(typed)  (everybody who reads this form sees it)",
                 "\(what) \(typed)", "Why? \(typed)", "\(typed)", kind: .question)
