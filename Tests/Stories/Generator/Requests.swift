@@ -279,6 +279,12 @@ struct RequestMaker {
     }
 
     private mutating func change(_ form: StoryForm?) -> JSON {
+        // Otherwise few stories would have a run.
+        let buttons = form?.definition.controls.filter { $0.runs != nil } ?? []
+        if !buttons.isEmpty, random.chance(15) {
+            return .object(
+                JSONObject([("field", .string(random.pick(buttons).id)), ("press", true)]))
+        }
         let id = field(form)
         var change = JSONObject([("field", .string(id))])
         let control = form?.definition.control(id) ?? StoryControl(id, .toggle)
