@@ -9,8 +9,8 @@ public typealias ButtonRole = ButtonAttributes.Role
 /// the program that declared it.
 ///
 /// An action without parameters runs once for each press, in order, while the program follows the
-/// form. It does not run for presses that are not in the daemon's log any more. An action that takes
-/// an ``AssignedPress`` can take its time: the press has progress and an outcome.
+/// form. It does not run for presses that are not in the daemon's log any more. An action that
+/// takes an ``AssignedPress`` can take its time: the press has progress and an outcome.
 public struct Button: PrimitiveView {
     private let parts: LabelParts
     private let role: ButtonRole?
@@ -79,8 +79,8 @@ public struct Button: PrimitiveView {
     ///     }
     ///
     /// The press is done when the action returns, and has failed when it throws; see
-    /// ``AssignedPress``. A program works on one press of a form at a time, so further presses wait,
-    /// unless ``runs(_:waitsFor:whenLost:timeout:)`` says otherwise. If several programs have the
+    /// ``AssignedPress``. A program works on one press of a form at a time, so further presses
+    /// wait, unless ``runs(_:waitsFor:whenLost:timeout:)`` says otherwise. If several programs have the
     /// form open, or run `pickerctl handle`, each press goes to one of them.
     ///
     /// - Parameters:
