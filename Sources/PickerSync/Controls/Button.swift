@@ -80,8 +80,8 @@ public struct Button: PrimitiveView {
     ///
     /// The press is done when the action returns, and has failed when it throws; see
     /// ``AssignedPress``. A program works on one press of a form at a time, so further presses
-    /// wait, unless ``runs(_:waitsFor:whenLost:timeout:)`` says otherwise. If several programs have the
-    /// form open, or run `pickerctl handle`, each press goes to one of them.
+    /// wait, unless ``runs(_:waitsFor:whenLost:timeout:)`` says otherwise. If several programs have
+    /// the form open, or run `pickerctl handle`, each press goes to one of them.
     ///
     /// - Parameters:
     ///   - title: the label.

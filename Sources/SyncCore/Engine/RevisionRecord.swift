@@ -40,8 +40,8 @@ final class RevisionRecord: Sendable {
     /// The edit that an undo or redo goes back to, if it was one. Once others have undone it, the
     /// store does not return it for the journal, but its author's redo remains ended.
     let redoEnd: UndoJournal.RedoEnd?
-    /// The run that was assigned, has ended or waits again; at most one. A list, because an optional
-    /// would cost each edit its size.
+    /// The run that was assigned, has ended or waits again; at most one. A list, because an
+    /// optional would cost each edit its size.
     let runs: [ButtonRun]
 
     /// Everything that a revision touched, for subscribers with a filter.
