@@ -89,7 +89,10 @@ public struct FieldState: Hashable, Sendable {
     /// The concurrent values that nobody has resolved.
     public var conflict: [Sibling]
     /// When the value ends by itself, and the value after that; `nil` if it does not end.
-    public var lease: FieldLease?
+    public var lease: FieldLease? {
+        get { leases.first }
+        set { leases = newValue.map { [$0] } ?? [] }
+    }
     /// Whether a secure field has a value; `nil` for other fields.
     public var isSecretSet: Bool?
     /// The control's sources have different values.
@@ -99,9 +102,16 @@ public struct FieldState: Hashable, Sendable {
     /// The control is required and empty.
     public var isMissing: Bool
     /// The runs of a button; `nil` for a control without `runs`.
-    public var runs: ButtonRuns?
+    public var runs: ButtonRuns? {
+        get { allRuns.first }
+        set { allRuns = newValue.map { [$0] } ?? [] }
+    }
     /// The press of a button with `runs` that an edit made, in its answer.
     public var press: String?
+    /// At most one lease, and at most one button's runs. Lists, because optionals would make each
+    /// field as large as one that has them.
+    private var leases: [FieldLease] = []
+    private var allRuns: [ButtonRuns] = []
 
     /// A field's state. Parameters that are left out are absent.
     public init(
