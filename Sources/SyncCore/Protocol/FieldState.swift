@@ -90,8 +90,8 @@ public struct FieldState: Hashable, Sendable {
     public var conflict: [Sibling]
     /// When the value ends by itself, and the value after that; `nil` if it does not end.
     public var lease: FieldLease? {
-        get { leases.first }
-        set { leases = newValue.map { [$0] } ?? [] }
+        get { rare?.lease }
+        set { rare = Rare(lease: newValue, runs: runs, press: press) }
     }
     /// Whether a secure field has a value; `nil` for other fields.
     public var isSecretSet: Bool?
@@ -103,15 +103,40 @@ public struct FieldState: Hashable, Sendable {
     public var isMissing: Bool
     /// The runs of a button; `nil` for a control without `runs`.
     public var runs: ButtonRuns? {
-        get { allRuns.first }
-        set { allRuns = newValue.map { [$0] } ?? [] }
+        get { rare?.runs }
+        set { rare = Rare(lease: lease, runs: newValue, press: press) }
     }
     /// The press of a button with `runs` that an edit made, in its answer.
-    public var press: String?
-    /// At most one lease, and at most one button's runs. Lists, because optionals would make each
-    /// field as large as one that has them.
-    private var leases: [FieldLease] = []
-    private var allRuns: [ButtonRuns] = []
+    public var press: String? {
+        get { rare?.press }
+        set { rare = Rare(lease: lease, runs: runs, press: newValue) }
+    }
+    private var rare: Rare?
+
+    /// What few fields have. A class, so that it adds only one word to the others.
+    private final class Rare: Hashable, Sendable {
+        let lease: FieldLease?
+        let runs: ButtonRuns?
+        let press: String?
+
+        /// `nil` if there is nothing.
+        init?(lease: FieldLease?, runs: ButtonRuns?, press: String?) {
+            if lease == nil, runs == nil, press == nil { return nil }
+            self.lease = lease
+            self.runs = runs
+            self.press = press
+        }
+
+        static func == (left: Rare, right: Rare) -> Bool {
+            left.lease == right.lease && left.runs == right.runs && left.press == right.press
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(lease)
+            hasher.combine(runs)
+            hasher.combine(press)
+        }
+    }
 
     /// A field's state. Parameters that are left out are absent.
     public init(
