@@ -78,7 +78,7 @@ struct PreviewTests {
         #expect(text.hasSuffix("\n") && !text.contains("\u{1B}[H"))
     }
 
-    @Test("a list longer than any screen is cut, and its lines are whole and in order")
+    @Test("of a very long list a thousand rows are shown, whole and in order")
     func long() throws {
         struct Long: SharedForm {
             @Shared var number = 0
@@ -89,18 +89,69 @@ struct PreviewTests {
                 .pickerStyle(.inline)
             }
         }
-        let text = try Long().preview(columns: 1_000_000)
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        #expect(lines.count == 10_002 && lines.last == "")
-        let left = lines[10_000].split(separator: " ").first.flatMap { Int($0) }
-        #expect(lines[10_000].hasSuffix(" more lines"))
-        let rows = lines.filter { $0.contains("row ") }
-        #expect(rows.count + (left ?? 0) == 12_000)
-        for (number, row) in rows.enumerated() {
-            #expect(row.hasSuffix("row \(number)"))
-            if !row.hasSuffix("row \(number)") { break }
+        let lines = try Self.lines(Long())
+        #expect(Self.rows(lines) == Array(0..<1_000))
+        #expect(lines.contains { $0.hasSuffix("11000 more below") })
+        #expect(lines.last == "" && lines.allSatisfy { $0.count <= 1_000 })
+    }
+
+    @Test("a form longer than any screen is cut, and its lines are whole and in order")
+    func many() throws {
+        struct Many: SharedForm {
+            @Shared var a = 0
+            @Shared var b = 0
+            @Shared var c = 0
+            @Shared var d = 0
+            @Shared var e = 0
+            @Shared var f = 0
+            @Shared var g = 0
+            @Shared var h = 0
+            @Shared var i = 0
+            @Shared var j = 0
+            @Shared var k = 0
+            func list(_ selection: Binding<Int>) -> some View {
+                Picker("Number", selection: selection) {
+                    ForEach(Array(0..<1_000), id: \.self) { Text("row \($0)") }
+                }
+                .pickerStyle(.inline)
+            }
+            var body: some View {
+                Section("First") {
+                    list($a)
+                    list($b)
+                    list($c)
+                    list($d)
+                    list($e)
+                    list($f)
+                }
+                Section("Second") {
+                    list($g)
+                    list($h)
+                    list($i)
+                    list($j)
+                    list($k)
+                }
+            }
         }
+        let lines = try Self.lines(Many())
+        try #require(lines.count == 10_002 && lines.last == "")
+        #expect(lines[10_000].hasSuffix(" more lines"))
+        let rows = Self.rows(lines)
+        #expect(rows.count > 9_900)
+        #expect(rows == (0..<rows.count).map { $0 % 1_000 })
         #expect(lines.allSatisfy { $0.count <= 1_000 })
+    }
+
+    private static func lines(_ form: some SharedForm) throws -> [String] {
+        try form.preview(columns: 1_000_000)
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// The numbers of the rows in some lines.
+    private static func rows(_ lines: [String]) -> [Int] {
+        lines.compactMap { line in
+            line.contains("row ") ? line.split(separator: " ").last.flatMap { Int($0) } : nil
+        }
     }
 
     @Test("a form that breaks a rule has no preview but its issues")
