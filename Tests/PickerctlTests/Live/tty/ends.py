@@ -291,6 +291,8 @@ def accessible():
         # Start is hidden in production; what is left asks before it acts.
         t.sees("Roll back production?")
         t.press("yes", "Enter")
+        t.sees("Why?")
+        t.press("INC-231", "Enter")
         t.sees("All questions are asked")
         t.press(":undo", "Enter")
         t.sees("undone")
